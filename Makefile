@@ -1,0 +1,61 @@
+# Two commands are enough: `make demo` and `make test`. Each sets up what it needs; a second call is fast.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types imports pytest fix schemas exams pins bench clean
+
+help: ## what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.created requirements/run.txt pyproject.toml
+	$(PIP) install -r requirements/run.txt
+	$(PIP) install --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	$(PIP) install -r requirements/dev.txt
+	@touch $@
+
+demo: $(VENV)/.run ## set up, then examine the bundled tutor on the capstone exam
+	@$(BIN)/markscheme demo
+
+test: check pytest ## set up, then every check and every test
+
+check: lint types imports ## format, lint, strict types, import directions
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports --no-cache
+
+pytest: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto -q
+
+fix: $(VENV)/.dev ## format and repair what ruff can repair
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+schemas: $(VENV)/.run ## write the JSON Schemas of the rubric and exam formats anew
+	$(BIN)/python scripts/build_schemas.py
+
+exams: $(VENV)/.run ## write the built-in exams anew from the verb table
+	$(BIN)/python scripts/build_exams.py
+
+pins: $(VENV)/.dev ## compile the pinned requirements anew (names no index)
+	$(BIN)/python -m piptools compile --quiet --strip-extras --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host -o requirements/run.txt pyproject.toml
+	$(BIN)/python -m piptools compile --quiet --strip-extras --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe -o requirements/dev.txt requirements/dev.in
+
+clean: ## forget the environment and the caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

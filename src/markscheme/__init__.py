@@ -1,0 +1,99 @@
+"""Rubrics as code: score what models, agents and learners answer, and explain every point.
+
+The names below are the whole public library. Nothing heavy is imported before one is used.
+
+>>> import markscheme
+>>> rubric = markscheme.load_rubric("tutor-capstone")
+>>> exam = markscheme.load_exam("capstone", rubric=rubric)
+>>> result = markscheme.score(rubric, exam, [{"item": "e-39-01", "output": "Ate."}])
+>>> result.frame["score"][0]
+0.65
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markscheme.errors import AnswersError, DocumentError, InputError, MarkschemeError, Problem
+    from markscheme.errors import UsageError
+    from markscheme.library import load_exam, load_rubric, score, verify
+    from markscheme.vocabulary import (
+        Answer,
+        Axis,
+        AxisSpec,
+        Breakdown,
+        Cell,
+        Exam,
+        Gate,
+        GateOutcome,
+        Item,
+        Level,
+        Outcome,
+        Reading,
+        Response,
+        RowError,
+        Rubric,
+        Status,
+        Summary,
+    )
+    from markscheme.weigh.results import Result
+
+__version__ = "0.1.0"
+
+_ROOMS = {
+    "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
+    "library": "load_exam load_rubric score verify",
+    "vocabulary": (
+        "Answer Axis AxisSpec Breakdown Cell Exam Gate GateOutcome Item Level Outcome Reading "
+        "Response RowError Rubric Status Summary"
+    ),
+    "weigh.results": "Result",
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module `markscheme` has no public name `{name}`")
+    return getattr(import_module(f"markscheme.{_ROOM_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)
+
+
+__all__ = [
+    "Answer",
+    "AnswersError",
+    "Axis",
+    "AxisSpec",
+    "Breakdown",
+    "Cell",
+    "DocumentError",
+    "Exam",
+    "Gate",
+    "GateOutcome",
+    "InputError",
+    "Item",
+    "Level",
+    "MarkschemeError",
+    "Outcome",
+    "Problem",
+    "Reading",
+    "Response",
+    "Result",
+    "RowError",
+    "Rubric",
+    "Status",
+    "Summary",
+    "UsageError",
+    "__version__",
+    "load_exam",
+    "load_rubric",
+    "score",
+    "verify",
+]

@@ -1,0 +1,1 @@
+"""Subjects that answer an exam."""

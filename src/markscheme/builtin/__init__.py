@@ -1,0 +1,1 @@
+"""Data only: rubrics, exams, the verb table, JSON Schemas, the starter project."""

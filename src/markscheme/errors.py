@@ -1,0 +1,56 @@
+"""Every error that markscheme raises on purpose.
+
+MarkschemeError              exit code   when
+├── UsageError               2           the call itself makes no sense (unknown name, wrong option)
+└── InputError               3           an input is invalid; carries every Problem found
+    ├── DocumentError        3           a rubric or an exam
+    └── AnswersError         3           a file of answers that cannot be read at all
+
+Anything else that escapes is our bug and ends with exit code 70.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Problem:
+    """One mistake in one file: where it is, which field it is about, what is wrong and allowed."""
+
+    file: str
+    line: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        field = f"{self.field}: " if self.field else ""
+        return f"{self.file}:{self.line}: {field}{self.message}"
+
+
+class MarkschemeError(Exception):
+    """The root of the tree above."""
+
+
+class UsageError(MarkschemeError):
+    """The call cannot be carried out as it was made."""
+
+
+class InputError(MarkschemeError):
+    """An input is invalid. `problems` holds every mistake that was found, in file order."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class DocumentError(InputError):
+    """A rubric or an exam is refused."""
+
+
+class AnswersError(InputError):
+    """A file of answers cannot be read at all (a bad row is a record, not this error)."""

@@ -1,0 +1,1 @@
+"""Normalise, read the response, judge each axis, build the breakdown."""

@@ -1,0 +1,93 @@
+"""What axes share: the quiet defaults, and reading text from a response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from markscheme.vocabulary import Cell, Item, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXCERPT = 60
+
+
+def quoted(text: str) -> str:
+    """Return the text in quotation marks on one line, shortened where it is long.
+
+    >>> quoted("Ate.")
+    '"Ate."'
+    """
+    line = "".join(c if c.isprintable() else " " for c in text)
+    return f'"{line}"' if len(line) <= EXCERPT else f'"{line[: EXCERPT - 1]}…"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseAxis:
+    """An axis with nothing to complain of; the others override what they need."""
+
+    kind: ClassVar[str]
+    version: ClassVar[int] = 1
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Yield nothing: every value of the right type will do."""
+        yield from ()
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:  # noqa: ARG002
+        """Yield nothing: the axis needs nothing of the item."""
+        yield from ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextAxis(BaseAxis):
+    """An axis that judges a text: the field `reads` of the response, or the whole of it.
+
+    Its judgement depends on that text and the item alone, so equal texts share a cell.
+    """
+
+    accepts: ClassVar[tuple[type, ...]] = (str,)
+    reads: str | None = None
+
+    def mark(self, response: Response, item: Item) -> Cell:
+        """Judge the text that the axis reads, and say where it was read if not in its field."""
+        cell = self.judge(response.text_of(self.reads), item)
+        if self.reads is None or response.document is None or self.reads not in response.lacking:
+            return cell
+        found = "missing" if self.reads not in response.document else "not text"
+        return _with_note(cell, f"the field `{self.reads}` is {found}, so the whole text was read")
+
+    def judge(self, text: str, item: Item) -> Cell:
+        """Judge one text as the answer to one item."""
+        raise NotImplementedError
+
+
+def _with_note(cell: Cell, note: str) -> Cell:
+    return Cell(
+        status=cell.status,
+        value=cell.value,
+        reason=f"{cell.reason} ({note})",
+        near_miss=cell.near_miss,
+    )
+
+
+def text_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Say what is wrong with an expectation that must be one text."""
+    if value is None:
+        yield name, "is missing; the axis needs a text here"
+    elif not isinstance(value, str):
+        yield name, f"must be a text, not {value!r}"
+
+
+def texts_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Say what is wrong with an expectation that must be a list of texts."""
+    if value is None:
+        yield name, "is missing; the axis needs a list of texts here, for example [ate]"
+    elif not isinstance(value, list | tuple):
+        yield name, f"must be a list of texts, not {value!r}; for example [ate]"
+    elif not value:
+        yield name, "is empty, so every answer would pass; at least one text is needed"
+    else:
+        for index, entry in enumerate(value):
+            if not isinstance(entry, str):
+                yield f"{name}.{index}", f"must be a text, not {entry!r}; put it in quotation marks"

@@ -1,0 +1,103 @@
+"""The axis that judges whether a response keeps to its JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from markscheme.mark.axes.base import BaseAxis, quoted
+from markscheme.vocabulary import Cell, Item, Reading, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import jsonschema_rs
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonSchema(BaseAxis):
+    """The response itself is one JSON object that the schema admits, with every field in place.
+
+    A response that was read by fallback does not conform, whatever it holds.
+    """
+
+    kind: ClassVar[str] = "json_schema"
+    schema: Mapping[str, Any]
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse what is not a JSON Schema, and references that leave the document."""
+        for path, reference in _references(self.schema):
+            if not reference.startswith("#"):
+                yield path, f"{quoted(reference)} leads outside; only #… within the schema may be"
+                return
+        try:
+            self._validator.is_valid({})
+        except ValueError as error:
+            yield "schema", f"not a JSON Schema: {str(error).splitlines()[0]}"
+
+    @cached_property
+    def _validator(self) -> jsonschema_rs.Validator:
+        import jsonschema_rs  # noqa: PLC0415 - heavy, and only needed to mark
+
+        return jsonschema_rs.validator_for(
+            json.loads(json.dumps(self.schema, default=_plain)),
+            pattern_options=jsonschema_rs.RegexOptions(),
+            retriever=_refuse,
+        )
+
+    def mark(self, response: Response, item: Item) -> Cell:  # noqa: ARG002 - same for every item
+        """Give the first violations with their paths, or why the response is no object at all."""
+        if response.reading is Reading.FENCED:
+            return Cell.missed("the JSON object stands in a code fence; the response must be bare")
+        if response.document is None:
+            return Cell.missed(f"the response is no JSON object: {response.why}")
+        violations = [_violation(error) for error in islice(self._errors(response), _SHOWN + 1)]
+        violations += [
+            f"{name}: an axis reads this field as text and does not find it"
+            for name in response.lacking
+            if not any(name in violation for violation in violations)
+        ]
+        if violations:
+            more = "; and more" if len(violations) > _SHOWN else ""
+            return Cell.missed("; ".join(violations[:_SHOWN]) + more)
+        return Cell.passed("conforms to the schema")
+
+    def _errors(self, response: Response) -> Iterator[jsonschema_rs.ValidationError]:
+        return iter(self._validator.iter_errors(response.document))
+
+
+def _violation(error: jsonschema_rs.ValidationError) -> str:
+    path = ".".join(map(str, error.instance_path)) or "(the object)"
+    return f"{path}: {error.message}"
+
+
+def _references(node: Any, path: str = "schema") -> Iterator[tuple[str, str]]:
+    pending = [(path, node)]
+    while pending:
+        here, value = pending.pop()
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                if key in {"$ref", "$dynamicRef"} and isinstance(inner, str):
+                    yield f"{here}.{key}", inner
+                pending.append((f"{here}.{key}", inner))
+        elif isinstance(value, list | tuple):
+            pending.extend((f"{here}.{index}", inner) for index, inner in enumerate(value))
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"{uri} leads outside the document")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(type(value).__name__)

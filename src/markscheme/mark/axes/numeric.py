@@ -1,0 +1,96 @@
+"""The axis that compares a number with the expected one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from markscheme.exact import plain
+from markscheme.mark.axes.base import TextAxis, quoted
+from markscheme.vocabulary import Cell, Item, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NUMBER = re.compile(
+    r"(?<![\w.])[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?(?![\w])"
+)
+_MAX_DIGITS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberWithin(TextAxis):
+    """The number in the text is within `tolerance` of the expected one, the ends included.
+
+    A tolerance such as `2%` is relative to the expected number; `0.5` is absolute. A text must hold
+    exactly one number; a JSON field may be a number.
+    """
+
+    kind: ClassVar[str] = "number_within"
+    accepts: ClassVar[tuple[type, ...]] = (str, int, float)
+    expects: str = "expected_number"
+    tolerance: Decimal | str = Decimal(0)
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse a tolerance that is neither a number from 0 on nor such a percentage."""
+        if _share(self.tolerance) is None:
+            yield (
+                "tolerance",
+                f"{self.tolerance} is no tolerance; a number from 0 on, or a percentage such as 2%",
+            )
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
+        """Refuse a missing expectation and one that is not a number."""
+        value = item.expectations.get(self.expects)
+        if value is None:
+            yield self.expects, "is missing; the axis needs a number here"
+        elif isinstance(value, bool) or not isinstance(value, int | Decimal):
+            yield self.expects, f"must be a number, not {value!r}"
+
+    def mark(self, response: Response, item: Item) -> Cell:
+        """Judge the number in the field, or the one number in the text."""
+        if response.document is not None and self.reads is not None:
+            value = response.document.get(self.reads)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return self._compare(Decimal(repr(value)), item)
+        return TextAxis.mark(self, response, item)
+
+    def judge(self, text: str, item: Item) -> Cell:
+        """Find the one number in the text and compare it."""
+        numbers = _NUMBER.findall(text)
+        if len(numbers) != 1:
+            count = "no number" if not numbers else f"{len(numbers)} numbers, not one"
+            return Cell.missed(f"{quoted(text)} holds {count}")
+        if len(numbers[0]) > _MAX_DIGITS:
+            return Cell.missed(f"the number in {quoted(text)} has more than {_MAX_DIGITS} digits")
+        return self._compare(Decimal(numbers[0].replace(",", "")), item)
+
+    def _compare(self, got: Decimal, item: Item) -> Cell:
+        expected = Decimal(item.expectations[self.expects])
+        share = _share(self.tolerance) or Fraction(0)
+        relative = isinstance(self.tolerance, str)
+        allowed = share * abs(Fraction(expected)) if relative else share
+        away = abs(Fraction(got) - Fraction(expected))
+        told = f"{_shown(got)} is {_shown(away)} away from {_shown(expected)}"
+        bound = f"{self.tolerance} allowed"
+        if away <= allowed:
+            return Cell.passed(f"{told}, {bound}")
+        return Cell.missed(f"{told}, only {bound}")
+
+
+def _share(tolerance: Decimal | str) -> Fraction | None:
+    text = str(tolerance)
+    number = text.removesuffix("%") if isinstance(tolerance, str) else text
+    if isinstance(tolerance, str) and not re.fullmatch(r"[0-9]+(\.[0-9]+)?%", text):
+        return None
+    value = Fraction(Decimal(number))
+    return None if value < 0 else value / (100 if isinstance(tolerance, str) else 1)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Fraction):
+        value = Decimal(value.numerator) / Decimal(value.denominator)
+    return plain(value)

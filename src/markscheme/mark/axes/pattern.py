@@ -1,0 +1,79 @@
+"""The axis that looks for a regular expression, in an engine that always runs in linear time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
+
+from markscheme.mark.axes.base import TextAxis, quoted
+from markscheme.mark.normalise import STEPS
+from markscheme.vocabulary import Cell, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern(TextAxis):
+    """The text matches the pattern somewhere; anchor it with ^ and $ to match the whole.
+
+    The pattern stands in the rubric (`pattern`) or in each item (`expects`). The engine is Rust's:
+    no look-around and no back-references, and therefore no text that takes for ever.
+    """
+
+    kind: ClassVar[str] = "pattern"
+    pattern: str | None = None
+    expects: str = "expected_pattern"
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse what the engine refuses, in its own words."""
+        if self.pattern is not None and (why := refusal(self.pattern)):
+            yield "pattern", why
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
+        """Refuse an item without a pattern where the rubric has none, and a bad one."""
+        if self.pattern is not None:
+            return
+        value = item.expectations.get(self.expects)
+        if not isinstance(value, str):
+            yield self.expects, "is missing; the axis needs a regular expression here, in quotes"
+        elif why := refusal(value):
+            yield self.expects, why
+
+    def judge(self, text: str, item: Item) -> Cell:
+        """Say where the pattern matches, or how nearly."""
+        pattern = item.expectations[self.expects] if self.pattern is None else self.pattern
+        place = find(pattern, text)
+        if place is not None:
+            return Cell.passed(f"matches `{pattern}` at character {place + 1}")
+        reason = f"{quoted(text)} does not match `{pattern}`"
+        for step in STEPS.values():
+            if find(pattern, step.apply(text)) is not None:
+                return Cell.missed(f"{reason}; it would pass if {step.would_pass_if}", step.name)
+        return Cell.missed(reason)
+
+
+def find(pattern: str, text: str) -> int | None:
+    """Return the character at which the pattern first matches the text, or `None`."""
+    import polars as pl  # noqa: PLC0415 - heavy, and only rubrics with patterns need it
+
+    offset = pl.Series([text]).str.find(pattern, literal=False, strict=True).item()
+    return None if offset is None else len(text.encode()[:offset].decode())
+
+
+@lru_cache(maxsize=4096)
+def refusal(pattern: str) -> str:
+    """Return why the engine refuses the pattern, or nothing."""
+    import polars as pl  # noqa: PLC0415 - heavy, and only rubrics with patterns need it
+
+    try:
+        find(pattern, "")
+    except pl.exceptions.ComputeError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        why = next((line for line in lines if line.startswith("error:")), lines[-1])
+        return (
+            f"`{pattern}` is refused: {why.removeprefix('error: ')} "
+            "(linear-time engine: no look-around, no back-references)"
+        )
+    return ""

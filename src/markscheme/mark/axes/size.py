@@ -1,0 +1,89 @@
+"""Axes that count: words, characters, lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from markscheme.mark.axes.base import TextAxis
+from markscheme.vocabulary import Cell, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Unit(StrEnum):
+    """What a length is counted in."""
+
+    CHARACTERS = "characters"
+    WORDS = "words"
+    LINES = "lines"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaxWords(TextAxis):
+    """At most `limit` words, separated by whitespace."""
+
+    kind: ClassVar[str] = "max_words"
+    limit: int
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse a negative limit."""
+        if self.limit < 0:
+            yield "limit", f"{self.limit} is below 0; a whole number from 0 on is needed"
+
+    def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
+        """Give the count, and how much it is over."""
+        count = len(text.split())
+        counted = f"{count} word{'' if count == 1 else 's'}, at most {self.limit} allowed"
+        if count <= self.limit:
+            return Cell.passed(counted)
+        return Cell.missed(f"{counted}: {count - self.limit} too many")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Length(TextAxis):
+    """A text of at least and at most so many characters, words or lines."""
+
+    kind: ClassVar[str] = "length"
+    unit: Unit = Unit.CHARACTERS
+    at_least: int = 0
+    at_most: int | None = None
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse bounds that no text, or every text, can meet."""
+        if self.at_least < 0:
+            yield "at_least", f"{self.at_least} is below 0; a whole number from 0 on is needed"
+        if self.at_most is None:
+            if self.at_least == 0:
+                yield "at_most", "is missing, so every text would pass; give at_least or at_most"
+        elif self.at_most < self.at_least:
+            yield "at_most", f"{self.at_most} is below at_least, {self.at_least}: no text can pass"
+
+    def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
+        """Give the count and the bound that it crosses."""
+        count = _count(text, self.unit)
+        counted = f"{count} {self.unit}"
+        if count < self.at_least:
+            return Cell.missed(f"{counted}, at least {self.at_least} needed")
+        if self.at_most is not None and count > self.at_most:
+            return Cell.missed(f"{counted}, at most {self.at_most} allowed")
+        return Cell.passed(f"{counted}, within {self._bounds()}")
+
+    def _bounds(self) -> str:
+        return (
+            f"{self.at_least} or more"
+            if self.at_most is None
+            else f"{self.at_least} to {self.at_most}"
+        )
+
+
+def _count(text: str, unit: Unit) -> int:
+    match unit:
+        case Unit.CHARACTERS:
+            return len(text)
+        case Unit.WORDS:
+            return len(text.split())
+        case Unit.LINES:
+            return len(text.splitlines())

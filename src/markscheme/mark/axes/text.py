@@ -1,0 +1,177 @@
+"""Axes that compare a text with what the item expects, after normalisation."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
+
+from markscheme.mark.axes.base import TextAxis, quoted, text_problems, texts_problems
+from markscheme.mark.normalise import DEFAULT_STEPS, Step, further_steps, normalise
+from markscheme.vocabulary import Cell, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+class Match(StrEnum):
+    """How an entry is looked for: anywhere (the seed's rule), or as a whole word."""
+
+    SUBSTRING = "substring"
+    WORD = "word"
+
+
+@lru_cache(maxsize=65536)
+def _prepared(entries: tuple[str, ...], steps: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(normalise(entry, steps) for entry in entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparingAxis(TextAxis):
+    """A text axis whose expectation stands in the item under the key `expects`."""
+
+    expects: str
+    normalise: tuple[str, ...] = DEFAULT_STEPS
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
+        """Refuse a missing or ill-typed expectation, and one that every answer would meet."""
+        value = item.expectations.get(self.expects)
+        found = list(texts_problems(self.expects, value))
+        yield from found
+        if not found:
+            for index, entry in enumerate(value or ()):
+                yield from self._empty_problem(f"{self.expects}.{index}", entry)
+
+    def _empty_problem(self, name: str, entry: str) -> Iterator[tuple[str, str]]:
+        if not normalise(entry, self.normalise):
+            yield name, f"{quoted(entry)} is empty after normalisation, so it tells nothing apart"
+
+    def _wanted(self, item: Item) -> tuple[str, ...]:
+        return _prepared(tuple(item.expectations[self.expects]), self.normalise)
+
+    def _near_miss(
+        self, text: str, wanted: Sequence[str], passes: Callable[[str, Sequence[str]], bool]
+    ) -> Step | None:
+        """Return the first single further step after which the text would pass."""
+        for step in further_steps(self.normalise):
+            entries = [step.apply(entry) for entry in wanted]
+            if all(entries) and passes(step.apply(text), entries):
+                return step
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainsAll(ComparingAxis):
+    """Every expected entry must occur in the text."""
+
+    kind: ClassVar[str] = "contains_all"
+    expects: str = "expected_contains"
+    match: Match = Match.SUBSTRING
+
+    def judge(self, text: str, item: Item) -> Cell:
+        """Say which entry was found where, or which is missing and how nearly."""
+        normal, wanted = normalise(text, self.normalise), self._wanted(item)
+        places = [_find(normal, entry, self.match) for entry in wanted]
+        if min(places) >= 0:
+            return Cell.passed("found " + ", ".join(map(_found, wanted, places)))
+        missing = [entry for entry, place in zip(wanted, places, strict=True) if place < 0]
+        step = self._near_miss(normal, wanted, self._passes)
+        reason = f"{_listed(missing)} missing from {quoted(text)}"
+        if not normal:
+            reason = f"the text is empty; {_listed(missing)} expected"
+        if step is None:
+            return Cell.missed(reason)
+        nearly = _nearly(normal, missing[0], step)
+        return Cell.missed(f"{nearly}; it would pass if {step.would_pass_if}", step.name)
+
+    def _passes(self, text: str, wanted: Sequence[str]) -> bool:
+        return all(_find(text, entry, self.match) >= 0 for entry in wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneOf(ComparingAxis):
+    """The text must be one of the expected texts."""
+
+    kind: ClassVar[str] = "one_of"
+    expects: str = "expected_one_of"
+
+    def judge(self, text: str, item: Item) -> Cell:
+        """Say which text it equals, or how nearly."""
+        normal, wanted = normalise(text, self.normalise), self._wanted(item)
+        if normal in wanted:
+            return Cell.passed(f"{quoted(text)} equals {quoted(normal)}")
+        reason = f"{quoted(text)} is not {' or '.join(map(quoted, wanted))}"
+        step = self._near_miss(normal, wanted, lambda got, entries: got in entries)
+        if step is None:
+            return Cell.missed(reason)
+        return Cell.missed(f"{reason}; it would pass if {step.would_pass_if}", step.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equals(OneOf):
+    """The text must be the expected text."""
+
+    kind: ClassVar[str] = "equals"
+    expects: str = "expected"
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
+        """Refuse a missing or ill-typed expectation; an empty one may be meant."""
+        yield from text_problems(self.expects, item.expectations.get(self.expects))
+
+    def _wanted(self, item: Item) -> tuple[str, ...]:
+        return _prepared((item.expectations[self.expects],), self.normalise)
+
+
+def _find(text: str, entry: str, match: Match) -> int:
+    place = text.find(entry)
+    while match is Match.WORD and place >= 0 and not _stands_alone(text, place, len(entry)):
+        place = text.find(entry, place + 1)
+    return place
+
+
+def _stands_alone(text: str, place: int, length: int) -> bool:
+    before, after = text[place - 1 : place] if place else "", text[place + length :][:1]
+    return not (_in_word(before) or _in_word(after))
+
+
+def _in_word(character: str) -> bool:
+    return character != "" and (
+        character.isalnum() or character == "_" or unicodedata.combining(character) != 0
+    )
+
+
+def _found(entry: str, place: int) -> str:
+    return f"{quoted(entry)} at character {place + 1}"
+
+
+def _listed(entries: Sequence[str]) -> str:
+    verb = "is" if len(entries) == 1 else "are"
+    return f"{', '.join(map(quoted, entries))} {verb}"
+
+
+def _nearly(text: str, entry: str, step: Step) -> str:
+    """Say how the text differs from the entry, quoting the part that would match."""
+    part = _matching_part(text, entry, step)
+    if step.name == "ignore_accents" and entry != step.apply(entry) and part == step.apply(part):
+        return f"{quoted(part)} lacks the accent of {quoted(entry)}"
+    return f"{quoted(part)} differs from {quoted(entry)}"
+
+
+def _matching_part(text: str, entry: str, step: Step) -> str:
+    """Return the shortest stretch of the text that the step turns into the entry, if short work."""
+    plain = step.apply(entry)
+    pieces = [step.apply(character) for character in text]
+    if "".join(pieces) != step.apply(text):
+        return text
+    start = "".join(pieces).find(plain)
+    if start < 0:
+        return text
+    ends, total = [], 0
+    for piece in pieces:
+        total += len(piece)
+        ends.append(total)
+    first = next(i for i, end in enumerate(ends) if end > start)
+    last = next(i for i, end in enumerate(ends) if end >= start + len(plain))
+    return text[first : last + 1]

@@ -1,0 +1,161 @@
+"""Marked answers as polars frames: one row for each answer, missing item and error row.
+
+A frame has the columns of the per-item JSON, in its order; what has one value for each axis is a
+struct with one field for each axis, so that `breakdown.correctness` is the same path everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from markscheme.exact import number
+from markscheme.mark.scoring import expected_of, leading_axis, score_of, weighted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from markscheme.mark.columns import Marked
+    from markscheme.read.answers import AnswerBatch
+    from markscheme.vocabulary import Cell, Exam, Item, RowError, Rubric
+
+SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
+
+
+class Frames:
+    """Builds the frames of one rubric and exam."""
+
+    def __init__(self, rubric: Rubric, exam: Exam) -> None:
+        self.rubric = rubric
+        self.exam = exam
+        leading = leading_axis(rubric)
+        self._prompts = pl.Series([item.prompt for item in exam.items], dtype=pl.String)
+        self._ids = pl.Series([item.id for item in exam.items], dtype=pl.String)
+        self._expected = pl.Series(
+            [_texts(expected_of(leading, item)) for item in exam.items], dtype=pl.List(pl.String)
+        )
+        self.schema = self._schema()
+
+    def _schema(self) -> pl.Schema:
+        def each(dtype: type[pl.DataType]) -> pl.Struct:
+            return pl.Struct({spec.name: dtype for spec in self.rubric})
+
+        columns: dict[str, Any] = {
+            "item": pl.String,
+            "prompt": pl.String,
+            "expected": pl.List(pl.String),
+            "got": pl.String,
+            "score": pl.Float64,
+            "breakdown": each(pl.Float64),
+            "weighted": each(pl.Float64),
+            "status": pl.String,
+            "reading": pl.String,
+            "reason": each(pl.String),
+            "near_miss": each(pl.String),
+            "subject": pl.String,
+            "attempt": pl.Int64,
+            "latency_ms": pl.Float64,
+            "tokens_in": pl.Int64,
+            "tokens_out": pl.Int64,
+            "cost": pl.Float64,
+            "line": pl.Int64,
+            "error": pl.String,
+        }
+        return pl.Schema(columns)
+
+    def answered(self, batch: AnswerBatch, marked: Marked) -> pl.DataFrame:
+        """Return the rows of the answers of one batch."""
+        items = pl.Series(marked.items, dtype=pl.UInt32)
+        scores = self._scores(marked)
+        columns: dict[str, Any] = {
+            "item": self._ids.gather(items),
+            "prompt": self._prompts.gather(items),
+            "expected": self._expected.gather(items),
+            "got": marked.got,
+            "score": scores,
+            "breakdown": self._each(marked, lambda _, cell: number(cell.value), pl.Float64),
+            "weighted": self._each(marked, _weighted, pl.Float64),
+            "status": scores.is_null().replace_strict({True: UNSCORED, False: SCORED}),
+            "reading": marked.readings,
+            "reason": self._each(marked, lambda _, cell: cell.reason, pl.String),
+            "near_miss": self._each(marked, lambda _, cell: cell.near_miss, pl.String),
+            "subject": batch.subjects,
+            "attempt": batch.attempts,
+            "latency_ms": batch.latency_ms,
+            "tokens_in": batch.tokens_in,
+            "tokens_out": batch.tokens_out,
+            "cost": batch.costs,
+            "line": batch.lines,
+            "error": None,
+        }
+        return self._frame(columns, len(marked.items))
+
+    def missing(self, items: Sequence[Item]) -> pl.DataFrame:
+        """Return a row for each item that was not answered."""
+        leading = leading_axis(self.rubric)
+        columns = {
+            "item": [item.id for item in items],
+            "prompt": [item.prompt for item in items],
+            "expected": [_texts(expected_of(leading, item)) for item in items],
+            "status": MISSING,
+        }
+        return self._frame(columns, len(items))
+
+    def errors(self, errors: Sequence[RowError]) -> pl.DataFrame:
+        """Return a row for each row that was no answer."""
+        columns = {
+            "item": [error.item for error in errors],
+            "got": [error.excerpt for error in errors],
+            "status": ERROR,
+            "line": [error.line for error in errors],
+            "error": [error.reason for error in errors],
+        }
+        return self._frame(columns, len(errors))
+
+    def _frame(self, columns: dict[str, Any], height: int) -> pl.DataFrame:
+        series = []
+        for name, dtype in self.schema.items():
+            values = columns.get(name)
+            if values is None or isinstance(values, str):
+                series.append(pl.Series(name, [values], dtype=dtype).new_from_index(0, height))
+            elif isinstance(values, pl.Series):
+                series.append(values.alias(name))
+            else:
+                series.append(pl.Series(name, values, dtype=dtype, strict=False))
+        return pl.DataFrame(series)
+
+    def _each(
+        self, marked: Marked, value: Callable[[Any, Cell], Any], dtype: type[pl.DataType]
+    ) -> pl.Series:
+        """Return a struct with one field for each axis, looked up by code."""
+        fields = [
+            pl.Series(spec.name, [value(spec, cell) for cell in cells], dtype=dtype).gather(
+                pl.Series(codes, dtype=pl.UInt32)
+            )
+            for spec, cells, codes in zip(self.rubric, marked.cells, marked.codes, strict=True)
+        ]
+        return pl.DataFrame(fields).to_struct()
+
+    def _scores(self, marked: Marked) -> pl.Series:
+        """Return the nearest double of each exact score, computed once for each set of values."""
+        known: dict[tuple[Any, ...], float | None] = {}
+        values = [[cell.value for cell in cells] for cells in marked.cells]
+        scores: list[float | None] = []
+        for row in zip(*marked.codes, strict=True):
+            key = tuple(column[code] for column, code in zip(values, row, strict=True))
+            if key not in known:
+                known[key] = number(score_of(self.rubric, list(key)))
+            scores.append(known[key])
+        return pl.Series(scores, dtype=pl.Float64)
+
+
+def _weighted(spec: Any, cell: Cell) -> float | None:
+    return number(weighted(spec, cell))
+
+
+def _texts(expected: Any) -> list[str] | None:
+    if expected is None:
+        return None
+    entries: Iterable[Any] = expected if isinstance(expected, list | tuple) else [expected]
+    return [str(entry) for entry in entries]

@@ -1,0 +1,98 @@
+"""Normalisation: a closed list of named steps, each with one definition.
+
+A rubric lists the steps in the order in which they run, on the answer and on the expectation
+alike. The seed's three are `strip`, `lower`, `strip_trailing_period`; the others are there for
+rubrics that want them, and are what a near miss is tried with.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SPACE = re.compile(r"\s+")
+_QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›′″"))  # noqa: RUF001 - quotation marks
+
+
+def _strip_trailing_period(text: str) -> str:
+    return text.removesuffix(".")
+
+
+def _strip_trailing_periods(text: str) -> str:
+    return text.rstrip(". …")
+
+
+def _ignore_accents(text: str) -> str:
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFD", text)
+    bare = "".join(c for c in apart if unicodedata.category(c) != "Mn")
+    return unicodedata.normalize("NFC", bare)
+
+
+def _ignore_punctuation(text: str) -> str:
+    return "".join(c for c in text if not unicodedata.category(c).startswith("P"))
+
+
+def _ignore_quotes(text: str) -> str:
+    return text.translate(_QUOTES)
+
+
+def _collapse_whitespace(text: str) -> str:
+    return _SPACE.sub(" ", text).strip()
+
+
+def _compatibility_form(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A named step: what it does to a text, and what a near miss says of it."""
+
+    name: str
+    apply: Callable[[str], str]
+    would_pass_if: str
+
+
+_ALL = (
+    Step("strip", str.strip, "whitespace at the ends were ignored"),
+    Step("lower", str.lower, "upper and lower case were the same"),
+    Step("strip_trailing_period", _strip_trailing_period, "a final full stop were ignored"),
+    Step("strip_trailing_periods", _strip_trailing_periods, "several full stops were ignored"),
+    Step("ignore_accents", _ignore_accents, "accents were ignored"),
+    Step("ignore_quotes", _ignore_quotes, "quotation marks were ignored"),
+    Step("collapse_whitespace", _collapse_whitespace, "runs of whitespace counted as one space"),
+    Step("compatibility_form", _compatibility_form, "another Unicode form counted as the same"),
+    Step("ignore_punctuation", _ignore_punctuation, "punctuation were ignored"),
+)
+STEPS: dict[str, Step] = {step.name: step for step in _ALL}
+DEFAULT_STEPS = ("strip", "lower", "strip_trailing_period")
+
+
+def normalise(text: str, steps: Iterable[str]) -> str:
+    """Apply the named steps in order.
+
+    >>> normalise("  ATE. ", DEFAULT_STEPS)
+    'ate'
+    """
+    for name in steps:
+        text = STEPS[name].apply(text)
+    return text
+
+
+def further_steps(steps: Iterable[str]) -> tuple[Step, ...]:
+    """Return the steps that are not used, in the order in which a near miss tries them."""
+    used = set(steps)
+    return tuple(step for step in _ALL if step.name not in used)
+
+
+def nfc(text: str) -> str:
+    """Bring text to Unicode NFC, as all text is brought where it enters."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)

@@ -1,0 +1,87 @@
+"""The definition of a score: one answer, axis by axis, in exact arithmetic.
+
+Everything faster must agree with `mark_answer`, cell by cell.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from markscheme.errors import DocumentError, Problem
+from markscheme.mark.responses import read_response
+from markscheme.vocabulary import Breakdown, Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from markscheme.vocabulary import Axis, AxisSpec, Exam, Item, Response, Rubric
+
+
+def mark_answer(rubric: Rubric, item: Item, output: str | Mapping[str, Any]) -> Breakdown:
+    """Mark one raw output as the answer to one item."""
+    response = read_response(output, rubric.fields)
+    cells = {spec.name: judged(spec.axis, response, item) for spec in rubric}
+    leading = leading_axis(rubric)
+    return Breakdown(
+        item=item.id,
+        reading=response.reading,
+        expected=expected_of(leading, item),
+        got=response.text_of(getattr(leading, "reads", None)),
+        cells=cells,
+        weighted={spec.name: weighted(spec, cells[spec.name]) for spec in rubric},
+        score=score_of(rubric, [cells[spec.name].value for spec in rubric]),
+    )
+
+
+def judged(axis: Axis, response: Response, item: Item) -> Cell:
+    """Let the axis judge; what it raises becomes a failed cell with the reason, never a number."""
+    try:
+        return axis.mark(response, item)
+    except Exception as error:  # noqa: BLE001 - an axis may be anybody's
+        return Cell.failed(f"the axis failed: {type(error).__name__}: {error}")
+
+
+def weighted(spec: AxisSpec, cell: Cell) -> Fraction | None:
+    """Return what the cell adds to the score."""
+    return None if cell.value is None else Fraction(spec.weight) * cell.value
+
+
+def score_of(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
+    """Return the exact weighted sum, or nothing where a value is missing."""
+    total = Fraction(0)
+    for spec, value in zip(rubric, values, strict=True):
+        if value is None:
+            return None
+        total += Fraction(spec.weight) * value
+    return total
+
+
+def leading_axis(rubric: Rubric) -> Axis | None:
+    """Return the first axis that expects something: its field is `got`, its entry `expected`."""
+    return next((spec.axis for spec in rubric if getattr(spec.axis, "expects", None)), None)
+
+
+def expected_of(axis: Axis | None, item: Item) -> Any:
+    """Return what the leading axis expects of the item."""
+    return item.expectations.get(getattr(axis, "expects", ""))
+
+
+def check_exam(rubric: Rubric, exam: Exam) -> None:
+    """Refuse an exam whose items lack what the axes need, naming every such item at once."""
+    problems = [problem for item in exam.items for problem in _item_problems(rubric, item)]
+    if problems:
+        raise DocumentError(problems)
+
+
+def _item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
+    for spec in rubric:
+        for field, message in spec.axis.item_problems(item):
+            place = item.place
+            key = field.partition(".")[0]
+            yield Problem(
+                file=place.file if place else "exam",
+                line=place.lines.get(key, place.line) if place else 1,
+                field=f"{place.field if place else item.id}.{field}",
+                message=f"{message} (axis `{spec.name}` reads it, item `{item.id}`)",
+            )

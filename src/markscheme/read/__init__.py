@@ -1,0 +1,1 @@
+"""What enters: rubrics, exams, recorded answers, the verb table."""

@@ -1,0 +1,67 @@
+"""Fingerprints: a hash of what a document means, blind to how it is written."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from decimal import Decimal
+from enum import StrEnum
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from markscheme.exact import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.vocabulary import AxisSpec, Item
+
+
+def rubric_fingerprint(name: str, version: int, axes: Iterable[AxisSpec]) -> str:
+    """Hash what can change a score: the axes in order, their weights, parameters and versions."""
+    return _hashed("rubric/1", name, version, [_axis(spec) for spec in axes])
+
+
+def exam_fingerprint(names: Iterable[str], items: Iterable[Item]) -> str:
+    """Hash the items, whatever their order and however many files they came in."""
+    by_id = sorted(items, key=lambda item: item.id)
+    return _hashed("exam/1", sorted(names), [_item(item) for item in by_id])
+
+
+def _axis(spec: AxisSpec) -> dict[str, Any]:
+    fields = dataclasses.fields(spec.axis)  # type: ignore[arg-type]
+    parameters = {field.name: getattr(spec.axis, field.name) for field in fields}
+    return {
+        "name": spec.name,
+        "kind": [spec.axis.kind, spec.axis.version],
+        "weight": spec.weight,
+        "parameters": parameters,
+    }
+
+
+def _item(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "prompt": item.prompt,
+        "expectations": item.expectations,
+        "tags": item.tags,
+    }
+
+
+def _hashed(*parts: Any) -> str:
+    digest = blake2b(canonical(list(parts)).encode("utf-8", "surrogatepass"), digest_size=16)
+    return f"b2:{digest.hexdigest()}"
+
+
+def canonical(value: Any) -> str:
+    """Return one text for one meaning: sorted keys, numbers by value (0.60 is 0.6), no spaces."""
+    match value:
+        case None | bool() | StrEnum() | str():
+            return json.dumps(value, ensure_ascii=False)
+        case int() | Decimal():
+            return plain(Decimal(value))
+        case list() | tuple():
+            return f"[{','.join(map(canonical, value))}]"
+        case _:
+            pairs = sorted((str(key), canonical(inner)) for key, inner in value.items())
+            return f"{{{','.join(f'{json.dumps(key)}:{inner}' for key, inner in pairs)}}}"

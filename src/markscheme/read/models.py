@@ -1,0 +1,146 @@
+"""The rubric and exam formats as pydantic models: what a key may hold, and nothing else.
+
+A model for each axis kind is made from the fields of its dataclass, so a new axis needs no second
+description, and the JSON Schemas that editors use come from the same models.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import Enum
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictStr,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
+
+if TYPE_CHECKING:
+    from markscheme.vocabulary import Axis
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise PydanticCustomError("number_type", "must be a number")
+    return Decimal(value)
+
+
+Number = Annotated[Decimal, BeforeValidator(_number), WithJsonSchema({"type": "number"})]
+Share = Annotated[
+    Decimal,
+    BeforeValidator(_number),
+    Field(ge=0, le=1),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
+]
+Name = Annotated[StrictStr, Field(pattern=NAME, max_length=200)]
+Text = Annotated[StrictStr, Field(max_length=100_000)]
+Scalar = StrictStr | bool | int | Number
+
+
+class Model(BaseModel):
+    """Strict: no unknown key, no silent change of type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class GateModel(Model):
+    """A limit on the score of a run."""
+
+    name: Name
+    level: Literal["hard", "soft"]
+    at_least: Share
+    exams: Annotated[list[Name], Field(min_length=1)] | None = None
+    target: Share | None = None
+
+
+class RubricModel(Model):
+    """What a rubric holds beside its axes, which are checked kind by kind."""
+
+    rubric: Name
+    version: Annotated[int, Field(ge=1)] = 1
+    title: Text = ""
+    normalise: list[Any] | None = None
+    axes: Annotated[list[Any], Field(min_length=1)]
+    gates: list[GateModel] = []
+
+
+class ItemModel(BaseModel):
+    """One item; keys beside these three are what axes expect of it."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    id: Name
+    prompt: Annotated[Text, Field(min_length=1)]
+    tags: dict[Name, Scalar] = {}
+
+
+class ExamModel(Model):
+    """An exam: a name and its items."""
+
+    exam: Name
+    title: Text = ""
+    items: Annotated[list[ItemModel], Field(min_length=1)]
+
+
+class AxisModel(Model):
+    """What every axis has, whatever its kind."""
+
+    name: Name
+    kind: str
+    weight: Share
+
+
+def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
+    """Return the model of one axis kind, made from the fields of its dataclass."""
+    hints = get_type_hints(axis)
+    fields: dict[str, Any] = {"kind": (Literal[axis.kind], ...)}
+    for field in dataclasses.fields(axis):  # type: ignore[arg-type]
+        hint = _document_type(hints[field.name])
+        if field.name == "normalise":
+            hint = list[Literal[steps]]  # type: ignore[valid-type]
+        required = field.default is dataclasses.MISSING
+        default = ... if required else None if field.name == "normalise" else field.default
+        # pydantic's own names (`schema`, `json`, `copy`) are free for parameters behind an alias
+        fields[f"{field.name}_"] = (hint, Field(default, alias=field.name))
+    return create_model(f"{axis.__name__}Axis", __base__=AxisModel, __doc__=axis.__doc__, **fields)
+
+
+def _document_type(hint: Any) -> Any:
+    """Turn a field's type into what a document may hold: lists for tuples, words for enums."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in {Union, UnionType}:
+        return Union[tuple(_document_type(argument) for argument in arguments)]  # noqa: UP007
+    if origin is tuple:
+        return list[_document_type(arguments[0])]  # type: ignore[misc]
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return Literal[tuple(member.value for member in hint)]
+    if origin is Mapping:
+        return dict[str, Any]
+    return Number if hint is Decimal else hint
+
+
+def axis_models(
+    kinds: Mapping[str, type[Axis]], steps: tuple[str, ...]
+) -> dict[str, type[AxisModel]]:
+    """Return the model of every kind by its name in a rubric."""
+    return {kind: axis_model(axis, steps) for kind, axis in kinds.items()}

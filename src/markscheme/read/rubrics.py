@@ -1,0 +1,163 @@
+"""Rubrics: from YAML to frozen types, with every mistake of a file told at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
+
+from markscheme.errors import DocumentError
+from markscheme.read.complaints import Complaints, iterate, shown
+from markscheme.read.fingerprints import rubric_fingerprint
+from markscheme.read.models import AxisModel, RubricModel, axis_models
+from markscheme.read.sources import locate
+from markscheme.read.tree import Map, Seq, read_tree
+from markscheme.vocabulary import AxisSpec, Gate, Level, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from markscheme.vocabulary import Axis
+
+_SEED_WEIGHTS = "0.60 + 0.25 + 0.10 + 0.05 in the built-in rubric"
+
+
+def read_rubric(
+    source: str | Path, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
+) -> Rubric:
+    """Read one rubric whose axes are of the given kinds and use the given normalisation steps."""
+    path, file = locate(source, "rubrics")
+    tree = read_tree(path, file)
+    complaints = Complaints(tree, file)
+    head = cast("RubricModel | None", complaints.check(RubricModel, tree))
+    inherited = _inherited_steps(tree, steps, complaints)
+    axes = _read_axes(tree, inherited, axis_models(kinds, tuple(steps)), kinds, complaints)
+    _check_unique(tree.get("axes"), "axes", "name", complaints)
+    _check_unique(tree.get("gates"), "gates", "name", complaints)
+    _check_weights(tree, complaints)
+    if complaints.problems or head is None:
+        raise DocumentError(complaints.problems)
+    return Rubric(
+        name=head.rubric,
+        version=head.version,
+        title=head.title,
+        axes=tuple(axes),
+        gates=tuple(
+            Gate(
+                name=gate.name,
+                level=Level(gate.level),
+                at_least=gate.at_least,
+                exams=tuple(gate.exams or ()),
+                target=gate.target,
+            )
+            for gate in head.gates
+        ),
+        fingerprint=rubric_fingerprint(head.rubric, head.version, axes),
+    )
+
+
+def _inherited_steps(
+    tree: Map, steps: Collection[str], complaints: Complaints
+) -> tuple[str, ...] | None:
+    """Return the rubric's normalisation for axes that have none of their own."""
+    stated = tree.get("normalise")
+    if not isinstance(stated, Seq):
+        return None
+    for index, step in enumerate(stated):
+        if step not in steps:
+            allowed = ", ".join(steps)
+            message = f"{shown(step)} is no normalisation step; allowed: {allowed}"
+            complaints.add(("normalise", index), message)
+    return tuple(map(str, stated))
+
+
+def _read_axes(
+    tree: Map,
+    inherited: tuple[str, ...] | None,
+    models: Mapping[str, type[AxisModel]],
+    kinds: Mapping[str, type[Axis]],
+    complaints: Complaints,
+) -> list[AxisSpec]:
+    found: list[AxisSpec] = []
+    stated = tree.get("axes")
+    for index, entry in enumerate(stated if isinstance(stated, Seq) else ()):
+        path = ("axes", index)
+        kind = entry.get("kind") if isinstance(entry, Map) else None
+        if isinstance(kind, str) and kind not in models:
+            complaints.add((*path, "kind"), _unknown_kind(kind, models))
+            continue
+        model = complaints.check(models[kind] if kind else AxisModel, entry, path)
+        if model is not None and kind:
+            spec = _made(cast("AxisModel", model), kinds[kind], inherited)
+            for field, message in spec.axis.parameter_problems():
+                complaints.add((*path, *field.split(".")), message)
+            found.append(spec)
+    return found
+
+
+def _unknown_kind(kind: str, models: Mapping[str, type[AxisModel]]) -> str:
+    close = difflib.get_close_matches(kind, models, n=1)
+    guess = f"; did you mean `{close[0]}`?" if close else ""
+    return f"`{kind}` is no kind of axis; allowed: {', '.join(models)}{guess}"
+
+
+def _made(model: AxisModel, axis: type[Axis], inherited: tuple[str, ...] | None) -> AxisSpec:
+    """Build the axis from its checked entry; what the entry does not say keeps its default."""
+    hints = {field.name: field for field in dataclasses.fields(axis)}  # type: ignore[arg-type]
+    stated = {
+        field.alias: getattr(model, name)
+        for name, field in type(model).model_fields.items()
+        if name in model.model_fields_set and field.alias in hints
+    }
+    if "normalise" in hints and inherited is not None:
+        stated.setdefault("normalise", inherited)
+    parameters = {
+        name: _frozen(value, hints[name].default)
+        for name, value in stated.items()
+        if value is not None
+    }
+    return AxisSpec(name=model.name, weight=model.weight, axis=axis(**parameters))
+
+
+def _frozen(value: Any, default: Any) -> Any:
+    """Turn a list into a tuple and a word into the enum member that the field holds."""
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, str) and isinstance(default, str) and type(default) is not str:
+        return type(default)(value)
+    return value
+
+
+def _check_unique(node: Any, where: str, key: str, complaints: Complaints) -> None:
+    first: dict[str, int] = {}
+    for index, entry in iterate(node):
+        name = entry.get(key)
+        if isinstance(name, str) and name in first:
+            line = node[first[name]].lines[key]
+            message = f"`{name}` occurs twice, first on line {line}; each {key} may occur once"
+            complaints.add((where, index, key), message)
+        elif isinstance(name, str):
+            first[name] = index
+
+
+def _check_weights(tree: Map, complaints: Complaints) -> None:
+    """Blame the weight at which the sum first leaves 1, or the last one where it falls short."""
+    stated = tree.get("axes")
+    weights: list[tuple[int, Any]] = [(i, entry.get("weight")) for i, entry in iterate(stated)]
+    if not weights or len(weights) != len(stated or ()):
+        return
+    if not all(isinstance(w, int | Decimal) and not isinstance(w, bool) for _, w in weights):
+        return
+    total, blamed = Fraction(0), weights[-1]
+    for index, weight in weights:
+        total += Fraction(weight)
+        if total > 1 and blamed[0] == weights[-1][0]:
+            blamed = (index, weight)
+    path = ("axes", blamed[0], "weight")
+    if total != 1:
+        whole = sum((Decimal(weight) for _, weight in weights), Decimal(0))
+        message = f"{blamed[1]} makes the weights sum to {whole}; they must sum to exactly 1"
+        complaints.add(path, f"{message} ({_SEED_WEIGHTS})")

@@ -1,0 +1,46 @@
+"""The JSON Schemas of the two formats, made from the models, so that editors complete them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic.json_schema import models_json_schema
+
+from markscheme.read.models import ExamModel, RubricModel, axis_models
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from markscheme.vocabulary import Axis
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str]) -> dict[str, Any]:
+    """Return the schema of a rubric: each axis is one of the kinds, chosen by its `kind`."""
+    models = axis_models(kinds, tuple(steps))
+    references, definitions = models_json_schema(
+        [(model, "validation") for model in models.values()], ref_template="#/$defs/{model}"
+    )
+    schema = RubricModel.model_json_schema()
+    schema["properties"]["axes"]["items"] = {
+        "oneOf": [references[model, "validation"] for model in models.values()]
+    }
+    schema["properties"]["normalise"] = {"type": "array", "items": {"enum": list(steps)}}
+    schema["$defs"] = {**schema.get("$defs", {}), **definitions["$defs"]}
+    return _finished(schema, "markscheme rubric")
+
+
+def exam_schema(expectations: Collection[str]) -> dict[str, Any]:
+    """Return the schema of an exam; the usual expectations are completed, others are admitted."""
+    schema = ExamModel.model_json_schema()
+    item = schema["$defs"]["ItemModel"]
+    text = {"type": "string"}
+    value = {"anyOf": [text, {"type": "number"}, {"type": "array", "items": text, "minItems": 1}]}
+    item["properties"] |= dict.fromkeys(expectations, value)
+    item["additionalProperties"] = value
+    return _finished(schema, "markscheme exam")
+
+
+def _finished(schema: dict[str, Any], title: str) -> dict[str, Any]:
+    return {"$schema": _DIALECT, **schema, "title": title}

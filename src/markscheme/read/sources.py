@@ -1,0 +1,35 @@
+"""Where documents come from: a file, or the name of one that is built in."""
+
+from __future__ import annotations
+
+import difflib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+
+def built_in(kind: str) -> list[str]:
+    """Return the names of the built-in documents of a kind, `rubrics` or `exams`."""
+    entries = (files("markscheme.builtin") / kind).iterdir()
+    return sorted(entry.name.removesuffix(".yaml") for entry in entries if entry.name[0] != "_")
+
+
+def locate(source: str | Path, kind: str) -> tuple[Path | Traversable, str]:
+    """Find a document by built-in name or path; return it with what messages call it."""
+    if str(source) in built_in(kind):
+        name = f"{source}.yaml"
+        return files("markscheme.builtin") / kind / name, f"builtin/{kind}/{name}"
+    path = Path(source)
+    if not path.exists():
+        names = built_in(kind)
+        close = difflib.get_close_matches(str(source), names, n=1)
+        guess = f"; did you mean `{close[0]}`?" if close else ""
+        what = kind.removesuffix("s")
+        known = ", ".join(names)
+        raise UsageError(f"`{source}` is no file and no built-in {what} ({known}){guess}")
+    return path, str(source)

@@ -1,0 +1,153 @@
+"""The verb table: the ground truth of the built-in exams and of the bundled tutor.
+
+Three files hold it: `verbs.csv` (English principal parts and the Spanish sense), `overrides.csv`
+(English forms that the principal parts do not give: am, are, were) and `glosses.csv` (the Spanish
+form of every verb, tense and person). Nothing is read before `load_verbs` is called.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+
+class Tense(StrEnum):
+    """The tenses that the table holds."""
+
+    PRESENT_SIMPLE = "present-simple"
+    PAST_SIMPLE = "past-simple"
+    FUTURE_SIMPLE = "future-simple"
+    PRESENT_PERFECT = "present-perfect"
+    PRESENT_CONTINUOUS = "present-continuous"
+
+    @property
+    def label(self) -> str:
+        """The tense as a prompt names it: `past simple`."""
+        return self.value.replace("-", " ")
+
+
+class Person(StrEnum):
+    """The persons that the table holds; the second plural is left out on purpose."""
+
+    FIRST_SINGULAR = "1sg"
+    SECOND_SINGULAR = "2sg"
+    THIRD_SINGULAR = "3sg"
+    FIRST_PLURAL = "1pl"
+    THIRD_PLURAL = "3pl"
+
+    @property
+    def label(self) -> str:
+        """The person as a prompt names it: `3rd singular`."""
+        ordinal = {"1": "1st", "2": "2nd", "3": "3rd"}[self.value[0]]
+        return f"{ordinal} {'singular' if self.value.endswith('sg') else 'plural'}"
+
+
+Form = tuple[str, Tense, Person]
+"""One form of the table: verb, tense, person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """The principal parts of one English verb, and the Spanish infinitive that is its sense.
+
+    `ambiguous`: another Spanish verb would translate it as well, so a prompt names the sense.
+    `stative`: it names a state, so English does not ask for its present continuous.
+    """
+
+    base: str
+    third: str
+    past: str
+    participle: str
+    ing: str
+    spanish: str
+    ambiguous: bool
+    stative: bool
+
+    @property
+    def regular(self) -> bool:
+        """Whether past and participle are the base with -ed."""
+        stem = self.base[:-1]
+        return (
+            self.past == self.participle and self.past.startswith(stem) and self.past[-2:] == "ed"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerbTable:
+    """Every verb with its English and its Spanish forms.
+
+    Example:
+        >>> table = load_verbs()
+        >>> table.english("eat", "present-perfect", "3sg")
+        'has eaten'
+        >>> table.spanish("eat", "present-perfect", "3sg")
+        'ha comido'
+    """
+
+    verbs: Mapping[str, Verb]
+    overrides: Mapping[Form, str]
+    glosses: Mapping[Form, str]
+
+    def english(self, verb: str, tense: str, person: str) -> str:
+        """The English form, composed from the principal parts.
+
+        Raises:
+            KeyError: the verb is not in the table.
+            ValueError: the tense or the person is not in the table.
+        """
+        parts = self.verbs[verb]
+        form = (verb, Tense(tense), Person(person))
+        return self.overrides.get(form) or self._compose(parts, form[1], form[2])
+
+    def spanish(self, verb: str, tense: str, person: str) -> str:
+        """The Spanish form that carries the meaning; raises what `english` raises."""
+        return self.glosses[verb, Tense(tense), Person(person)]
+
+    def _compose(self, verb: Verb, tense: Tense, person: Person) -> str:
+        match tense:
+            case Tense.PRESENT_SIMPLE:
+                return verb.third if person is Person.THIRD_SINGULAR else verb.base
+            case Tense.PAST_SIMPLE:
+                return verb.past
+            case Tense.FUTURE_SIMPLE:
+                return f"will {verb.base}"
+            case Tense.PRESENT_PERFECT:
+                return f"{self.english('have', Tense.PRESENT_SIMPLE, person)} {verb.participle}"
+            case Tense.PRESENT_CONTINUOUS:
+                return f"{self.english('be', Tense.PRESENT_SIMPLE, person)} {verb.ing}"
+
+
+@cache
+def load_verbs() -> VerbTable:
+    """The verb table of the package, read once."""
+    return VerbTable(
+        verbs={row["base"]: _verb(row) for row in _rows("verbs.csv")},
+        overrides={_form(row): row["english"] for row in _rows("overrides.csv")},
+        glosses={_form(row): row["spanish"] for row in _rows("glosses.csv")},
+    )
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    text = files("markscheme").joinpath("builtin", name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def _verb(row: dict[str, str]) -> Verb:
+    return Verb(
+        base=row["base"],
+        third=row["third"],
+        past=row["past"],
+        participle=row["participle"],
+        ing=row["ing"],
+        spanish=row["spanish"],
+        ambiguous=row["ambiguous"] == "yes",
+        stative=row["stative"] == "yes",
+    )
+
+
+def _form(row: dict[str, str]) -> Form:
+    return row["verb"], Tense(row["tense"]), Person(row["person"])

@@ -1,0 +1,296 @@
+"""The words of markscheme as plain types. Standard library only; everything else speaks these.
+
+A rubric has axes. An exam has items. A subject gives an answer to an item; an axis looks at the
+response in that answer and gives a cell; the cells of one answer are its breakdown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Status(StrEnum):
+    """What became of one axis on one answer."""
+
+    SCORED = "scored"
+    ABSTAINED = "abstained"
+    FAILED = "failed"
+
+
+class Reading(StrEnum):
+    """How a raw output was read: the first that fits. The last two are the fallback."""
+
+    OBJECT = "object"
+    FENCED = "fenced"
+    TEXT = "text"
+
+
+class Level(StrEnum):
+    """A hard gate blocks; a soft gate warns."""
+
+    HARD = "hard"
+    SOFT = "soft"
+
+
+class Outcome(StrEnum):
+    """What a gate says. A gate that cannot tell is undecided, never passed."""
+
+    PASS = "pass"  # noqa: S105 - an outcome, not a password
+    WARN = "warn"
+    FAIL = "fail"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a thing was written: its file, line and field, and the lines of its own keys."""
+
+    file: str
+    line: int
+    field: str
+    lines: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One axis on one answer: a value if and only if it is scored, and always a reason.
+
+    `near_miss` names the one further normalisation step that would have let the answer pass.
+    """
+
+    status: Status
+    value: Fraction | None
+    reason: str
+    near_miss: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (self.status is Status.SCORED):
+            raise ValueError(f"a cell has a value exactly when it is scored, not {self!r}")
+        if self.value is not None and not 0 <= self.value <= 1:
+            raise ValueError(f"a cell's value lies from 0 to 1, not {self.value}")
+
+    @classmethod
+    def passed(cls, reason: str) -> Cell:
+        """Return a cell with full marks."""
+        return cls(status=Status.SCORED, value=Fraction(1), reason=reason)
+
+    @classmethod
+    def missed(cls, reason: str, near_miss: str | None = None) -> Cell:
+        """Return a cell with no marks: a judgement about the answer, not a failure of ours."""
+        return cls(status=Status.SCORED, value=Fraction(0), reason=reason, near_miss=near_miss)
+
+    @classmethod
+    def failed(cls, reason: str) -> Cell:
+        """Return a cell that could not be judged; it has no number."""
+        return cls(status=Status.FAILED, value=None, reason=reason)
+
+    @classmethod
+    def abstained(cls, reason: str) -> Cell:
+        """Return a cell of an axis that has nothing to say about this answer."""
+        return cls(status=Status.ABSTAINED, value=None, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A raw output after reading: its text, and the JSON object in it where there is one.
+
+    `why` says why it is not an object; `lacking` names the fields that axes read and that the
+    object does not have as text, so that those axes read the whole text instead.
+    """
+
+    reading: Reading
+    text: str
+    document: Mapping[str, Any] | None = None
+    why: str = ""
+    lacking: tuple[str, ...] = ()
+
+    def text_of(self, name: str | None) -> str:
+        """Return the text field `name`, or the whole text where there is no such text field."""
+        if name is None or self.document is None:
+            return self.text
+        found = self.document.get(name)
+        return found if isinstance(found, str) else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One question of an exam, with what the axes expect of its answer."""
+
+    id: str
+    prompt: str
+    expectations: Mapping[str, Any] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam:
+    """Items with unique ids. Several exam documents merge into one exam with several names."""
+
+    names: tuple[str, ...]
+    items: tuple[Item, ...]
+    fingerprint: str
+
+    @property
+    def name(self) -> str:
+        """The names of the merged documents, joined: `capstone+capstone-extra`."""
+        return "+".join(self.names)
+
+
+@runtime_checkable
+class Axis(Protocol):
+    """One thing a rubric scores: a frozen dataclass of parameters with one method that judges.
+
+    `kind` is its name in a rubric; `version` is raised when the same answer would score
+    differently. What is wrong with the parameters or with an item is told as pairs of field and
+    message, before anything is scored.
+    """
+
+    kind: ClassVar[str]
+    version: ClassVar[int]
+
+    def mark(self, response: Response, item: Item) -> Cell:
+        """Judge one response to one item."""
+        ...
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Yield (parameter, message) for everything that is wrong with the parameters."""
+        ...
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
+        """Yield (field, message) for everything that the axis needs of the item and lacks."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisSpec:
+    """An axis as a rubric uses it: under a name, with a weight."""
+
+    name: str
+    weight: Decimal
+    axis: Axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """A limit on the score of a run, bound to exams (all, where none is named)."""
+
+    name: str
+    level: Level
+    at_least: Decimal
+    exams: tuple[str, ...] = ()
+    target: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOutcome:
+    """What a gate saw and why it decided as it did."""
+
+    gate: Gate
+    outcome: Outcome
+    observed: Fraction | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """Axes with weights that sum to exactly 1, and the gates on what they add up to."""
+
+    name: str
+    version: int
+    axes: tuple[AxisSpec, ...]
+    gates: tuple[Gate, ...]
+    fingerprint: str
+    title: str = ""
+
+    def __iter__(self) -> Iterator[AxisSpec]:
+        return iter(self.axes)
+
+    @property
+    def fields(self) -> Mapping[str, tuple[type, ...]]:
+        """The fields of a response that the axes read, and the types they can read there."""
+        axes = (spec.axis for spec in self.axes)
+        return {axis.reads: axis.accepts for axis in axes if getattr(axis, "reads", None)}  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a subject said to one item, with what is known of how it said it."""
+
+    item: str
+    output: str | Mapping[str, Any]
+    subject: str | None = None
+    attempt: int = 1
+    latency_ms: Decimal | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakdown:
+    """The cells of one answer, in the order of the rubric, and the exact score they add up to.
+
+    `score` is `None` as soon as one cell has no value: a part that was not judged is not a 0.
+    """
+
+    item: str
+    reading: Reading
+    expected: Any
+    got: str
+    cells: Mapping[str, Cell]
+    weighted: Mapping[str, Fraction | None]
+    score: Fraction | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowError:
+    """A row of an answers file that could not be taken as an answer; counted and shown."""
+
+    line: int
+    reason: str
+    item: str | None = None
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The items that share the value of a tag, and how they did."""
+
+    tag: str
+    value: str
+    n: int
+    score: Fraction
+    axes: Mapping[str, Fraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A run in exact numbers. `n` answers were scored; the means are over those.
+
+    Missing items, error rows and answers with a failed cell are counted beside them, and any of
+    the three makes the run incomplete.
+    """
+
+    n: int
+    score: Fraction | None
+    axes: Mapping[str, Fraction | None]
+    answers: int
+    unscored: int
+    errors: int
+    items: int
+    missing: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item was answered and every row and cell could be scored."""
+        return not (self.missing or self.errors or self.unscored) and self.n > 0

@@ -1,0 +1,1 @@
+"""Aggregate, gate, verify: pure and exact, no input or output."""

@@ -1,0 +1,406 @@
+"""Marking: normalisation, the reading of raw outputs, the axes, and the exact score."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markscheme import Cell, Exam, Item, Reading, Rubric, Status, load_rubric
+from markscheme.mark.axes.contract import JsonSchema
+from markscheme.mark.axes.numeric import NumberWithin
+from markscheme.mark.axes.pattern import Pattern
+from markscheme.mark.axes.size import Length, MaxWords, Unit
+from markscheme.mark.axes.text import ContainsAll, Equals, Match, OneOf
+from markscheme.mark.columns import Marker
+from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, normalise
+from markscheme.mark.responses import read_response
+from markscheme.mark.scoring import mark_answer
+
+if TYPE_CHECKING:
+    from markscheme.vocabulary import Axis
+
+TUTOR = load_rubric("tutor-capstone")
+EAT = Item(
+    id="e-39-01",
+    prompt="Conjugate 'eat' — past simple, 3rd singular.",
+    expectations={"expected_contains": ["ate"], "gloss_contains": ["comió"]},
+)
+HOSTILE = st.one_of(
+    st.text(),
+    st.text(alphabet=" .ATEateó'\"\t\n\u0301ﬁİſΣς\x1c\x85"),
+    st.sampled_from(["Ate.", "  ATE. ", "Ate..", "", "comió", "comio\u0301", "COMIÓ."]),
+)
+
+
+def cell(axis: Axis, text: str, **expectations: Any) -> Cell:
+    """Return what the axis says of a text that is the whole response."""
+    item = Item(id="x", prompt="p", expectations=expectations)
+    assert list(axis.item_problems(item)) == []
+    return axis.mark(read_response(text), item)
+
+
+def value(axis: Axis, text: str, **expectations: Any) -> int:
+    got = cell(axis, text, **expectations).value
+    assert got is not None
+    return int(got)
+
+
+# --- normalisation -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [("  ATE. ", "ate"), ("Ate..", "ate."), ("", ""), (".", ""), ("ate .", "ate "), ("Ate", "ate")],
+)
+def test_the_seeds_steps_strip_then_lower_then_take_one_full_stop(text: str, normal: str) -> None:
+    assert normalise(text, DEFAULT_STEPS) == normal
+
+
+@given(st.sampled_from([s for s in STEPS.values() if s.name != "strip_trailing_period"]), HOSTILE)
+def test_every_step_but_the_single_full_stop_is_idempotent(step: Any, text: str) -> None:
+    once = step.apply(text)
+    assert step.apply(once) == once
+
+
+@given(HOSTILE)
+def test_the_seeds_normalisation_is_idempotent_unless_it_leaves_an_end_to_take(text: str) -> None:
+    """One full stop is taken, as the seed says: `Ate..` keeps one, and `ate .` keeps a space."""
+    once = normalise(text, DEFAULT_STEPS)
+    if not once.endswith(".") and once == once.strip():
+        assert normalise(once, DEFAULT_STEPS) == once
+
+
+# --- reading a raw output ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "reading"),
+    [
+        ('{"correction": "Ate."}', Reading.OBJECT),
+        (' \n{"correction": "Ate."}\n ', Reading.OBJECT),
+        ("{}", Reading.OBJECT),
+        ({"correction": "Ate."}, Reading.OBJECT),
+        ('```json\n{"correction": "Ate."}\n```', Reading.FENCED),
+        ('Sure!\n\n```\n{"correction": "Ate."}\n```\nHope it helps.', Reading.FENCED),
+        ('Sure: ```json {"correction": "Ate."} ```', Reading.FENCED),
+        ('~~~\n{"correction": "Ate."}\n~~~', Reading.FENCED),
+        ('```json\n{"correction": "Ate."}', Reading.FENCED),
+        ('```sh\nls\n```\n```json\n{"correction": "Ate."}\n```', Reading.FENCED),
+        ('  ```json\r\n  {"correction": "Ate."}\r\n  ```', Reading.FENCED),
+        ('```json\n{"a": 1}\n```\n```json\n{"b": 2}\n```', Reading.TEXT),
+        ('```json\n["Ate."]\n```', Reading.TEXT),
+        ('{"correction": "Ate."} trailing', Reading.TEXT),
+        ('{"correction": "Ate."', Reading.TEXT),
+        ('["Ate."]', Reading.TEXT),
+        ('"Ate."', Reading.TEXT),
+        ("NaN", Reading.TEXT),
+        ('{"a": NaN}', Reading.TEXT),
+        ("[" * 5000, Reading.TEXT),
+        ("```" * 500, Reading.TEXT),
+        ("", Reading.TEXT),
+    ],
+)
+def test_a_raw_output_is_read_by_the_first_rule_that_fits(output: Any, reading: Reading) -> None:
+    assert read_response(output).reading is reading
+
+
+def test_fields_are_read_from_the_fenced_object_but_the_schema_is_lost() -> None:
+    output = (
+        '```json\n{"correction": "Ate.", "spanish_gloss": "Comió.", "explanation": "Past."}\n```'
+    )
+    marked = mark_answer(TUTOR, EAT, output)
+    assert marked.got == "Ate."
+    assert marked.score == Fraction(90, 100)
+    assert "code fence" in marked.cells["schema"].reason
+
+
+def test_plain_text_is_read_whole_and_costs_the_schema() -> None:
+    marked = mark_answer(TUTOR, EAT, "He ate. Él comió.")
+    assert marked.reading is Reading.TEXT
+    assert marked.got == "He ate. Él comió."
+    assert marked.score == Fraction(90, 100)
+
+
+@pytest.mark.parametrize("gloss", [None, 3, ["comió"], {"es": "comió"}, True])
+def test_a_field_that_is_missing_or_no_text_lets_the_axis_read_the_whole_text(gloss: Any) -> None:
+    document = {"correction": "Ate.", "spanish_gloss": gloss, "explanation": "comió is meant"}
+    if gloss is None:
+        del document["spanish_gloss"]
+    marked = mark_answer(TUTOR, EAT, json.dumps(document, ensure_ascii=False))
+    assert marked.cells["spanish_gloss"].value == 1
+    assert "so the whole text was read" in marked.cells["spanish_gloss"].reason
+    assert marked.cells["schema"].value == 0
+
+
+def test_a_schema_that_does_not_ask_for_a_field_is_lost_all_the_same_when_an_axis_misses_it() -> (
+    None
+):
+    lenient = JsonSchema(schema={"type": "object"})
+    response = read_response('{"other": "Ate."}', {"correction": (str,)})
+    missed = lenient.mark(response, EAT)
+    assert missed.value == 0
+    assert "correction" in missed.reason
+
+
+# --- the seed's example ------------------------------------------------------------------------
+
+
+def test_the_seeds_example_scores_0_75_not_0_95() -> None:
+    output = json.dumps(
+        {"correction": "Ate.", "spanish_gloss": "", "explanation": "Irregular past."}
+    )
+    marked = mark_answer(TUTOR, EAT, output)
+    assert marked.score == Fraction(75, 100)
+    assert {axis: c.value for axis, c in marked.cells.items()} == {
+        "correctness": 1,
+        "spanish_gloss": 0,
+        "schema": 1,
+        "conciseness": 1,
+    }
+    assert list(marked.weighted.values()) == [
+        Fraction(60, 100),
+        0,
+        Fraction(1, 10),
+        Fraction(1, 20),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("got", "right"), [("  ATE. ", 1), ("Ate..", 1), ("", 0), ("He ate it.", 1), ("Eat.", 0)]
+)
+def test_the_seeds_words_about_normalisation_hold(got: str, right: int) -> None:
+    assert value(ContainsAll(), got, expected_contains=["ate"]) == right
+
+
+def test_an_accent_typed_as_two_code_points_is_the_same_accent() -> None:
+    decomposed = "comio\u0301"
+    assert value(ContainsAll(), decomposed, expected_contains=["comió"]) == 1
+    escaped = '{"correction": "ate", "spanish_gloss": "comio\\u0301", "explanation": "x"}'
+    assert mark_answer(TUTOR, EAT, escaped).cells["spanish_gloss"].value == 1
+    structured = {"correction": "ate", "spanish_gloss": decomposed, "explanation": "x"}
+    assert mark_answer(TUTOR, EAT, structured).cells["spanish_gloss"].value == 1
+
+
+# --- the axes ----------------------------------------------------------------------------------
+
+
+def test_contains_all_says_what_was_found_where_and_what_is_missing() -> None:
+    found = cell(ContainsAll(), "She has Eaten.", expected_contains=["has", "eaten"])
+    assert found.reason == 'found "has" at character 5, "eaten" at character 9'
+    missing = cell(ContainsAll(), "She has gone.", expected_contains=["has", "eaten"])
+    assert missing.reason == '"eaten" is missing from "She has gone."'
+    empty = cell(ContainsAll(), " ", expected_contains=["eaten"])
+    assert empty.reason == 'the text is empty; "eaten" is expected'
+
+
+@pytest.mark.parametrize(
+    ("text", "entry", "passes"),
+    [
+        ("eaten", "ate", False),
+        ("He ate.", "ate", True),
+        ("ate", "ate", True),
+        ("(ate)", "ate", True),
+        ("ate_", "ate", False),
+        ("eaten, then ate", "ate", True),
+        ("áte ate", "te", False),
+        ("comió", "comi", False),
+    ],
+)
+def test_match_word_wants_the_entry_to_stand_alone(text: str, entry: str, *, passes: bool) -> None:
+    axis = ContainsAll(match=Match.WORD)
+    assert value(axis, text, expected_contains=[entry]) == passes
+    assert value(ContainsAll(), text, expected_contains=[entry]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "step"),
+    [
+        ("comio", "comió", "ignore_accents"),
+        ("don’t", "don't", "ignore_quotes"),
+        ("has  eaten", "has eaten", "collapse_whitespace"),
+        ("ﬁnd", "find", "compatibility_form"),
+        ("co-operate", "cooperate", "ignore_punctuation"),
+    ],
+)
+def test_a_near_miss_names_the_single_step_that_is_lacking(
+    text: str, expected: str, step: str
+) -> None:
+    missed = cell(ContainsAll(), text, expected_contains=[expected])
+    assert (missed.value, missed.near_miss) == (Fraction(0), step)
+    assert missed.reason.endswith(f"it would pass if {STEPS[step].would_pass_if}")
+    exactly = cell(Equals(), text, expected=expected)
+    assert exactly.near_miss == step
+
+
+def test_the_near_miss_of_an_accent_reads_like_a_sentence() -> None:
+    missed = cell(ContainsAll(), "Él comio.", expected_contains=["comió"])
+    said = '"comio" lacks the accent of "comió"; it would pass if accents were ignored'
+    assert missed.reason == said
+
+
+def test_more_than_one_full_stop_is_a_near_miss_where_the_whole_text_counts() -> None:
+    assert value(Equals(), "Ate.", expected="ate") == 1
+    missed = cell(Equals(), "Ate...", expected="ate")
+    assert (missed.value, missed.near_miss) == (Fraction(0), "strip_trailing_periods")
+
+
+def test_a_rubric_without_the_case_fold_reports_case_as_the_near_miss() -> None:
+    missed = cell(ContainsAll(normalise=("strip",)), "ATE", expected_contains=["ate"])
+    assert missed.near_miss == "lower"
+
+
+def test_a_plain_wrong_answer_is_no_near_miss() -> None:
+    assert cell(ContainsAll(), "eated", expected_contains=["went"]).near_miss is None
+
+
+def test_one_of_wants_the_whole_text_to_be_one_of_the_list() -> None:
+    axis = OneOf()
+    assert value(axis, " Autumn. ", expected_one_of=["fall", "autumn"]) == 1
+    assert value(axis, "in autumn", expected_one_of=["fall", "autumn"]) == 0
+
+
+def test_pattern_finds_or_says_how_nearly() -> None:
+    axis = Pattern(pattern="^h[ae]s$")
+    assert cell(axis, "has").reason == "matches `^h[ae]s$` at character 1"
+    missed = cell(axis, " HAS")
+    assert missed.value == 0
+    assert cell(axis, "HAS").near_miss == "lower"
+    assert cell(Pattern(pattern="ió"), "él comió").reason.endswith("at character 7")
+    assert value(Pattern(), "abc", expected_pattern="b.$") == 1
+
+
+def test_a_pattern_that_would_take_for_ever_elsewhere_is_quick() -> None:
+    assert value(Pattern(pattern="^(a+)+$"), "a" * 50_000 + "!") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "tolerance", "passes"),
+    [
+        ("10.1", Decimal("0.1"), True),
+        ("10.1000000000000000001", Decimal("0.1"), False),
+        ("The answer is 9.9.", Decimal("0.1"), True),
+        ("10.2", "2%", True),
+        ("10.21", "2%", False),
+        ("1e1", Decimal(0), True),
+        ("-10", Decimal(0), False),
+        ("ten", Decimal(100), False),
+        ("10 or 11", Decimal(100), False),
+        ("v10", Decimal(100), False),
+    ],
+)
+def test_number_within_is_exact_at_its_ends(text: str, tolerance: Any, *, passes: bool) -> None:
+    assert value(NumberWithin(tolerance=tolerance), text, expected_number=10) == passes
+
+
+def test_number_within_reads_a_number_field_and_thousands() -> None:
+    axis = NumberWithin(reads="total", tolerance=Decimal("0.5"))
+    item = Item(id="x", prompt="p", expectations={"expected_number": Decimal("1234.1")})
+    response = read_response('{"total": 1234.6}', {"total": NumberWithin.accepts})
+    assert response.lacking == ()
+    assert axis.mark(response, item).value == 1
+    assert axis.judge("1,234.6 in all", item).value == 1
+
+
+def test_lengths_are_counted_in_characters_words_or_lines() -> None:
+    assert value(Length(at_most=3), "año") == 1
+    assert cell(Length(at_most=3), "años").reason == "4 characters, at most 3 allowed"
+    assert value(Length(unit=Unit.WORDS, at_least=2), "one") == 0
+    assert value(Length(unit=Unit.LINES, at_least=2, at_most=2), "one\ntwo\n") == 1
+
+
+@pytest.mark.parametrize(("words", "passes"), [(0, True), (30, True), (31, False)])
+def test_conciseness_allows_exactly_thirty_words(words: int, *, passes: bool) -> None:
+    judged = cell(MaxWords(limit=30), " word\n" * words)
+    assert judged.value == passes
+    assert judged.reason.startswith(f"{words} word")
+
+
+def test_the_schema_axis_names_the_first_violations_with_their_paths() -> None:
+    output = json.dumps({"correction": 3, "spanish_gloss": "x", "more": 1})
+    reason = mark_answer(TUTOR, EAT, output).cells["schema"].reason
+    assert "correction" in reason
+    assert "explanation" in reason
+    broken = mark_answer(TUTOR, EAT, '{"correction": ').cells["schema"].reason
+    assert broken.startswith("the response is no JSON object: not JSON (")
+
+
+# --- cells and scores --------------------------------------------------------------------------
+
+
+def test_a_cell_has_a_value_exactly_when_it_is_scored() -> None:
+    with pytest.raises(ValueError, match="exactly when it is scored"):
+        Cell(status=Status.FAILED, value=Fraction(0), reason="x")
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        Cell(status=Status.SCORED, value=Fraction(2), reason="x")
+
+
+def test_an_axis_that_raises_gives_a_failed_cell_and_no_score() -> None:
+    class Broken(MaxWords):
+        def judge(self, text: str, item: Item) -> Cell:
+            raise RuntimeError(text + item.id)
+
+    spec = TUTOR.axes[3]
+    broken = type(spec)(name=spec.name, weight=spec.weight, axis=Broken(limit=30))
+    rubric = Rubric(
+        name="r", version=1, axes=(*TUTOR.axes[:3], broken), gates=(), fingerprint="b2:0"
+    )
+    marked = mark_answer(rubric, EAT, "Ate.")
+    assert marked.cells["conciseness"].status is Status.FAILED
+    assert marked.cells["conciseness"].reason == "the axis failed: RuntimeError: Ate.e-39-01"
+    assert marked.score is None
+
+
+OUTPUTS = st.one_of(
+    HOSTILE,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "correction": st.one_of(HOSTILE, st.integers()),
+            "spanish_gloss": st.one_of(HOSTILE, st.none()),
+            "explanation": HOSTILE,
+            "extra": HOSTILE,
+        },
+    ).map(json.dumps),
+    HOSTILE.map(lambda text: f"```json\n{json.dumps({'correction': text})}\n```"),
+)
+
+
+@given(OUTPUTS)
+def test_the_score_is_the_exact_sum_of_weight_times_value(output: str) -> None:
+    marked = mark_answer(TUTOR, EAT, output)
+    values = [marked.cells[spec.name].value for spec in TUTOR]
+    total = sum(Fraction(s.weight) * (v or 0) for s, v in zip(TUTOR, values, strict=True))
+    assert marked.score == total == sum(v or 0 for v in marked.weighted.values())
+
+
+@given(st.permutations(TUTOR.axes), OUTPUTS)
+def test_the_score_does_not_depend_on_the_order_of_the_axes(axes: list[Any], output: str) -> None:
+    moved = Rubric(name="r", version=1, axes=tuple(axes), gates=(), fingerprint="b2:0")
+    one, two = mark_answer(TUTOR, EAT, output), mark_answer(moved, EAT, output)
+    assert one.score == two.score
+    assert dict(one.cells) == dict(two.cells)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["e-39-01", "x"]), OUTPUTS), min_size=1, max_size=8))
+def test_marking_in_columns_agrees_with_the_definition(rows: list[tuple[str, str]]) -> None:
+    other = Item(
+        id="x", prompt="p", expectations={"expected_contains": ["a", "e"], "gloss_contains": ["ó"]}
+    )
+    exam = Exam(names=("e",), items=(EAT, other), fingerprint="b2:0")
+    marker = Marker(TUTOR, exam)
+    for _ in range(2):  # the second time from memory
+        marked = marker.mark([item for item, _ in rows], [output for _, output in rows])
+        for at, (item, output) in enumerate(rows):
+            wanted = mark_answer(TUTOR, EAT if item == EAT.id else other, output)
+            got = [
+                table[codes[at]] for table, codes in zip(marked.cells, marked.codes, strict=True)
+            ]
+            assert got == list(wanted.cells.values())
+            assert marked.got[at] == wanted.got
+            assert marked.readings[at] == wanted.reading.value
