@@ -16,8 +16,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from markscheme.errors import AnswersError, DocumentError, InputError, MarkschemeError, Problem
-    from markscheme.errors import UsageError
+    from markscheme.errors import (
+        AnswersError,
+        DocumentError,
+        InputError,
+        MarkschemeError,
+        Problem,
+        UsageError,
+    )
     from markscheme.library import load_exam, load_rubric, score, verify
     from markscheme.vocabulary import (
         Answer,

@@ -1,0 +1,56 @@
+"""`markscheme init`: a small working project to start from."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import click
+
+from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.options import format_option
+from markscheme.errors import UsageError
+
+_EPILOG = """\b
+Example:
+  markscheme init my-exam
+  cd my-exam
+  markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl"""
+_PROJECT = ("README.md", "rubric.yaml", "exam.yaml", "answers.jsonl")
+_SCHEMAS = ("rubric.schema.json", "exam.schema.json")
+
+
+@click.command(name="init", epilog=_EPILOG)
+@click.argument("directory", metavar="DIR")
+@format_option
+@command_body
+def command(directory: str, format_: str) -> Exit:
+    """Write a small working project to DIR, which must be new or empty."""
+    import json
+
+    folder = Path(directory)
+    written = _write(folder)
+    if format_ == "json":
+        click.echo(json.dumps({"directory": directory, "files": written}, indent=2))
+        return Exit.OK
+    for name in written:
+        click.echo(f"wrote {folder / name}")
+    click.echo("\nNow try:")
+    click.echo(f"  cd {folder}")
+    click.echo("  markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl")
+    return Exit.OK
+
+
+def _write(folder: Path) -> list[str]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UsageError(f"`{folder}` is not empty; name a new or empty folder")
+        data = files("markscheme.builtin")
+        for name in _PROJECT:
+            (folder / name).write_bytes((data / "project" / name).read_bytes())
+        for name in _SCHEMAS:
+            (folder / name).write_bytes((data / "schemas" / name).read_bytes())
+    except OSError as error:
+        raise UsageError(f"`{folder}` cannot be written: {error.strerror or error}") from None
+    return [*_PROJECT, *_SCHEMAS]

@@ -1,0 +1,177 @@
+"""The functions of the public library. The commands call these and nothing below them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from markscheme.ask.tutor import FLAWED, Tutor
+from markscheme.mark.axes import AXES
+from markscheme.mark.columns import Marker
+from markscheme.mark.frames import Frames
+from markscheme.mark.normalise import STEPS
+from markscheme.mark.scoring import check_exam
+from markscheme.read.answers import AnswerBatch, read_answers, read_rows
+from markscheme.read.breakdowns import read_published
+from markscheme.read.exams import read_exam
+from markscheme.read.rubrics import read_rubric
+from markscheme.read.schemas import exam_schema, rubric_schema
+from markscheme.read.sources import built_in
+from markscheme.vocabulary import Exam, RowError, Rubric
+from markscheme.weigh.aggregate import Tally
+from markscheme.weigh.results import Result
+from markscheme.weigh.verification import Finding, verify_published
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from markscheme.vocabulary import Answer, Axis
+
+ERRORS_KEPT = 10_000
+# What items of the built-in exams expect beside the keys that axis kinds look for by themselves.
+_BUILT_IN_EXPECTATIONS = ("gloss_contains",)
+
+
+def load_rubric(source: str | Path, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
+    """Load a rubric from a file or by its built-in name.
+
+    `axes` are kinds of your own that the rubric may name beside the built-in ones.
+
+    >>> load_rubric("tutor-capstone").axes[0].name
+    'correctness'
+    """
+    kinds = {**AXES, **{axis.kind: axis for axis in axes}}
+    return read_rubric(source, kinds=kinds, steps=STEPS)
+
+
+def load_exam(*sources: str | Path, rubric: Rubric | None = None) -> Exam:
+    """Load one exam from one or more files or built-in names.
+
+    With a rubric, items may hold what its axes expect, and must hold what they need.
+
+    >>> load_exam("capstone", "capstone-extra").names
+    ('capstone', 'capstone-extra')
+    """
+    own = [getattr(spec.axis, "expects", None) for spec in rubric] if rubric else []
+    expectations = dict.fromkeys([*_usual_expectations(), *filter(None, own)])
+    exam = read_exam(sources, expectations=list(expectations))
+    if rubric is not None:
+        check_exam(rubric, exam)
+    return exam
+
+
+def _usual_expectations() -> Iterator[str]:
+    """Yield the keys of an item that the built-in axis kinds read unless told otherwise."""
+    for axis in AXES.values():
+        fields = dataclasses.fields(axis)  # type: ignore[arg-type]
+        yield from (str(field.default) for field in fields if field.name == "expects")
+    yield from _BUILT_IN_EXPECTATIONS
+
+
+def json_schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON Schemas of the rubric and exam formats."""
+    return {
+        "rubric": rubric_schema(AXES, STEPS),
+        "exam": exam_schema(list(_usual_expectations())),
+    }
+
+
+class Scoring:
+    """One pass over answers: yields a frame for each batch and keeps the exact totals.
+
+    Memory does not grow with the number of answers.
+    """
+
+    def __init__(self, rubric: Rubric, exam: Exam) -> None:
+        check_exam(rubric, exam)
+        self.rubric = rubric
+        self.exam = exam
+        self.tally = Tally(rubric, exam)
+        self.errors: list[RowError] = []
+        self._marker = Marker(rubric, exam)
+        self._frames = Frames(rubric, exam)
+
+    @property
+    def schema(self) -> pl.Schema:
+        """The columns of every frame."""
+        return self._frames.schema
+
+    def batches(
+        self, answers: str | Path | Iterable[Answer | Mapping[str, Any]]
+    ) -> Iterator[AnswerBatch]:
+        """Open answers to this exam: a file, or rows in memory."""
+        items = [item.id for item in self.exam.items]
+        if isinstance(answers, str | Path):
+            return read_answers(answers, items=items)
+        return read_rows(answers, items=items)
+
+    def frames(self, batches: Iterable[AnswerBatch]) -> Iterator[pl.DataFrame]:
+        """Yield the rows of each batch, the bad ones after the answers; last the missing items."""
+        for batch in batches:
+            if batch.items:
+                marked = self._marker.mark(batch.items, batch.outputs)
+                self.tally.add(marked)
+                yield self._frames.answered(batch, marked)
+            if batch.errors:
+                self.tally.errors += len(batch.errors)
+                self.errors.extend(batch.errors[: ERRORS_KEPT - len(self.errors)])
+                yield self._frames.errors(batch.errors)
+        if missing := self.tally.missing():
+            yield self._frames.missing(missing)
+
+    def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
+        """Return the run as it stands, with the given rows of it."""
+        kept = list(frames)
+        frame = pl.concat(kept) if kept else pl.DataFrame(schema=self.schema)
+        return Result(
+            rubric=self.rubric,
+            exam=self.exam,
+            summary=self.tally.summary(),
+            frame=frame,
+            errors=tuple(self.errors),
+        )
+
+
+def score(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    answers: str | Path | Iterable[Answer | Mapping[str, Any]],
+) -> Result:
+    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin) or rows in memory.
+
+    >>> row = {"item": "e-39-01", "output": "Ate."}
+    >>> score("tutor-capstone", "capstone", [row]).summary.n
+    1
+    """
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    scoring = Scoring(rubric, exam)
+    return scoring.result(scoring.frames(scoring.batches(answers)))
+
+
+def examine_tutor(*, flawed: bool = False) -> Result:
+    """Let the bundled tutor answer the whole capstone exam, and score it."""
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", "capstone-extra", rubric=rubric)
+    tutor = Tutor(faults=FLAWED if flawed else frozenset())
+    answers = [{"item": item.id, "output": tutor.answer(item.prompt)} for item in exam.items]
+    return score(rubric, exam, answers)
+
+
+def verify(
+    source: str | Path, rubric: Rubric | str | Path | None = None
+) -> tuple[int, list[Finding]]:
+    """Recompute a published breakdown; return how many were checked and what is wrong."""
+    published = read_published(source)
+    if not isinstance(rubric, Rubric):
+        rubric = load_rubric(rubric or _rubric_named_by(published.document))
+    return len(published.records), verify_published(published, rubric)
+
+
+def _rubric_named_by(document: Mapping[str, Any]) -> str:
+    named = document.get("rubric")
+    name = named.get("name") if isinstance(named, dict) else None
+    return name if name in built_in("rubrics") else "tutor-capstone"

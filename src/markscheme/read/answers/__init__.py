@@ -1,0 +1,25 @@
+"""Recorded answers, streamed in columns from JSONL, Parquet, CSV or the standard input.
+
+The blocks of a file become lines (`lines`) or records (`records`), those become raw rows (`jsonl`,
+`delimited`, `parquet`), and those become answers or error rows (`taking`): all at once where they
+are regular (`columns`), else by the definition of a row (`rows`). Last, the `ledger` finds repeats.
+"""
+
+from markscheme.read.answers.batch import AnswerBatch
+from markscheme.read.answers.jsonl import read_jsonl
+from markscheme.read.answers.known import KnownItems
+from markscheme.read.answers.ledger import Ledger, strike_repeats
+from markscheme.read.answers.limits import Limits
+from markscheme.read.answers.memory import read_rows
+from markscheme.read.answers.opening import read_answers
+
+__all__ = (
+    "AnswerBatch",
+    "KnownItems",
+    "Ledger",
+    "Limits",
+    "read_answers",
+    "read_jsonl",
+    "read_rows",
+    "strike_repeats",
+)

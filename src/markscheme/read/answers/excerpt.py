@@ -1,0 +1,40 @@
+"""What is shown of a row that could not be taken: short, printable, on one line."""
+
+from __future__ import annotations
+
+WIDTH = 80
+_UTF8_WIDEST = 4
+
+
+def excerpt(said: str | bytes, width: int = WIDTH) -> str:
+    """Return the beginning of `said` in at most `width` printable characters."""
+    head = said[: width * _UTF8_WIDEST]
+    text = head.decode(errors="replace") if isinstance(head, bytes) else head
+    clean = "".join(map(_printable, text)).strip()
+    cut = len(clean) > width or len(said) > len(head)
+    return clean[: width - 1] + "…" if cut else clean
+
+
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " " if character.isspace() else "\N{REPLACEMENT CHARACTER}"
+
+
+def kind_of(value: object) -> str:
+    """Say what a JSON value is, for a message: `not the number `3``."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int() | float():
+            return f"the number `{value}`"
+        case str():
+            return f"the text `{excerpt(value, 40)}`"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"

@@ -1,0 +1,51 @@
+"""Answers that are in memory already: rows as mappings, or `Answer` values."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from markscheme.read.answers.batch import AnswerBatch
+from markscheme.read.answers.excerpt import excerpt
+from markscheme.read.answers.known import KnownItems
+from markscheme.read.answers.ledger import Ledger, strike_repeats
+from markscheme.read.answers.limits import USUAL
+from markscheme.read.answers.taking import RawRows, take
+from markscheme.vocabulary import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+
+def read_rows(
+    rows: Iterable[Answer | Mapping[str, Any]], *, items: Collection[str]
+) -> Iterator[AnswerBatch]:
+    """Stream rows in columns, by the same rules as rows of a file; a line is a position."""
+    return strike_repeats(_batches(rows, KnownItems(items)), Ledger())
+
+
+def _batches(
+    rows: Iterable[Answer | Mapping[str, Any]], known: KnownItems
+) -> Iterator[AnswerBatch]:
+    stream, first = map(_plain, rows), 1
+    while part := list(islice(stream, USUAL.batch_rows)):
+        batch = AnswerBatch()
+        lines = range(first, first + len(part))
+        take(batch, RawRows(lines=lines, rows=part, shown=_shown(part)), known)
+        yield batch
+        first += len(part)
+
+
+def _shown(part: list[Any]) -> Any:
+    return lambda at: excerpt(str(part[at]))
+
+
+def _plain(row: Any) -> Any:
+    """Return a row as JSON would have given it: a dict with usual numbers."""
+    if isinstance(row, Answer):
+        row = {field.name: getattr(row, field.name) for field in fields(Answer)}
+    if not hasattr(row, "keys"):
+        return row
+    return {key: float(row[key]) if isinstance(row[key], Decimal) else row[key] for key in row}

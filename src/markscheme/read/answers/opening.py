@@ -1,0 +1,114 @@
+"""From what the user named to a stream of batches: which format it is, and whether it opens."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markscheme.errors import AnswersError, Problem, UsageError
+from markscheme.read.answers.delimited import read_delimited
+from markscheme.read.answers.encoding import fault_in_head
+from markscheme.read.answers.jsonl import holds_a_row, read_jsonl
+from markscheme.read.answers.known import KnownItems
+from markscheme.read.answers.ledger import Ledger, strike_repeats
+from markscheme.read.answers.limits import USUAL, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from typing import BinaryIO
+
+    from markscheme.read.answers.batch import AnswerBatch
+
+_JSONL = (".jsonl", ".ndjson")
+_ALLOWED = (*_JSONL, ".parquet", ".csv")
+_STDIN = "<stdin>"
+_HEAD = 65_536
+
+
+def read_answers(
+    source: str | Path, *, items: Collection[str], limits: Limits = USUAL
+) -> Iterator[AnswerBatch]:
+    """Stream recorded answers in columns.
+
+    `source` is a file (.jsonl, .ndjson, .parquet, .csv) or `-` for JSONL on the standard input;
+    `items` are the ids that an answer may name. Every row comes out once, as an answer or as an
+    error of its batch; a file without rows gives no batch.
+
+    Raises:
+        UsageError: the name does not say which format it is.
+        AnswersError: it cannot be read at all; here, or at the first batch.
+    """
+    known = KnownItems(items)
+    if str(source) == "-":
+        return strike_repeats(_text_answers(None, known, limits), Ledger())
+    path = Path(source)
+    _refuse_unless_readable(path)
+    if path.suffix.lower() != ".parquet":
+        return strike_repeats(_text_answers(path, known, limits), Ledger())
+    if path.stat().st_size == 0:
+        return iter(())
+    from markscheme.read.answers.parquet import read_parquet  # noqa: PLC0415 - polars, if needed
+
+    return strike_repeats(read_parquet(path, known=known, limits=limits), Ledger())
+
+
+def _refuse_unless_readable(path: Path) -> None:
+    if path.is_dir():
+        raise AnswersError([_problem(path, "this is a folder; name a file of answers in it")])
+    if path.suffix.lower() not in _ALLOWED:
+        allowed = ", ".join(_ALLOWED)
+        raise UsageError(f"`{path}`: answers are read from {allowed}, or `-` for JSONL on stdin")
+    try:
+        path.open("rb").close()
+    except FileNotFoundError:
+        raise AnswersError([_problem(path, "there is no such file")]) from None
+    except OSError as error:
+        raise AnswersError([_problem(path, f"this cannot be opened: {error.strerror}")]) from error
+
+
+def _text_answers(path: Path | None, known: KnownItems, limits: Limits) -> Iterator[AnswerBatch]:
+    file = _STDIN if path is None else str(path)
+    is_jsonl = path is None or path.suffix.lower() in _JSONL
+    with _opened(path) as stream:
+        head = _head(stream, file)
+        fault = fault_in_head(head)
+        if fault and not (is_jsonl and holds_a_row(head)):
+            raise AnswersError([_problem(file, fault)])
+        blocks = chain([head], iter(partial(_block, stream, file, limits.block_bytes), b""))
+        if is_jsonl:
+            yield from read_jsonl(blocks, known=known, limits=limits)
+        else:
+            yield from read_delimited(blocks, known=known, file=file, limits=limits)
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[BinaryIO]:
+    if path is None:
+        yield sys.stdin.buffer
+    else:
+        with path.open("rb", buffering=0) as stream:
+            yield stream
+
+
+def _head(stream: BinaryIO, file: str) -> bytes:
+    """Return the beginning of a stream, which may arrive in small pieces, without its mark."""
+    head = b""
+    while len(head) < _HEAD and (more := _block(stream, file, _HEAD - len(head))):
+        head += more
+    return head.removeprefix(codecs.BOM_UTF8)
+
+
+def _block(stream: BinaryIO, file: str, size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except OSError as error:
+        raise AnswersError([_problem(file, f"this cannot be read: {error.strerror}")]) from error
+
+
+def _problem(file: str | Path, message: str) -> Problem:
+    return Problem(file=str(file), line=1, field="", message=message)

@@ -1,0 +1,137 @@
+"""What one row means: the definition. The columns beside it are a faster way to the same result."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias
+from unicodedata import is_normalized, normalize
+
+from markscheme.read.answers.batch import Number, Output
+from markscheme.read.answers.excerpt import excerpt, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.read.answers.known import KnownItems
+
+Answer: TypeAlias = tuple[
+    str, Output, str | None, int, Number | None, int | None, int | None, Number | None
+]
+
+LARGEST = 2**63 - 1
+_EXACT_IN_DOUBLES = 2**53
+_DEEPEST = 100
+_EXAMPLE = '`{"item": "e-39-01", "output": "…"}`'
+
+
+class Refused(Exception):  # noqa: N818 - not an error of the program but the finding about one row
+    """A row is not an answer. The message is the reason."""
+
+
+def answer_of(row: Any, known: KnownItems) -> Answer:
+    """Return the fields of one row in the order of `FIELDS`, or raise `Refused`."""
+    if isinstance(row, Refused):
+        raise row
+    if not isinstance(row, dict):
+        raise Refused(f"a row must be an object such as {_EXAMPLE}, not {kind_of(row)}")
+    return (
+        _item(row, known),
+        _output(row),
+        None if row.get("subject") is None else _text("subject", row["subject"]),
+        _whole("attempt", row.get("attempt"), 1),
+        _number("latency_ms", row.get("latency_ms")),
+        _whole("tokens_in", row.get("tokens_in"), None),
+        _whole("tokens_out", row.get("tokens_out"), None),
+        _number("cost", row.get("cost")),
+    )
+
+
+def item_named_by(row: Any) -> str | None:
+    """Return the item that a refused row names, cut to what can be shown."""
+    item = row.get("item") if isinstance(row, dict) else None
+    return excerpt(item) if isinstance(item, str) else None
+
+
+def fault_in_text(text: str) -> str | None:
+    """Say what makes a text unfit to be stored and compared; `None` where nothing does."""
+    if "\0" in text:
+        return "a NUL character"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "a lone surrogate, which is not a character"
+    return None
+
+
+def fault_in_object(document: dict[str, Any]) -> str | None:
+    """Say what makes an object unfit: a text in it, a number that is not finite, its depth."""
+    level: list[Any] = [document]
+    for _ in range(_DEEPEST):
+        inner = [value for holder in level for value in _inside(holder)]
+        texts = "".join([value for value in inner if isinstance(value, str)])
+        if fault := fault_in_text(texts) or _not_finite(inner):
+            return fault
+        level = [value for value in inner if isinstance(value, (dict, list))]
+        if not level:
+            return None
+    return f"a value nested more than {_DEEPEST} deep"
+
+
+def _inside(holder: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return (*holder.keys(), *holder.values()) if isinstance(holder, dict) else holder
+
+
+def _not_finite(values: list[Any]) -> str | None:
+    odd = [value for value in values if isinstance(value, float) and not math.isfinite(value)]
+    return f"the number `{odd[0]}`" if odd else None
+
+
+def _item(row: dict[str, Any], known: KnownItems) -> str:
+    item = row.get("item")
+    if item is None:
+        raise Refused("`item` is missing: a row must name the item it answers")
+    found = known.ids.get(_text("item", item))
+    if found is None:
+        meant = known.meant_by(item)
+        hint = "" if meant is None else f"; did you mean `{excerpt(meant, 40)}`?"
+        raise Refused(f"unknown item `{excerpt(item, 40)}`{hint}")
+    return found
+
+
+def _output(row: dict[str, Any]) -> Output:
+    output = row.get("output")
+    if not isinstance(output, dict):
+        if "output" not in row:
+            raise Refused("`output` is missing: it must be text or an object")
+        return _text("output", output, "text or an object")
+    if fault := fault_in_object(output):
+        raise Refused(f"`output` holds {fault}")
+    return output
+
+
+def _text(field: str, value: Any, allowed: str = "text") -> str:
+    if not isinstance(value, str):
+        raise Refused(f"`{field}` must be {allowed}, not {kind_of(value)}")
+    if fault := fault_in_text(value):
+        raise Refused(f"`{field}` holds {fault}")
+    if value.isascii() or is_normalized("NFC", value):
+        return value
+    return normalize("NFC", value)
+
+
+def _whole(field: str, value: Any, absent: int | None) -> Any:
+    if value is None:
+        return absent
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_IN_DOUBLES:
+        value = int(value)
+    if type(value) is not int or not 0 <= value <= LARGEST:
+        raise Refused(f"`{field}` must be a whole number from 0 to 2^63 - 1, not {kind_of(value)}")
+    return value
+
+
+def _number(field: str, value: Any) -> Number | None:
+    if value is None:
+        return None
+    if type(value) not in {int, float} or not 0 <= value <= LARGEST:
+        raise Refused(f"`{field}` must be a number from 0 to 2^63 - 1, not {kind_of(value)}")
+    return value  # type: ignore[no-any-return]

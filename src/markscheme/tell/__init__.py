@@ -1,0 +1,1 @@
+"""Terminal, JSON and files: draws what was decided, decides nothing."""

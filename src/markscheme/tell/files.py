@@ -1,0 +1,179 @@
+"""Results as files and streams: JSON, JSON lines, Parquet, CSV. Rows flow through, none are kept.
+
+A file appears under its name only when it is whole: it is written beside it and then renamed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import orjson
+
+from markscheme.errors import UsageError
+from markscheme.weigh.records import item_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import polars as pl
+
+    from markscheme.weigh.results import Result
+
+    Frames = Iterator[pl.DataFrame]
+
+SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
+
+
+def check_destination(name: str) -> Path:
+    """Return the path, or say at once why nothing can be written there."""
+    path = Path(name)
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"`{name}`: the ending decides the format; use {', '.join(SUFFIXES)}")
+    if path.is_dir():
+        raise UsageError(f"`{name}` is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"`{name}`: the folder `{path.parent}` does not exist")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"`{name}`: the folder `{path.parent}` cannot be written to")
+    return path
+
+
+def passing_json(
+    frames: Iterable[pl.DataFrame], stream: BinaryIO, result: Callable[[], Result]
+) -> Frames:
+    """Write the JSON document of a run while its rows flow past, and hand every frame on.
+
+    `result` gives the run as it stands: before the rows for the head, after them for the totals.
+    """
+    stream.write(b"{\n")
+    head = result().head().items()
+    stream.writelines(b'"%s": %s,\n' % (key.encode(), orjson.dumps(value)) for key, value in head)
+    stream.write(b'"items": [')
+    separator = b"\n"
+    for frame in frames:
+        for record in item_records(frame):
+            stream.write(separator + orjson.dumps(record))
+            separator = b",\n"
+        yield frame
+    stream.write(b"\n]")
+    tail = result().tail().items()
+    stream.writelines(b',\n"%s": %s' % (key.encode(), orjson.dumps(value)) for key, value in tail)
+    stream.write(b"\n}\n")
+    stream.flush()
+
+
+def write_frames(
+    frames: Iterable[pl.DataFrame], path: Path, schema: pl.Schema, result: Callable[[], Result]
+) -> None:
+    """Write all rows to the file, in the format of its ending."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
+    os.close(handle)
+    partial = Path(name)
+    try:
+        if path.suffix.lower() == ".parquet":
+            _write_parquet(frames, schema, partial)
+        else:
+            with partial.open("wb") as stream:
+                _write_stream(frames, stream, path.suffix.lower(), schema, result)
+        partial.chmod(0o666 & ~_umask())
+        partial.replace(path)
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def drain(frames: Iterable[pl.DataFrame]) -> None:
+    """Let the rows flow to nowhere."""
+    for _ in frames:
+        pass
+
+
+def _write_stream(
+    frames: Iterable[pl.DataFrame],
+    stream: BinaryIO,
+    suffix: str,
+    schema: pl.Schema,
+    result: Callable[[], Result],
+) -> None:
+    if suffix == ".json":
+        drain(passing_json(frames, stream, result))
+    elif suffix == ".jsonl":
+        _write_jsonl(frames, stream)
+    else:
+        _write_csv(frames, stream, schema)
+
+
+def _write_jsonl(frames: Iterable[pl.DataFrame], stream: BinaryIO) -> None:
+    for frame in frames:
+        stream.writelines(
+            orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+            for row in frame.iter_rows(named=True)
+        )
+
+
+def _write_csv(frames: Iterable[pl.DataFrame], stream: BinaryIO, schema: pl.Schema) -> None:
+    """Write flat columns: `breakdown.correctness`; what was expected as a JSON list."""
+    first = True
+    for frame in _or_empty(frames, schema):
+        _flat(frame).write_csv(stream, include_header=first)
+        first = False
+
+
+def _or_empty(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Frames:
+    import polars as pl  # noqa: PLC0415 - heavy, and only needed to write
+
+    empty = True
+    for frame in frames:
+        empty = False
+        yield frame
+    if empty:
+        yield pl.DataFrame(schema=schema)
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415 - heavy, and only needed to write
+
+    columns: list[pl.Series] = []
+    for column in frame.iter_columns():
+        if isinstance(column.dtype, pl.Struct):
+            fields = column.struct.unnest().iter_columns()
+            columns.extend(field.alias(f"{column.name}.{field.name}") for field in fields)
+        elif isinstance(column.dtype, pl.List):
+            texts = [
+                None if row is None else orjson.dumps(row).decode() for row in column.to_list()
+            ]
+            columns.append(pl.Series(column.name, texts, dtype=pl.String))
+        else:
+            columns.append(column)
+    return pl.DataFrame(columns)
+
+
+def _write_parquet(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path) -> None:
+    """Stream into polars' writer; an error of ours on the way comes out as itself."""
+    from polars.io.plugins import register_io_source  # noqa: PLC0415 - heavy
+
+    raised: list[BaseException] = []
+
+    def source(*_: object) -> Frames:
+        try:
+            yield from frames
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    try:
+        register_io_source(source, schema=schema).sink_parquet(path, compression="lz4")
+    except Exception:
+        if raised:
+            raise raised[0] from None
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

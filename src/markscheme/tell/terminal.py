@@ -1,0 +1,244 @@
+"""Results for people: a table to read at a glance, then what was lost and where."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from markscheme.exact import show
+from markscheme.vocabulary import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from fractions import Fraction
+    from pathlib import Path
+
+    import polars as pl
+
+    from markscheme.vocabulary import GateOutcome, Group, RowError, Rubric, Summary
+    from markscheme.weigh.results import Result
+
+ROWS_SHOWN = 120
+LOSSES_SHOWN = 15
+ERRORS_SHOWN = 10
+GROUPS_SHOWN = 3
+PIPE_WIDTH = 120
+_STYLES = {
+    Outcome.PASS: "bold green",
+    Outcome.WARN: "bold yellow",
+    Outcome.FAIL: "bold red",
+    Outcome.UNDECIDED: "bold magenta",
+}
+
+
+class Glimpse:
+    """Keeps the rows that a person will look at: all of a small run, the losses of a large one."""
+
+    def __init__(self) -> None:
+        self.frames: list[pl.DataFrame] = []
+        self.total = 0
+        self._kept = 0
+        self._lossy = False
+
+    @property
+    def hidden(self) -> int:
+        """How many rows are not shown."""
+        return self.total - self._kept
+
+    def watch(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Hand every frame on, keeping what will be shown."""
+        for frame in frames:
+            self._take(frame)
+            yield frame
+
+    def _take(self, frame: pl.DataFrame) -> None:
+        self.total += frame.height
+        if not self._lossy and self.total <= ROWS_SHOWN:
+            self.frames.append(frame)
+            self._kept = self.total
+            return
+        if not self._lossy:
+            self._lossy = True
+            self.frames = [_losses(kept) for kept in self.frames]
+            self._kept = sum(kept.height for kept in self.frames)
+        if self._kept < ROWS_SHOWN:
+            losses = _losses(frame).head(ROWS_SHOWN - self._kept)
+            self.frames.append(losses)
+            self._kept += losses.height
+
+
+def _losses(frame: pl.DataFrame) -> pl.DataFrame:
+    score = frame["score"]
+    return frame.filter(score.is_null() | (score < 1))
+
+
+def console() -> Console:
+    """Return the console: as wide as the terminal, of fixed width and without colour in a pipe."""
+    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH, no_color=True)
+
+
+class Page:
+    """Prints one run, part by part."""
+
+    def __init__(self, rubric: Rubric, out: Console | None = None) -> None:
+        self.rubric = rubric
+        self.out = out or console()
+        self._marks = ("✓", "✗") if _unicode(self.out) else ("1", "0")
+
+    def run(self, result: Result, *, hidden: int = 0, written: Path | None = None) -> None:
+        """Print the whole run."""
+        self.breakdown(result.frame, hidden)
+        self.losses(result.frame)
+        self.errors(result.errors, result.summary.errors)
+        self.summary(result.summary)
+        if written is not None:
+            self.out.print(Text(f"\nwritten to {written}"), soft_wrap=True)
+
+    def breakdown(self, frame: pl.DataFrame, hidden: int = 0) -> None:
+        """Print a row for each answer: what was got and expected, each axis, the score."""
+        table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+        table.add_column("item", no_wrap=True)
+        table.add_column("got", overflow="ellipsis", no_wrap=True, max_width=34)
+        table.add_column("expected", overflow="ellipsis", no_wrap=True, max_width=26)
+        for spec in self.rubric:
+            table.add_column(spec.name, justify="center", no_wrap=True)
+        table.add_column("score", justify="right", no_wrap=True)
+        for row in frame.filter(frame["status"] != "error").iter_rows(named=True):
+            table.add_row(*self._row(row))
+        self.out.print(table)
+        if hidden:
+            self.out.print(f"… {hidden:,} more rows are not shown; -o FILE writes all of them")
+
+    def _row(self, row: Mapping[str, Any]) -> list[Text | str]:
+        got = row["got"] if row["got"] is not None else row["status"]
+        subject = row["item"] if row["attempt"] in {None, 1} else f"{row['item']}#{row['attempt']}"
+        cells = [self._mark(row["breakdown"], spec.name) for spec in self.rubric]
+        score = "–" if row["score"] is None else f"{row['score']:.2f}"
+        style = "red" if row["score"] is None or row["score"] < 1 else ""
+        return [
+            Text(subject),
+            Text(_line(got), style="" if row["got"] is not None else "magenta"),
+            Text(_line(", ".join(row["expected"] or []))),
+            *cells,
+            Text(score, style=style),
+        ]
+
+    def _mark(self, breakdown: Mapping[str, float | None] | None, axis: str) -> Text:
+        value = None if breakdown is None else breakdown[axis]
+        if value is None:
+            return Text("–", style="magenta")
+        if value in {0, 1}:
+            return Text(self._marks[0 if value else 1], style="green" if value else "red")
+        return Text(f"{value:.2f}", style="yellow")
+
+    def losses(self, frame: pl.DataFrame) -> None:
+        """Print why points were lost, cell by cell, the heaviest axis first."""
+        rows = list(_rows(frame))
+        heaviest = sorted(self.rubric, key=lambda spec: -spec.weight)
+        lost = [(row, spec) for spec in heaviest for row in rows if _lost(row, spec.name)]
+        if not lost:
+            return
+        self.out.print("\n[bold]Where points were lost[/bold]")
+        table = Table(box=None, pad_edge=False, show_header=False, show_edge=False)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for row, spec in lost[:LOSSES_SHOWN]:
+            reason = Text(_line(row["reason"][spec.name]))
+            table.add_row(Text(row["item"]), Text(spec.name, style="red"), reason)
+        self.out.print(table)
+        if len(lost) > LOSSES_SHOWN:
+            self.out.print(f"… and {len(lost) - LOSSES_SHOWN:,} more")
+
+    def errors(self, errors: Sequence[RowError], total: int) -> None:
+        """Print the rows that were no answers."""
+        if not total:
+            return
+        self.out.print(f"\n[bold]{total:,} bad row{'' if total == 1 else 's'}[/bold] (not scored)")
+        for error in errors[:ERRORS_SHOWN]:
+            excerpt = f"  {error.excerpt}" if error.excerpt else ""
+            self.out.print(Text(f"line {error.line}: {error.reason}{excerpt}"), soft_wrap=True)
+        if total > ERRORS_SHOWN:
+            self.out.print(f"… and {total - ERRORS_SHOWN:,} more")
+
+    def summary(self, summary: Summary) -> None:
+        """Print the mean, the axes, what is missing, and the worst groups."""
+        self.out.print()
+        counts = f"{summary.n:,} answers scored, {summary.items:,} items"
+        self.out.print(f"[bold]score {show(summary.score)}[/bold]  ({counts})", highlight=False)
+        for spec in self.rubric:
+            value = summary.axes[spec.name]
+            self.out.print(
+                f"  {spec.name:<16} {show(value):>7}  × {spec.weight}  {self._bar(value)}",
+                highlight=False,
+            )
+        if summary.missing:
+            named = ", ".join(summary.missing[:ERRORS_SHOWN])
+            more = len(summary.missing) - ERRORS_SHOWN
+            tail = f" and {more:,} more" if more > 0 else ""
+            self.out.print(Text(f"missing ({len(summary.missing):,}): {named}{tail}", "magenta"))
+        if summary.unscored:
+            self.out.print(Text(f"{summary.unscored:,} answers could not be scored", "magenta"))
+        self._groups(summary)
+
+    def _groups(self, summary: Summary) -> None:
+        tags: dict[str, list[Group]] = {}
+        for group in summary.groups:
+            if summary.score is not None and group.score < summary.score:
+                tags.setdefault(group.tag, []).append(group)
+        if not tags:
+            return
+        self.out.print("\n[bold]Worst groups[/bold]")
+        for tag, groups in tags.items():
+            named = ", ".join(self._group(group) for group in groups[:GROUPS_SHOWN])
+            self.out.print(Text(f"  {tag}: {named}"), highlight=False)
+
+    def _group(self, group: Group) -> str:
+        worst = min(group.axes, key=lambda axis: (group.axes[axis], axis))
+        return f"{group.value} {show(group.score)} ({group.n}, {worst} {show(group.axes[worst])})"
+
+    def _bar(self, value: Fraction | None, width: int = 20) -> str:
+        if value is None:
+            return ""
+        full, empty = ("█", "·") if _unicode(self.out) else ("#", ".")
+        filled = int(value * width)
+        return full * filled + empty * (width - filled)
+
+    def gates(self, outcomes: Iterable[GateOutcome]) -> None:
+        """Print each gate: met or not, what was seen, and the target."""
+        for found in outcomes:
+            gate = found.gate
+            target = f"; target {gate.target}" if gate.target is not None else ""
+            line = Text(f"\n{gate.level.value} gate {gate.name}: ")
+            line.append(_SAID[found.outcome], style=_STYLES[found.outcome])
+            line.append(f" ({found.because}{target})")
+            self.out.print(line, highlight=False)
+
+
+_SAID = {
+    Outcome.PASS: "MET",
+    Outcome.WARN: "NOT MET, a warning",
+    Outcome.FAIL: "NOT MET",
+    Outcome.UNDECIDED: "CANNOT TELL",
+}
+
+
+def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    return frame.filter(frame["status"].is_in(["scored", "unscored"])).iter_rows(named=True)
+
+
+def _lost(row: Mapping[str, Any], axis: str) -> bool:
+    value = row["breakdown"][axis]
+    return value is None or value < 1
+
+
+def _line(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _unicode(out: Console) -> bool:
+    return out.encoding.lower().startswith("utf")

@@ -1,0 +1,68 @@
+"""The docs cannot drift: commands, axes, steps and gates have sections, links have targets."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from markscheme import load_rubric
+from markscheme.cli.main import COMMANDS
+from markscheme.mark.axes import AXES
+from markscheme.mark.normalise import STEPS
+
+ROOT = Path(__file__).parent.parent
+
+
+def headings(name: str) -> set[str]:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    return {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
+
+
+def test_every_command_has_a_section() -> None:
+    assert set(COMMANDS) <= headings("commands.md")
+
+
+def test_every_axis_has_a_section_that_names_its_parameters() -> None:
+    assert set(AXES) <= headings("axes.md")
+    text = (ROOT / "docs" / "axes.md").read_text(encoding="utf-8")
+    sections = {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
+    for kind, axis in AXES.items():
+        fields = set(axis.__dataclass_fields__) - {"kind", "version", "accepts", "reads"}  # type: ignore[attr-defined]
+        for name in fields:
+            assert f"`{name}`" in sections[kind], f"{kind} does not say what `{name}` is"
+
+
+def test_every_normalisation_step_has_a_section() -> None:
+    assert set(STEPS) <= headings("rubrics.md")
+
+
+def test_every_gate_of_the_built_in_rubric_has_a_section() -> None:
+    assert {gate.name for gate in load_rubric("tutor-capstone").gates} <= headings("rubrics.md")
+
+
+def test_the_readme_is_short_and_every_link_leads_somewhere() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 150
+    for document in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        text = document.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_no_file_names_a_package_host() -> None:
+    for path in (ROOT / "requirements").iterdir():
+        assert "://" not in path.read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_readme_is_what_the_command_prints(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command, _, wanted = readme.partition("```console\n$ ")[2].partition("```")[0].partition("\n")
+    python = [sys.executable, "-m"]
+    subprocess.run([*python, "markscheme", "init", tmp_path / "x"], check=True, capture_output=True)
+    done = subprocess.run(
+        [*python, *command.split()], cwd=tmp_path / "x", check=False, capture_output=True
+    )
+    printed = [line.rstrip() for line in done.stdout.decode().splitlines()]
+    assert printed == wanted.splitlines()
