@@ -24,6 +24,7 @@ from markscheme.read.answers import (
     Limits,
     read_answers,
     read_jsonl,
+    strike_repeats,
 )
 from markscheme.read.answers import ledger as ledger_module
 from markscheme.read.answers.jsonl import _value_of
@@ -380,6 +381,13 @@ def test_the_ledger_knows_every_attempt(
     for entry in entries:
         assert ledger.first_time(*entry) == (entry not in seen)
         seen.add(entry)
+
+
+def test_repeats_are_found_across_parts_that_were_read_apart() -> None:
+    parts = [merged(read_jsonl([GOOD], known=KNOWN, first_line=line)) for line in (1, 2)]
+    first, second = strike_repeats(parts, Ledger())
+    assert (first.lines, first.errors) == ([1], [])
+    assert (second.lines, only_error(second).line) == ([], 2)
 
 
 def test_the_ledger_spends_about_a_byte_per_attempt_in_any_order() -> None:

@@ -398,9 +398,7 @@ def test_marking_in_columns_agrees_with_the_definition(rows: list[tuple[str, str
         marked = marker.mark([item for item, _ in rows], [output for _, output in rows])
         for at, (item, output) in enumerate(rows):
             wanted = mark_answer(TUTOR, EAT if item == EAT.id else other, output)
-            got = [
-                table[codes[at]] for table, codes in zip(marked.cells, marked.codes, strict=True)
-            ]
+            got = [marked.cell(axis, at) for axis in range(len(TUTOR.axes))]
             assert got == list(wanted.cells.values())
             assert marked.got[at] == wanted.got
             assert marked.readings[at] == wanted.reading.value

@@ -1,34 +1,47 @@
 """Marking in columns: many answers at once, equal cells shared, no object per row.
 
-Each axis gives a column of codes into a table of cells. A cell is judged once for each text and
-item and then looked up, so that the definition in `scoring` stays the only judge.
+Each axis gives a column of codes into a table of cells. A cell is judged once for each key that it
+depends on and then looked up, so that the definition in `scoring` stays the only judge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from markscheme.exact import number
 from markscheme.mark.axes.base import TextAxis
+from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import judged, leading_axis
-from markscheme.vocabulary import Cell
+from markscheme.mark.scoring import judged, leading_axis, weighted
+from markscheme.mark.shapes import Shape
+from markscheme.vocabulary import Cell, Reading, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from markscheme.vocabulary import Exam, Item, Response, Rubric
+    from markscheme.mark.shapes import Texts
+    from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
 REMEMBERED = 50_000
+_SHOWN = {"value": pl.Float64, "weighted": pl.Float64, "reason": pl.String, "near_miss": pl.String}
 
 
-@dataclass(slots=True)
 class CellTable:
     """The different cells of one axis so far, each judged once and found again by its key."""
 
-    cells: list[Cell] = field(default_factory=list)
-    codes: dict[Hashable, int] = field(default_factory=dict)
+    def __init__(self, spec: AxisSpec) -> None:
+        self.spec = spec
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything, so that memory stays flat over any number of answers."""
+        self.cells: list[Cell] = []
+        self.codes: dict[Hashable, int] = {}
+        self.values: list[Fraction | None] = []
+        self._frame = pl.DataFrame(schema={**_SHOWN, "number": pl.UInt32})
 
     def add(self, cell: Cell, key: Hashable = None) -> int:
         """Return the code of a new cell, remembered under its key if it has one."""
@@ -38,24 +51,51 @@ class CellTable:
             self.codes[key] = code
         return code
 
-    def clear(self) -> None:
-        """Forget everything, so that memory stays flat over any number of answers."""
-        self.cells = []
-        self.codes = {}
+    def frame(self) -> pl.DataFrame:
+        """Return the cells as columns; only those that are new are converted."""
+        new = self.cells[self._frame.height :]
+        if new:
+            self._frame.extend(
+                pl.DataFrame(
+                    {
+                        "value": [number(cell.value) for cell in new],
+                        "weighted": [number(weighted(self.spec, cell)) for cell in new],
+                        "reason": [cell.reason for cell in new],
+                        "near_miss": [cell.near_miss for cell in new],
+                        "number": [self._number(cell.value) for cell in new],
+                    },
+                    schema=self._frame.schema,
+                )
+            )
+        return self._frame
+
+    def _number(self, value: Fraction | None) -> int:
+        """Return which of the different values so far this is."""
+        if value not in self.values:
+            self.values.append(value)
+        return self.values.index(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """A batch of answers after marking: for each the item, the reading, what was got, the cells.
+    """A batch of answers after marking, in columns.
 
-    `codes` has one column for each axis, with positions in the table of that axis.
+    `codes` holds a column for each axis, with positions in the table of that axis; `vectors`
+    numbers the different sets of axis values, and `values` says what each number stands for.
     """
 
-    items: list[int]
-    readings: list[str]
-    got: list[str]
-    codes: list[list[int]]
-    cells: list[list[Cell]]
+    items: pl.Series
+    readings: pl.Series
+    got: Sequence[str]
+    codes: list[pl.Series]
+    tables: list[CellTable]
+    vectors: pl.Series
+    values: Mapping[int, tuple[Fraction | None, ...]]
+
+    def cell(self, axis: int, at: int) -> Cell:
+        """Return one cell: an axis on the answer at a position of the batch."""
+        code: int = self.codes[axis][at]
+        return self.tables[axis].cells[code]
 
 
 class Marker:
@@ -65,40 +105,102 @@ class Marker:
         self.rubric = rubric
         self.items: tuple[Item, ...] = exam.items
         self.index: dict[str, int] = {item.id: i for i, item in enumerate(exam.items)}
-        self._fields = rubric.fields
+        self._shape = Shape(rubric.fields)
         self._got = getattr(leading_axis(rubric), "reads", None)
-        self._tables = [CellTable() for _ in rubric.axes]
+        self._tables = [CellTable(spec) for spec in rubric]
 
     def mark(self, items: Sequence[str], outputs: Sequence[str | Mapping[str, Any]]) -> Marked:
         """Mark one batch: each output as the answer to the item beside it."""
         for table in self._tables:
             if len(table.cells) > REMEMBERED:
                 table.clear()
-        indices = [self.index[name] for name in items]
-        responses = [read_response(output, self._fields) for output in outputs]
-        codes = [self._column(axis, indices, responses) for axis in range(len(self.rubric.axes))]
+        indices = list(map(self.index.__getitem__, items))
+        texts = self._shape.read(outputs)
+        codes = [
+            pl.Series(self._codes(table, indices, texts), dtype=pl.UInt32) for table in self._tables
+        ]
+        readings = [Reading.OBJECT.value] * len(indices)
+        for at, response in texts.unusual.items():
+            readings[at] = response.reading.value
+        vectors, values = _vectors(self._tables, codes)
         return Marked(
-            items=indices,
-            readings=[response.reading.value for response in responses],
-            got=[response.text_of(self._got) for response in responses],
+            items=pl.Series(indices, dtype=pl.UInt32),
+            readings=pl.Series(readings, dtype=pl.String),
+            got=texts.of(self._got),
             codes=codes,
-            cells=[table.cells for table in self._tables],
+            tables=self._tables,
+            vectors=vectors,
+            values=values,
         )
 
-    def _column(self, axis: int, indices: list[int], responses: list[Response]) -> list[int]:
-        spec, table = self.rubric.axes[axis].axis, self._tables[axis]
-        codes: list[int] = []
-        for index, response in zip(indices, responses, strict=True):
-            key = _key(spec, index, response)
-            code = None if key is None else table.codes.get(key)
-            if code is None:
-                code = table.add(judged(spec, response, self.items[index]), key)
-            codes.append(code)
+    def _codes(self, table: CellTable, indices: list[int], texts: Texts) -> list[int]:
+        """Return the codes of one axis: by key where the axis has keys, else one by one."""
+        axis = table.spec.axis
+        if isinstance(axis, TextAxis) and type(axis).mark is TextAxis.mark:
+            return self._text_codes(table, axis, indices, texts)
+        usual = None
+        if isinstance(axis, JsonSchema) and axis.sees_only_shape:
+            usual = self._usual_code(table, indices, texts)
+        return [
+            usual
+            if usual is not None and at not in texts.unusual
+            else table.add(self._cell(table, index, texts, at))
+            for at, index in enumerate(indices)
+        ]
+
+    def _text_codes(
+        self, table: CellTable, axis: TextAxis, indices: list[int], texts: Texts
+    ) -> list[int]:
+        read = texts.of(axis.reads)
+        codes: list[Any] = list(map(table.codes.get, axis.keys(read, indices)))
+        if None in codes:
+            for at, key in enumerate(axis.keys(read, indices)):
+                if codes[at] is None:
+                    codes[at] = self._text_code(table, key, read[at], indices[at])
+        for at, response in texts.unusual.items():
+            if axis.reads in response.lacking:
+                codes[at] = table.add(self._cell(table, indices[at], texts, at))
         return codes
 
+    def _text_code(self, table: CellTable, key: Hashable, text: str, index: int) -> int:
+        """Return the code of a key that was not known before this batch."""
+        code = table.codes.get(key)
+        if code is None:
+            response = Response(reading=Reading.TEXT, text=text)
+            code = table.add(judged(table.spec.axis, response, self.items[index]), key)
+        return code
 
-def _key(axis: Any, index: int, response: Response) -> Hashable:
-    """Return what a cell of this axis depends on, or nothing where that is not known."""
-    if response.lacking or getattr(type(axis), "mark", None) is not TextAxis.mark:
+    def _usual_code(self, table: CellTable, indices: list[int], texts: Texts) -> int | None:
+        """Return the code that every response of the usual shape has, judged on the first."""
+        code = table.codes.get("usual")
+        if code is not None:
+            return code
+        for at, index in enumerate(indices):
+            if at not in texts.unusual:
+                return table.add(self._cell(table, index, texts, at), "usual")
         return None
-    return index, response.text_of(axis.reads)
+
+    def _cell(self, table: CellTable, index: int, texts: Texts, at: int) -> Cell:
+        response = texts.unusual.get(at) or read_response(texts.outputs[at], self._shape.fields)
+        return judged(table.spec.axis, response, self.items[index])
+
+
+def _vectors(
+    tables: list[CellTable], codes: list[pl.Series]
+) -> tuple[pl.Series, dict[int, tuple[Fraction | None, ...]]]:
+    """Number the sets of axis values: one mixed-radix number for each, unpacked once for each."""
+    numbers = [
+        table.frame()["number"].gather(column) for table, column in zip(tables, codes, strict=True)
+    ]
+    total = pl.Series([0], dtype=pl.UInt64).new_from_index(0, len(codes[0]))
+    for table, column in zip(tables, numbers, strict=True):
+        total = total * len(table.values) + column.cast(pl.UInt64)
+    return total, {code: _unpacked(code, tables) for code in total.unique().to_list()}
+
+
+def _unpacked(code: int, tables: list[CellTable]) -> tuple[Fraction | None, ...]:
+    values: list[Fraction | None] = []
+    for table in reversed(tables):
+        code, at = divmod(code, len(table.values))
+        values.append(table.values[at])
+    return tuple(reversed(values))

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from markscheme.exact import number
-from markscheme.mark.scoring import expected_of, leading_axis, score_of, weighted
+from markscheme.mark.scoring import expected_of, leading_axis, score_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from markscheme.mark.columns import Marked
     from markscheme.read.answers import AnswerBatch
-    from markscheme.vocabulary import Cell, Exam, Item, RowError, Rubric
+    from markscheme.vocabulary import Exam, Item, RowError, Rubric
 
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
 
@@ -66,20 +66,22 @@ class Frames:
 
     def answered(self, batch: AnswerBatch, marked: Marked) -> pl.DataFrame:
         """Return the rows of the answers of one batch."""
-        items = pl.Series(marked.items, dtype=pl.UInt32)
+        cells = [
+            table.frame()[column] for table, column in zip(marked.tables, marked.codes, strict=True)
+        ]
         scores = self._scores(marked)
         columns: dict[str, Any] = {
-            "item": self._ids.gather(items),
-            "prompt": self._prompts.gather(items),
-            "expected": self._expected.gather(items),
+            "item": self._ids.gather(marked.items),
+            "prompt": self._prompts.gather(marked.items),
+            "expected": self._expected.gather(marked.items),
             "got": marked.got,
             "score": scores,
-            "breakdown": self._each(marked, lambda _, cell: number(cell.value), pl.Float64),
-            "weighted": self._each(marked, _weighted, pl.Float64),
+            "breakdown": self._each(cells, "value"),
+            "weighted": self._each(cells, "weighted"),
             "status": scores.is_null().replace_strict({True: UNSCORED, False: SCORED}),
             "reading": marked.readings,
-            "reason": self._each(marked, lambda _, cell: cell.reason, pl.String),
-            "near_miss": self._each(marked, lambda _, cell: cell.near_miss, pl.String),
+            "reason": self._each(cells, "reason"),
+            "near_miss": self._each(cells, "near_miss"),
             "subject": batch.subjects,
             "attempt": batch.attempts,
             "latency_ms": batch.latency_ms,
@@ -125,33 +127,20 @@ class Frames:
                 series.append(pl.Series(name, values, dtype=dtype, strict=False))
         return pl.DataFrame(series)
 
-    def _each(
-        self, marked: Marked, value: Callable[[Any, Cell], Any], dtype: type[pl.DataType]
-    ) -> pl.Series:
-        """Return a struct with one field for each axis, looked up by code."""
-        fields = [
-            pl.Series(spec.name, [value(spec, cell) for cell in cells], dtype=dtype).gather(
-                pl.Series(codes, dtype=pl.UInt32)
-            )
-            for spec, cells, codes in zip(self.rubric, marked.cells, marked.codes, strict=True)
-        ]
-        return pl.DataFrame(fields).to_struct()
+    def _each(self, cells: Sequence[pl.DataFrame], column: str) -> pl.Series:
+        """Return a struct with one field for each axis."""
+        fields = zip(self.rubric, cells, strict=True)
+        return pl.DataFrame([frame[column].alias(spec.name) for spec, frame in fields]).to_struct()
 
     def _scores(self, marked: Marked) -> pl.Series:
         """Return the nearest double of each exact score, computed once for each set of values."""
-        known: dict[tuple[Any, ...], float | None] = {}
-        values = [[cell.value for cell in cells] for cells in marked.cells]
-        scores: list[float | None] = []
-        for row in zip(*marked.codes, strict=True):
-            key = tuple(column[code] for column, code in zip(values, row, strict=True))
-            if key not in known:
-                known[key] = number(score_of(self.rubric, list(key)))
-            scores.append(known[key])
-        return pl.Series(scores, dtype=pl.Float64)
-
-
-def _weighted(spec: Any, cell: Cell) -> float | None:
-    return number(weighted(spec, cell))
+        known = {
+            code: number(score_of(self.rubric, list(values)))
+            for code, values in marked.values.items()
+        }
+        return marked.vectors.replace_strict(
+            list(known), list(known.values()), return_dtype=pl.Float64
+        )
 
 
 def _texts(expected: Any) -> list[str] | None:

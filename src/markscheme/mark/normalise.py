@@ -91,8 +91,3 @@ def further_steps(steps: Iterable[str]) -> tuple[Step, ...]:
     """Return the steps that are not used, in the order in which a near miss tries them."""
     used = set(steps)
     return tuple(step for step in _ALL if step.name not in used)
-
-
-def nfc(text: str) -> str:
-    """Bring text to Unicode NFC, as all text is brought where it enters."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.mark.normalise import nfc
+from markscheme.read.composed import composed
 from markscheme.vocabulary import Reading, Response
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def read_response(
     """
     if not isinstance(output, str):
         return _structured(Reading.OBJECT, _as_text(output), _composed(dict(output)), fields)
-    text = nfc(output)
-    document, why = _parsed(text)
+    document, why = _parsed(output)
     if document is not None:
-        return _structured(Reading.OBJECT, text, document, fields)
-    fenced = [found for found in map(_object_in, _fenced_blocks(text)) if found is not None]
+        return _structured(Reading.OBJECT, composed(output), document, fields)
+    text = composed(output)
+    fenced = [found for found in map(_object_in, _fenced_blocks(output)) if found is not None]
     if len(fenced) == 1:
         return _structured(Reading.FENCED, text, fenced[0], fields, why)
     if fenced:
@@ -52,7 +52,7 @@ def _structured(
 
 
 def _as_text(document: Mapping[str, Any]) -> str:
-    return nfc(json.dumps(document, ensure_ascii=False, default=str))
+    return composed(json.dumps(document, ensure_ascii=False, default=str))
 
 
 def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
@@ -86,7 +86,8 @@ def _kind_of(value: Any) -> str:
 def _composed(document: dict[str, Any]) -> dict[str, Any]:
     """Bring the text fields to NFC: an escaped accent may still be two code points."""
     return {
-        nfc(key): nfc(value) if isinstance(value, str) else value for key, value in document.items()
+        composed(key): composed(value) if isinstance(value, str) else value
+        for key, value in document.items()
     }
 
 

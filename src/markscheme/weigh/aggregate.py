@@ -6,6 +6,8 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from markscheme.exact import mean
 from markscheme.mark.scoring import score_of
 from markscheme.vocabulary import Group, Summary
@@ -30,11 +32,9 @@ class Tally:
 
     def add(self, marked: Marked) -> None:
         """Count the answers of one batch."""
-        for (item, *codes), count in Counter(zip(marked.items, *marked.codes, strict=True)).items():
-            values = tuple(
-                cells[code].value for cells, code in zip(marked.cells, codes, strict=True)
-            )
-            self.counts[item, values] += count
+        columns = pl.DataFrame({"item": marked.items, "vector": marked.vectors})
+        for item, vector, count in columns.group_by("item", "vector").len().iter_rows():
+            self.counts[item, marked.values[vector]] += count
 
     def missing(self) -> tuple[Item, ...]:
         """Return the items that have no answer, in the order of the exam."""

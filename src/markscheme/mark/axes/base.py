@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
 EXCERPT = 60
 
@@ -60,6 +60,10 @@ class TextAxis(BaseAxis):
     def judge(self, text: str, item: Item) -> Cell:
         """Judge one text as the answer to one item."""
         raise NotImplementedError
+
+    def keys(self, texts: Iterable[str], items: Iterable[int]) -> Iterable[Hashable]:
+        """Return what each judgement depends on: texts with equal keys get equal cells."""
+        return zip(items, texts, strict=True)
 
 
 def _with_note(cell: Cell, note: str) -> Cell:

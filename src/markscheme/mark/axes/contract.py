@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 _SHOWN = 3
+_SHAPE_KEYWORDS = {
+    *("type", "required", "properties", "additionalProperties"),
+    *("$schema", "title", "description"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +45,20 @@ class JsonSchema(BaseAxis):
             self._validator.is_valid({})
         except ValueError as error:
             yield "schema", f"not a JSON Schema: {str(error).splitlines()[0]}"
+
+    @cached_property
+    def sees_only_shape(self) -> bool:
+        """Whether the schema asks only for keys and types, never for what a text says."""
+        pending: list[Any] = [self.schema]
+        while pending:
+            schema = pending.pop()
+            if isinstance(schema, bool):
+                continue
+            if not isinstance(schema, Mapping) or not set(schema) <= _SHAPE_KEYWORDS:
+                return False
+            pending.extend(schema.get("properties", {}).values())
+            pending.append(schema.get("additionalProperties", True))
+        return True
 
     @cached_property
     def _validator(self) -> jsonschema_rs.Validator:

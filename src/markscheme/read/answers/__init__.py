@@ -2,7 +2,7 @@
 
 The blocks of a file become lines (`lines`) or records (`records`), those become raw rows (`jsonl`,
 `delimited`, `parquet`), and those become answers or error rows (`taking`): all at once where they
-are regular (`columns`), else by the definition of a row (`rows`). Last, the `ledger` finds repeats.
+are regular (`columns`), else by the definition of a row (`rows`). The `ledger` finds repeats.
 """
 
 from markscheme.read.answers.batch import AnswerBatch

@@ -58,12 +58,13 @@ class AnswerBatch:
         """Add one answer: its line, and its fields in the order of `FIELDS`."""
         self.extend((line,), zip(answer, strict=True))
 
-    def without(self, positions: Collection[int], errors: Iterable[RowError]) -> AnswerBatch:
-        """Return a batch in which the answers at `positions` are replaced by `errors`."""
-        keep = [at not in positions for at in range(len(self))]
-        kept = (list(compress(column, keep)) for column in self.columns())
-        merged = sorted([*self.errors, *errors], key=lambda error: error.line)
-        return AnswerBatch(**dict(zip(_COLUMNS, kept, strict=True)), errors=merged)
+    def set_aside(self, positions: Collection[int], errors: Iterable[RowError]) -> None:
+        """Replace the answers at `positions` by `errors`."""
+        since = min(positions)
+        keep = [at not in positions for at in range(since, len(self))]
+        for column in self.columns():
+            column[since:] = compress(column[since:], keep)
+        self.errors = sorted([*self.errors, *errors], key=lambda error: error.line)
 
 
 _COLUMNS = tuple(column.name for column in fields(AnswerBatch) if column.name != "errors")

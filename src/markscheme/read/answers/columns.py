@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import is_normalized, normalize
 
 from markscheme.read.answers.batch import FIELDS, NEEDED
-from markscheme.read.answers.rows import LARGEST, fault_in_object, fault_in_text
+from markscheme.read.answers.rows import LARGEST, fault_in_objects, fault_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -82,8 +82,10 @@ def _outputs(column: Column) -> Column:
         return _texts(column)
     if not types <= {str, dict}:
         raise _Irregular
-    if any(fault_in_object(output) for output in column if type(output) is dict):
+    if fault_in_objects([output for output in column if type(output) is dict]):
         raise _Irregular
+    if types == {dict}:
+        return column
     texts = iter(_texts([output for output in column if type(output) is str]))
     return [next(texts) if type(output) is str else output for output in column]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.read.answers.known import KnownItems
+    from markscheme.read.answers.ledger import Ledger
 
 _DELIMITERS = ",;\t"
 _PIECE_ROWS = 512
@@ -27,9 +28,9 @@ _TEXTS = ("item", "output", "subject")
 
 
 def read_delimited(
-    blocks: Iterable[bytes], *, known: KnownItems, file: str, limits: Limits = USUAL
+    blocks: Iterable[bytes], *, known: KnownItems, ledger: Ledger, file: str, limits: Limits = USUAL
 ) -> Iterator[AnswerBatch]:
-    """Yield the answers in a file; `file` is what messages call it. Repeats are not looked for."""
+    """Yield the answers in a file; `file` is what messages call it."""
     records = Records(blocks, limit=limits.row_bytes)
     first_line = records.first_line()
     if not first_line:
@@ -38,7 +39,9 @@ def read_delimited(
     names = _names(next(read), file)
     batch, size = AnswerBatch(), 0
     for piece in _pieces(read, min(_PIECE_ROWS, limits.batch_rows)):
+        before = len(batch)
         take(batch, _raw_rows(piece, names), known)
+        ledger.strike(batch, before)
         size += sum(len(record.raw) for record in piece)
         if batch.rows >= limits.batch_rows or size >= limits.batch_bytes:
             yield batch

@@ -18,28 +18,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.read.answers.known import KnownItems
+    from markscheme.read.answers.ledger import Ledger
 
+_SMALL = 2_048
 _FENCE = 2_718_281_828
 _FENCE_TEXT = b"%d" % _FENCE
 _FENCE_BETWEEN = b",%d," % _FENCE
 
 
 def read_jsonl(
-    blocks: Iterable[bytes], *, known: KnownItems, limits: Limits = USUAL, first_line: int = 1
+    blocks: Iterable[bytes],
+    *,
+    known: KnownItems,
+    ledger: Ledger | None = None,
+    limits: Limits = USUAL,
+    first_line: int = 1,
 ) -> Iterator[AnswerBatch]:
     """Yield the answers in a file, or in a part of one that starts with line `first_line`.
 
-    `blocks` are its bytes in pieces of any size. Repeats are not looked for here: they can lie
-    in another part of the file.
+    `blocks` are its bytes in pieces of any size. Without a `ledger` repeats are not looked for:
+    whoever reads a file in parts enters all of them into one ledger.
     """
     batch, size, line = AnswerBatch(), 0, first_line
     for stretch in split(blocks, limit=limits.row_bytes):
+        before = len(batch)
         if isinstance(stretch, LongLine):
             batch.errors.append(stretch.error(line, limits.row_bytes))
             line += 1
         else:
             line += _take_lines(batch, stretch.text, line, known)
             size += len(stretch.text)
+        if ledger:
+            ledger.strike(batch, before)  # at once, while the columns are still in the cache
         if batch.rows >= limits.batch_rows or size >= limits.batch_bytes:
             yield batch
             batch, size = AnswerBatch(), 0
@@ -48,14 +58,21 @@ def read_jsonl(
 
 
 def _take_lines(batch: AnswerBatch, text: bytes, first: int, known: KnownItems) -> int:
-    """Add whole lines to the batch, at once or else one by one; return how many lines they are."""
-    values = _values(text)
-    if values and taken_at_once(batch, range(first, first + len(values)), values, known):
-        return len(values)
+    """Add whole lines to the batch; return how many lines they are.
+
+    Lines of which some are not JSON are halved until the others can be taken at once.
+    """
+    rows = _values(text)
+    if rows and taken_at_once(batch, range(first, first + len(rows)), rows, known):
+        return len(rows)
+    cut = text.find(b"\n", len(text) // 2)
+    if rows is None and cut >= 0 and len(text) > _SMALL:
+        count = _take_lines(batch, text[:cut], first, known)
+        return count + _take_lines(batch, text[cut + 1 :], first + count, known)
     raws = text.split(b"\n")
     full = [at for at, raw in enumerate(raws) if raw.strip()]
+    rows = rows or [_value_of(raws[at]) for at in full]
     lines = [first + at for at in full]
-    rows = [_value_of(raws[at]) for at in full]
     take(batch, RawRows(lines=lines, rows=rows, shown=lambda at: excerpt(raws[full[at]])), known)
     return len(raws)
 

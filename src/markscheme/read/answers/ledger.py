@@ -56,6 +56,13 @@ class Ledger:
                     again.append(at)
         return again
 
+    def strike(self, batch: AnswerBatch, since: int = 0) -> None:
+        """Enter the answers of a batch from position `since` on; turn repeats into errors."""
+        columns = (batch.items[since:], batch.subjects[since:], batch.attempts[since:])
+        again = {since + at for at in self.repeats(*columns)}
+        if again:
+            batch.set_aside(again, [_repeated(batch, at) for at in sorted(again)])
+
     def _tables(self, subjects: Sequence[str | None]) -> Iterable[Marks]:
         distinct = set(subjects)
         for subject in distinct - self._marks.keys():
@@ -84,8 +91,8 @@ class Ledger:
 def strike_repeats(batches: Iterable[AnswerBatch], ledger: Ledger) -> Iterator[AnswerBatch]:
     """Yield the batches with every repeated (item, subject, attempt) turned into an error."""
     for batch in batches:
-        again = ledger.repeats(batch.items, batch.subjects, batch.attempts)
-        yield batch.without(set(again), [_repeated(batch, at) for at in again]) if again else batch
+        ledger.strike(batch)
+        yield batch
 
 
 def _repeated(batch: AnswerBatch, at: int) -> RowError:

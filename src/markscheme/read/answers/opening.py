@@ -15,7 +15,7 @@ from markscheme.read.answers.delimited import read_delimited
 from markscheme.read.answers.encoding import fault_in_head
 from markscheme.read.answers.jsonl import holds_a_row, read_jsonl
 from markscheme.read.answers.known import KnownItems
-from markscheme.read.answers.ledger import Ledger, strike_repeats
+from markscheme.read.answers.ledger import Ledger
 from markscheme.read.answers.limits import USUAL, Limits
 
 if TYPE_CHECKING:
@@ -43,18 +43,18 @@ def read_answers(
         UsageError: the name does not say which format it is.
         AnswersError: it cannot be read at all; here, or at the first batch.
     """
-    known = KnownItems(items)
+    known, ledger = KnownItems(items), Ledger()
     if str(source) == "-":
-        return strike_repeats(_text_answers(None, known, limits), Ledger())
+        return _text_answers(None, known, ledger, limits)
     path = Path(source)
     _refuse_unless_readable(path)
     if path.suffix.lower() != ".parquet":
-        return strike_repeats(_text_answers(path, known, limits), Ledger())
+        return _text_answers(path, known, ledger, limits)
     if path.stat().st_size == 0:
         return iter(())
     from markscheme.read.answers.parquet import read_parquet  # noqa: PLC0415 - polars, if needed
 
-    return strike_repeats(read_parquet(path, known=known, limits=limits), Ledger())
+    return read_parquet(path, known=known, ledger=ledger, limits=limits)
 
 
 def _refuse_unless_readable(path: Path) -> None:
@@ -71,7 +71,9 @@ def _refuse_unless_readable(path: Path) -> None:
         raise AnswersError([_problem(path, f"this cannot be opened: {error.strerror}")]) from error
 
 
-def _text_answers(path: Path | None, known: KnownItems, limits: Limits) -> Iterator[AnswerBatch]:
+def _text_answers(
+    path: Path | None, known: KnownItems, ledger: Ledger, limits: Limits
+) -> Iterator[AnswerBatch]:
     file = _STDIN if path is None else str(path)
     is_jsonl = path is None or path.suffix.lower() in _JSONL
     with _opened(path) as stream:
@@ -81,9 +83,9 @@ def _text_answers(path: Path | None, known: KnownItems, limits: Limits) -> Itera
             raise AnswersError([_problem(file, fault)])
         blocks = chain([head], iter(partial(_block, stream, file, limits.block_bytes), b""))
         if is_jsonl:
-            yield from read_jsonl(blocks, known=known, limits=limits)
+            yield from read_jsonl(blocks, known=known, ledger=ledger, limits=limits)
         else:
-            yield from read_delimited(blocks, known=known, file=file, limits=limits)
+            yield from read_delimited(blocks, known=known, ledger=ledger, file=file, limits=limits)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from markscheme.read.answers.known import KnownItems
+    from markscheme.read.answers.ledger import Ledger
 
 _PIECE = 512
 _FEWEST = 64
@@ -25,15 +26,19 @@ _PACKED = 8
 _ALLOWED = {"item": "text", "output": "text or a struct of JSON values", "subject": "text"}
 
 
-def read_parquet(path: Path, *, known: KnownItems, limits: Limits = USUAL) -> Iterator[AnswerBatch]:
-    """Yield the answers in a file, slice by slice. Repeats are not looked for."""
+def read_parquet(
+    path: Path, *, known: KnownItems, ledger: Ledger, limits: Limits = USUAL
+) -> Iterator[AnswerBatch]:
+    """Yield the answers in a file, slice by slice."""
     try:
         scan = pl.scan_parquet(path, glob=False)
         names = _names(scan.collect_schema(), str(path))
         height = scan.select(pl.len()).collect().item()
         step = _rows_at_once(path.stat().st_size, height, limits)
         for start in range(0, height, step):
-            yield _batch(scan.select(names).slice(start, step).collect(), start + 1, known)
+            batch = _batch(scan.select(names).slice(start, step).collect(), start + 1, known)
+            ledger.strike(batch)
+            yield batch
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         message = f"this cannot be read as Parquet: {excerpt(str(error))}"
         raise AnswersError([Problem(file=str(path), line=1, field="", message=message)]) from error

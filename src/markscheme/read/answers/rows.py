@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 from unicodedata import is_normalized, normalize
 
@@ -10,8 +11,6 @@ from markscheme.read.answers.batch import Number, Output
 from markscheme.read.answers.excerpt import excerpt, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from markscheme.read.answers.known import KnownItems
 
 Answer: TypeAlias = tuple[
@@ -63,27 +62,34 @@ def fault_in_text(text: str) -> str | None:
     return None
 
 
-def fault_in_object(document: dict[str, Any]) -> str | None:
-    """Say what makes an object unfit: a text in it, a number that is not finite, its depth."""
-    level: list[Any] = [document]
+def fault_in_objects(documents: list[dict[str, Any]]) -> str | None:
+    """Say what makes objects unfit: a text in them, a number that is not finite, their depth."""
+    level: list[Any] = documents
     for _ in range(_DEEPEST):
-        inner = [value for holder in level for value in _inside(holder)]
-        texts = "".join([value for value in inner if isinstance(value, str)])
-        if fault := fault_in_text(texts) or _not_finite(inner):
+        objects = [holder for holder in level if type(holder) is dict]
+        lists = [holder for holder in level if type(holder) is list]
+        keys = list(set(chain.from_iterable(objects)))
+        values = [*chain.from_iterable(map(dict.values, objects)), *chain.from_iterable(lists)]
+        if fault := _fault_in_keys(keys) or _fault_in_values(values):
             return fault
-        level = [value for value in inner if isinstance(value, (dict, list))]
+        level = [value for value in values if type(value) in {dict, list}]
         if not level:
             return None
     return f"a value nested more than {_DEEPEST} deep"
 
 
-def _inside(holder: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return (*holder.keys(), *holder.values()) if isinstance(holder, dict) else holder
+def _fault_in_keys(keys: list[Any]) -> str | None:
+    if not set(map(type, keys)) <= {str}:
+        return "a key that is not text"
+    return fault_in_text("".join(keys))
 
 
-def _not_finite(values: list[Any]) -> str | None:
-    odd = [value for value in values if isinstance(value, float) and not math.isfinite(value)]
-    return f"the number `{odd[0]}`" if odd else None
+def _fault_in_values(values: list[Any]) -> str | None:
+    types = set(map(type, values))
+    texts = values if types == {str} else [value for value in values if isinstance(value, str)]
+    floats = [value for value in values if isinstance(value, float)] if float in types else []
+    odd = [value for value in floats if not math.isfinite(value)]
+    return f"the number `{odd[0]}`" if odd else fault_in_text("".join(texts))
 
 
 def _item(row: dict[str, Any], known: KnownItems) -> str:
@@ -104,7 +110,7 @@ def _output(row: dict[str, Any]) -> Output:
         if "output" not in row:
             raise Refused("`output` is missing: it must be text or an object")
         return _text("output", output, "text or an object")
-    if fault := fault_in_object(output):
+    if fault := fault_in_objects([output]):
         raise Refused(f"`output` holds {fault}")
     return output
 

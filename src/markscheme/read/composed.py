@@ -1,0 +1,33 @@
+"""Unicode NFC, to which all text is brought where it enters: one accent, one code point."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def composed(text: str) -> str:
+    """Return the text in NFC."""
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
+        return text
+    return unicodedata.normalize("NFC", text)
+
+
+def all_composed(texts: Sequence[str]) -> Sequence[str]:
+    """Return the texts in NFC. What is NFC as a whole is NFC in its parts."""
+    joined = "".join(texts)
+    if is_latin(joined) or unicodedata.is_normalized("NFC", joined):
+        return texts
+    return [composed(text) for text in texts]
+
+
+def is_latin(text: str) -> bool:
+    """Return whether every character is below U+0100, and the text therefore in NFC: one copy."""
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return False
+    return True

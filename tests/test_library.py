@@ -1,0 +1,185 @@
+"""The library: its public names, and what must hold for every run."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import markscheme
+from markscheme import Answer, Exam, Item, load_exam, load_rubric, score
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TUTOR = load_rubric("tutor-capstone")
+CAPSTONE = load_exam("capstone", rubric=TUTOR)
+TEXTS = st.sampled_from(
+    [
+        "Ate.",
+        "He will be. Seré.",
+        "",
+        '{"correction": "have had", "spanish_gloss": "has tenido", "explanation": "x"}',
+        '{"correction": "will be", "spanish_gloss": "", "explanation": "x"}',
+        '```json\n{"correction": "are doing"}\n```',
+        "word " * 31,
+    ]
+)
+ROWS = st.lists(
+    st.tuples(st.sampled_from([item.id for item in CAPSTONE.items[:4]]), TEXTS), max_size=12
+)
+
+
+def rows_of(pairs: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    return [{"item": item, "output": text, "attempt": n} for n, (item, text) in enumerate(pairs)]
+
+
+def test_the_public_names_are_exactly_these() -> None:
+    names = {name for name in dir(markscheme) if name == "__version__" or name[0] != "_"}
+    assert names == set(markscheme.__all__)
+    assert all(getattr(markscheme, name) is not None for name in markscheme.__all__)
+    functions = {name for name in names if name[0].islower()}
+    assert functions == {"load_exam", "load_rubric", "score", "verify"}
+
+
+def test_everything_public_is_documented() -> None:
+    for name in set(markscheme.__all__) - {"__version__"}:
+        assert getattr(markscheme, name).__doc__, name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no public name `scor`"):
+        _ = markscheme.scor
+
+
+@given(st.data(), ROWS)
+def test_the_result_does_not_depend_on_the_order_of_answers(
+    data: st.DataObject, pairs: list[tuple[str, str]]
+) -> None:
+    rows = rows_of(pairs)
+    moved = data.draw(st.permutations(rows))
+    assert score(TUTOR, CAPSTONE, rows).summary == score(TUTOR, CAPSTONE, moved).summary
+
+
+@given(st.permutations(CAPSTONE.items[:4]), ROWS)
+def test_the_score_does_not_depend_on_the_order_of_items(
+    items: list[Item], pairs: list[tuple[str, str]]
+) -> None:
+    one = Exam(names=("e",), items=CAPSTONE.items[:4], fingerprint="b2:0")
+    two = Exam(names=("e",), items=tuple(items), fingerprint="b2:0")
+    first, second = (score(TUTOR, exam, rows_of(pairs)).summary for exam in (one, two))
+    assert (first.score, first.axes, first.n) == (second.score, second.axes, second.n)
+    assert set(first.missing) == set(second.missing)
+
+
+@given(ROWS)
+def test_the_mean_is_the_exact_mean_of_the_rows(pairs: list[tuple[str, str]]) -> None:
+    result = score(TUTOR, CAPSTONE, rows_of(pairs))
+    hundredths = [round(value * 100) for value in result.frame["score"].drop_nulls()]
+    assert len(hundredths) == result.summary.n
+    if hundredths:
+        assert result.summary.score == Fraction(sum(hundredths), 100 * len(hundredths))
+    else:
+        assert result.summary.score is None
+
+
+@given(ROWS)
+def test_every_row_comes_out_once(pairs: list[tuple[str, str]]) -> None:
+    rows = [*rows_of(pairs), {"item": "nowhere", "output": "x"}, "no row at all"]
+    result = score(TUTOR, CAPSTONE, rows)  # type: ignore[arg-type]
+    counts = dict(result.frame["status"].value_counts().rows())
+    assert counts.get("scored", 0) == len(pairs) == result.summary.n
+    assert counts["error"] == len(result.errors) == 2
+    assert counts.get("missing", 0) == len(result.summary.missing)
+
+
+def test_groups_by_tag_are_exact_and_the_worst_comes_first() -> None:
+    exam = load_exam("capstone", rubric=TUTOR)
+    rows = [{"item": item.id, "output": "I do not know."} for item in exam.items[1:]]
+    good = {"correction": "ate", "spanish_gloss": "comió", "explanation": ""}
+    result = score(TUTOR, exam, [{"item": "e-39-01", "output": good}, *rows])
+    verbs = [group for group in result.summary.groups if group.tag == "verb"]
+    assert verbs == sorted(verbs, key=lambda group: (group.score, group.value))
+    eat = next(group for group in verbs if group.value == "eat")
+    assert (eat.n, eat.score) == (3, (1 + 2 * Fraction(5, 100)) / 3)
+
+
+def test_answers_may_be_values_of_the_library() -> None:
+    result = score(TUTOR, CAPSTONE, [Answer(item="e-39-01", output="Ate.", subject="me")])
+    assert result.frame["subject"][0] == "me"
+    assert result.frame["score"][0] == 0.65
+
+
+def test_names_and_paths_are_loaded_on_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"item": "e-39-01", "output": "Ate."}\n')
+    assert score("tutor-capstone", "capstone", path).summary.n == 1
+
+
+def test_the_result_as_a_dict_is_the_document_of_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"item": "e-39-01", "output": "Ate."}\n{bad\n')
+    command = ["score", "-r", "tutor-capstone", "-e", "capstone", "-a", path, "--format", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "markscheme", *map(str, command)], capture_output=True, check=False
+    )
+    assert json.loads(done.stdout) == score("tutor-capstone", "capstone", path).to_dict()
+
+
+@settings(max_examples=20)
+@given(st.integers(min_value=1, max_value=10**6), st.integers(min_value=1, max_value=10**6))
+def test_a_gate_is_met_at_exactly_its_limit(numerator: int, denominator: int) -> None:
+    from markscheme.vocabulary import Outcome  # noqa: PLC0415
+    from markscheme.weigh.gates import gate_outcomes  # noqa: PLC0415
+
+    base = score(TUTOR, CAPSTONE, rows_of([(item.id, "x") for item in CAPSTONE.items])).summary
+    step = Fraction(1, 10**12 * (numerator + denominator))
+    for value, wanted in ((Fraction(92, 100), Outcome.PASS), (Fraction(92, 100) - step, "fail")):
+        fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
+        summary = markscheme.Summary(**{**fields, "score": value})
+        assert gate_outcomes(TUTOR, CAPSTONE, summary)[0].outcome == wanted
+
+
+def test_an_incomplete_run_meets_no_gate() -> None:
+    result = score(TUTOR, CAPSTONE, [{"item": "e-39-01", "output": "Ate."}])
+    assert [found.outcome.value for found in result.gates] == ["undecided"]
+    assert "59 missing" in result.gates[0].because
+
+
+def test_a_gate_of_another_exam_says_nothing() -> None:
+    assert score(TUTOR, load_exam("regression", rubric=TUTOR), []).gates == ()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+def test_100_000_answers_are_scored_and_written_in_flat_memory(tmp_path: Path, suffix: str) -> None:
+    good = {"correction": "Ate.", "spanish_gloss": "Comió.", "explanation": "Past " * 9}
+    with (tmp_path / "a.jsonl").open("w") as file:
+        for n in range(100_000):
+            output = json.dumps({**good, "explanation": f"{n} {good['explanation']}"})
+            file.write(
+                json.dumps({"item": f"e-39-{n % 60 + 1:02}", "attempt": n, "output": output})
+            )
+            file.write("\n")
+    command = ["score", "-r", "tutor-capstone", "-e", "capstone", "-a", tmp_path / "a.jsonl"]
+    done = subprocess.run(
+        [sys.executable, "-m", "markscheme", *map(str, command), "-o", tmp_path / f"o.{suffix}"],
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    assert megabytes < 400
+    rows = (
+        pl.scan_parquet(tmp_path / "o.parquet")
+        if suffix == "parquet"
+        else pl.scan_ndjson(tmp_path / "o.jsonl")
+    )
+    assert rows.select(pl.len()).collect().item() == 100_000
