@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
-from unicodedata import is_normalized, normalize
 
 from markscheme.read.answers.batch import FIELDS, NEEDED
 from markscheme.read.answers.rows import LARGEST, fault_in_objects, fault_in_text
+from markscheme.read.composed import composed, is_latin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -77,44 +77,29 @@ def _items(column: Column, known: KnownItems) -> Column:
 
 
 def _outputs(column: Column) -> Column:
+    """Return the outputs as they stand: marking brings what it reads to NFC."""
     types = set(map(type, column))
-    if types == {str}:
-        return _texts(column)
     if not types <= {str, dict}:
         raise _Irregular
-    if fault_in_objects([output for output in column if type(output) is dict]):
+    texts = column if types == {str} else [output for output in column if type(output) is str]
+    if _fault_in_texts(texts):
         raise _Irregular
-    if types == {dict}:
-        return column
-    texts = iter(_texts([output for output in column if type(output) is str]))
-    return [next(texts) if type(output) is str else output for output in column]
-
-
-def _texts(column: Column) -> Column:
-    """Return the texts in NFC. What is NFC as a whole is NFC in its parts."""
-    joined = "".join(column)
-    if _is_latin(joined) and "\0" not in joined:
-        return column
-    if fault_in_text(joined):
+    if dict in types and fault_in_objects([out for out in column if type(out) is dict]):
         raise _Irregular
-    if is_normalized("NFC", joined):
-        return column
-    return [text if text.isascii() else normalize("NFC", text) for text in column]
+    return column
 
 
-def _is_latin(text: str) -> bool:
-    """Whether every character is below U+0100, hence in NFC. Where it is, this is one copy."""
-    try:
-        text.encode("latin-1")
-    except UnicodeEncodeError:
-        return False
-    return True
+def _fault_in_texts(texts: Column) -> bool:
+    joined = "".join(texts)
+    return "\0" in joined or not (is_latin(joined) or fault_in_text(joined) is None)
 
 
 def _subjects(column: Column) -> Column:
     distinct = set(column)
     for subject in distinct:
-        if subject is not None and (type(subject) is not str or _texts([subject]) != [subject]):
+        if subject is None:
+            continue
+        if type(subject) is not str or _fault_in_texts([subject]) or composed(subject) != subject:
             raise _Irregular
     return column
 

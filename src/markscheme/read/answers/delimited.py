@@ -57,7 +57,6 @@ def _names(header: Record, file: str) -> list[str]:
     names = [name.strip() for name in header.cells]
     wrong = [
         *((name, "is missing") for name in NEEDED if name not in names),
-        *((name, "is no column of answers") for name in names if name not in FIELDS),
         *((name, "occurs twice") for name in FIELDS if names.count(name) > 1),
     ]
     if wrong:
@@ -105,7 +104,7 @@ def _row(cells: list[str] | Refused, names: list[str]) -> dict[str, Any] | Refus
     return {
         name: cell if name in _TEXTS else _number(cell)
         for name, cell in row.items()
-        if cell or name == "output"
+        if name in FIELDS and (cell or name == "output")
     }
 
 

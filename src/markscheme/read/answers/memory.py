@@ -12,11 +12,11 @@ from markscheme.read.answers.excerpt import excerpt
 from markscheme.read.answers.known import KnownItems
 from markscheme.read.answers.ledger import Ledger, strike_repeats
 from markscheme.read.answers.limits import USUAL
-from markscheme.read.answers.taking import RawRows, take
+from markscheme.read.answers.taking import RawRows, take, taken_at_once
 from markscheme.vocabulary import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 
 def read_rows(
@@ -33,12 +33,13 @@ def _batches(
     while part := list(islice(stream, USUAL.batch_rows)):
         batch = AnswerBatch()
         lines = range(first, first + len(part))
-        take(batch, RawRows(lines=lines, rows=part, shown=_shown(part)), known)
+        if not taken_at_once(batch, lines, part, known):
+            take(batch, RawRows(lines=lines, rows=part, shown=_shown(part)), known)
         yield batch
         first += len(part)
 
 
-def _shown(part: list[Any]) -> Any:
+def _shown(part: list[Any]) -> Callable[[int], str]:
     return lambda at: excerpt(str(part[at]))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
-from unicodedata import is_normalized, normalize
 
 from markscheme.read.answers.batch import Number, Output
 from markscheme.read.answers.excerpt import excerpt, kind_of
+from markscheme.read.composed import composed
 
 if TYPE_CHECKING:
     from markscheme.read.answers.known import KnownItems
@@ -109,20 +109,23 @@ def _output(row: dict[str, Any]) -> Output:
     if not isinstance(output, dict):
         if "output" not in row:
             raise Refused("`output` is missing: it must be text or an object")
-        return _text("output", output, "text or an object")
+        return _fit("output", output, "text or an object")
     if fault := fault_in_objects([output]):
         raise Refused(f"`output` holds {fault}")
     return output
 
 
-def _text(field: str, value: Any, allowed: str = "text") -> str:
+def _text(field: str, value: Any) -> str:
+    return composed(_fit(field, value, "text"))
+
+
+def _fit(field: str, value: Any, allowed: str) -> str:
+    """Return a text that can be stored and compared, as it stands."""
     if not isinstance(value, str):
         raise Refused(f"`{field}` must be {allowed}, not {kind_of(value)}")
     if fault := fault_in_text(value):
         raise Refused(f"`{field}` holds {fault}")
-    if value.isascii() or is_normalized("NFC", value):
-        return value
-    return normalize("NFC", value)
+    return value
 
 
 def _whole(field: str, value: Any, absent: int | None) -> Any:
