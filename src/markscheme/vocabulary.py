@@ -49,6 +49,9 @@ class Outcome(StrEnum):
     UNDECIDED = "undecided"
 
 
+_ZERO, _ONE = _ENDS = (Fraction(0), Fraction(1))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where a thing was written: its file, line and field, and the lines of its own keys."""
@@ -74,18 +77,18 @@ class Cell:
     def __post_init__(self) -> None:
         if (self.value is None) == (self.status is Status.SCORED):
             raise ValueError(f"a cell has a value exactly when it is scored, not {self!r}")
-        if self.value is not None and not 0 <= self.value <= 1:
+        if self.value not in _ENDS and not (self.value is None or 0 <= self.value <= 1):
             raise ValueError(f"a cell's value lies from 0 to 1, not {self.value}")
 
     @classmethod
     def passed(cls, reason: str) -> Cell:
         """Return a cell with full marks."""
-        return cls(status=Status.SCORED, value=Fraction(1), reason=reason)
+        return cls(status=Status.SCORED, value=_ONE, reason=reason)
 
     @classmethod
     def missed(cls, reason: str, near_miss: str | None = None) -> Cell:
         """Return a cell with no marks: a judgement about the answer, not a failure of ours."""
-        return cls(status=Status.SCORED, value=Fraction(0), reason=reason, near_miss=near_miss)
+        return cls(status=Status.SCORED, value=_ZERO, reason=reason, near_miss=near_miss)
 
     @classmethod
     def failed(cls, reason: str) -> Cell:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.exact import number
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import judged, leading_axis, weighted
+from markscheme.mark.scoring import judged, leading_axis
 from markscheme.mark.shapes import Shape
 from markscheme.vocabulary import Cell, Reading, Response
 
@@ -26,11 +25,14 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
 REMEMBERED = 50_000
-_SHOWN = {"value": pl.Float64, "weighted": pl.Float64, "reason": pl.String, "near_miss": pl.String}
+_CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
 
 
 class CellTable:
-    """The different cells of one axis so far, each judged once and found again by its key."""
+    """The different cells of one axis so far, each judged once and found again by its key.
+
+    `values` lists the different values among them; a cell's column `number` says which it has.
+    """
 
     def __init__(self, spec: AxisSpec) -> None:
         self.spec = spec
@@ -41,7 +43,7 @@ class CellTable:
         self.cells: list[Cell] = []
         self.codes: dict[Hashable, int] = {}
         self.values: list[Fraction | None] = []
-        self._frame = pl.DataFrame(schema={**_SHOWN, "number": pl.UInt32})
+        self._frame = pl.DataFrame(schema=_CELLS)
 
     def add(self, cell: Cell, key: Hashable = None) -> int:
         """Return the code of a new cell, remembered under its key if it has one."""
@@ -55,22 +57,15 @@ class CellTable:
         """Return the cells as columns; only those that are new are converted."""
         new = self.cells[self._frame.height :]
         if new:
-            self._frame.extend(
-                pl.DataFrame(
-                    {
-                        "value": [number(cell.value) for cell in new],
-                        "weighted": [number(weighted(self.spec, cell)) for cell in new],
-                        "reason": [cell.reason for cell in new],
-                        "near_miss": [cell.near_miss for cell in new],
-                        "number": [self._number(cell.value) for cell in new],
-                    },
-                    schema=self._frame.schema,
-                )
-            )
+            columns = {
+                "number": [self._number(cell.value) for cell in new],
+                "reason": [cell.reason for cell in new],
+                "near_miss": [cell.near_miss for cell in new],
+            }
+            self._frame.extend(pl.DataFrame(columns, schema=_CELLS))
         return self._frame
 
     def _number(self, value: Fraction | None) -> int:
-        """Return which of the different values so far this is."""
         if value not in self.values:
             self.values.append(value)
         return self.values.index(value)
@@ -80,14 +75,16 @@ class CellTable:
 class Marked:
     """A batch of answers after marking, in columns.
 
-    `codes` holds a column for each axis, with positions in the table of that axis; `vectors`
-    numbers the different sets of axis values, and `values` says what each number stands for.
+    `codes` holds a column for each axis, with positions in the table of that axis, and `cells` the
+    rows of the table that they lead to. `vectors` numbers the different sets of axis values, and
+    `values` says what each number stands for.
     """
 
     items: pl.Series
     readings: pl.Series
     got: Sequence[str]
     codes: list[pl.Series]
+    cells: list[pl.DataFrame]
     tables: list[CellTable]
     vectors: pl.Series
     values: Mapping[int, tuple[Fraction | None, ...]]
@@ -122,12 +119,14 @@ class Marker:
         readings = [Reading.OBJECT.value] * len(indices)
         for at, response in texts.unusual.items():
             readings[at] = response.reading.value
-        vectors, values = _vectors(self._tables, codes)
+        cells = [t.frame()[column] for t, column in zip(self._tables, codes, strict=True)]
+        vectors, values = _vectors(self._tables, cells)
         return Marked(
             items=pl.Series(indices, dtype=pl.UInt32),
             readings=pl.Series(readings, dtype=pl.String),
             got=texts.of(self._got),
             codes=codes,
+            cells=cells,
             tables=self._tables,
             vectors=vectors,
             values=values,
@@ -141,12 +140,10 @@ class Marker:
         usual = None
         if isinstance(axis, JsonSchema) and axis.sees_only_shape:
             usual = self._usual_code(table, indices, texts)
-        return [
-            usual
-            if usual is not None and at not in texts.unusual
-            else table.add(self._cell(table, index, texts, at))
-            for at, index in enumerate(indices)
-        ]
+        codes = [usual or 0] * len(indices)
+        for at in range(len(indices)) if usual is None else texts.unusual:
+            codes[at] = self._code(table, indices[at], texts, at)
+        return codes
 
     def _text_codes(
         self, table: CellTable, axis: TextAxis, indices: list[int], texts: Texts
@@ -154,20 +151,20 @@ class Marker:
         read = texts.of(axis.reads)
         codes: list[Any] = list(map(table.codes.get, axis.keys(read, indices)))
         if None in codes:
-            for at, key in enumerate(axis.keys(read, indices)):
-                if codes[at] is None:
-                    codes[at] = self._text_code(table, key, read[at], indices[at])
+            for at in [at for at, code in enumerate(codes) if code is None]:
+                codes[at] = self._text_code(table, axis, read[at], indices[at])
         for at, response in texts.unusual.items():
             if axis.reads in response.lacking:
-                codes[at] = table.add(self._cell(table, indices[at], texts, at))
+                codes[at] = self._code(table, indices[at], texts, at)
         return codes
 
-    def _text_code(self, table: CellTable, key: Hashable, text: str, index: int) -> int:
-        """Return the code of a key that was not known before this batch."""
+    def _text_code(self, table: CellTable, axis: TextAxis, text: str, index: int) -> int:
+        """Return the code of a text that was not known before this batch."""
+        (key,) = axis.keys((text,), (index,))
         code = table.codes.get(key)
         if code is None:
             response = Response(reading=Reading.TEXT, text=text)
-            code = table.add(judged(table.spec.axis, response, self.items[index]), key)
+            code = table.add(judged(axis, response, self.items[index]), key)
         return code
 
     def _usual_code(self, table: CellTable, indices: list[int], texts: Texts) -> int | None:
@@ -180,21 +177,25 @@ class Marker:
                 return table.add(self._cell(table, index, texts, at), "usual")
         return None
 
+    def _code(self, table: CellTable, index: int, texts: Texts, at: int) -> int:
+        """Return the code of one response, by its key where the axis knows one."""
+        axis, response = table.spec.axis, texts.unusual.get(at)
+        key = axis.key(response) if isinstance(axis, JsonSchema) and response else None
+        code = table.codes.get(key)
+        return table.add(self._cell(table, index, texts, at), key) if code is None else code
+
     def _cell(self, table: CellTable, index: int, texts: Texts, at: int) -> Cell:
         response = texts.unusual.get(at) or read_response(texts.outputs[at], self._shape.fields)
         return judged(table.spec.axis, response, self.items[index])
 
 
 def _vectors(
-    tables: list[CellTable], codes: list[pl.Series]
+    tables: list[CellTable], cells: list[pl.DataFrame]
 ) -> tuple[pl.Series, dict[int, tuple[Fraction | None, ...]]]:
     """Number the sets of axis values: one mixed-radix number for each, unpacked once for each."""
-    numbers = [
-        table.frame()["number"].gather(column) for table, column in zip(tables, codes, strict=True)
-    ]
-    total = pl.Series([0], dtype=pl.UInt64).new_from_index(0, len(codes[0]))
-    for table, column in zip(tables, numbers, strict=True):
-        total = total * len(table.values) + column.cast(pl.UInt64)
+    total = pl.zeros(cells[0].height, dtype=pl.UInt64, eager=True)
+    for table, frame in zip(tables, cells, strict=True):
+        total = total * len(table.values) + frame["number"].cast(pl.UInt64)
     return total, {code: _unpacked(code, tables) for code in total.unique().to_list()}
 
 

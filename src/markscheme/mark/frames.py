@@ -6,6 +6,7 @@ struct with one field for each axis, so that `breakdown.correctness` is the same
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,7 +15,7 @@ from markscheme.exact import number
 from markscheme.mark.scoring import expected_of, leading_axis, score_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from markscheme.mark.columns import Marked
     from markscheme.read.answers import AnswerBatch
@@ -66,9 +67,6 @@ class Frames:
 
     def answered(self, batch: AnswerBatch, marked: Marked) -> pl.DataFrame:
         """Return the rows of the answers of one batch."""
-        cells = [
-            table.frame()[column] for table, column in zip(marked.tables, marked.codes, strict=True)
-        ]
         scores = self._scores(marked)
         columns: dict[str, Any] = {
             "item": self._ids.gather(marked.items),
@@ -76,12 +74,12 @@ class Frames:
             "expected": self._expected.gather(marked.items),
             "got": marked.got,
             "score": scores,
-            "breakdown": self._each(cells, "value"),
-            "weighted": self._each(cells, "weighted"),
+            "breakdown": self._each(self._values(marked)),
+            "weighted": self._each(self._values(marked, weigh=True)),
             "status": scores.is_null().replace_strict({True: UNSCORED, False: SCORED}),
             "reading": marked.readings,
-            "reason": self._each(cells, "reason"),
-            "near_miss": self._each(cells, "near_miss"),
+            "reason": self._each(cells["reason"] for cells in marked.cells),
+            "near_miss": self._each(cells["near_miss"] for cells in marked.cells),
             "subject": batch.subjects,
             "attempt": batch.attempts,
             "latency_ms": batch.latency_ms,
@@ -127,10 +125,17 @@ class Frames:
                 series.append(pl.Series(name, values, dtype=dtype, strict=False))
         return pl.DataFrame(series)
 
-    def _each(self, cells: Sequence[pl.DataFrame], column: str) -> pl.Series:
+    def _each(self, columns: Iterable[pl.Series]) -> pl.Series:
         """Return a struct with one field for each axis."""
-        fields = zip(self.rubric, cells, strict=True)
-        return pl.DataFrame([frame[column].alias(spec.name) for spec, frame in fields]).to_struct()
+        named = [column.alias(spec.name) for spec, column in zip(self.rubric, columns, strict=True)]
+        return pl.DataFrame(named).to_struct()
+
+    def _values(self, marked: Marked, *, weigh: bool = False) -> Iterator[pl.Series]:
+        """Yield the values of each axis, weighted if asked, looked up by their number."""
+        for spec, table, cells in zip(self.rubric, marked.tables, marked.cells, strict=True):
+            weight = Fraction(spec.weight) if weigh else Fraction(1)
+            values = [None if value is None else value * weight for value in table.values]
+            yield pl.Series(list(map(number, values)), dtype=pl.Float64).gather(cells["number"])
 
     def _scores(self, marked: Marked) -> pl.Series:
         """Return the nearest double of each exact score, computed once for each set of values."""

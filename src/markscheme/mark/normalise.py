@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,8 +37,27 @@ def _ignore_accents(text: str) -> str:
     return unicodedata.normalize("NFC", bare)
 
 
+class _EachCharacter(dict[int, str]):
+    """A table for `str.translate` that asks a function about each character once."""
+
+    def __init__(self, become: Callable[[str], str]) -> None:
+        super().__init__()
+        self._become = become
+
+    def __missing__(self, code: int) -> str:
+        self[code] = self._become(chr(code))
+        return self[code]
+
+
+def _not_punctuation(character: str) -> str:
+    return "" if unicodedata.category(character).startswith("P") else character
+
+
+_PUNCTUATION = _EachCharacter(_not_punctuation)
+
+
 def _ignore_punctuation(text: str) -> str:
-    return "".join(c for c in text if not unicodedata.category(c).startswith("P"))
+    return text.translate(_PUNCTUATION)
 
 
 def _ignore_quotes(text: str) -> str:
@@ -87,7 +107,24 @@ def normalise(text: str, steps: Iterable[str]) -> str:
     return text
 
 
-def further_steps(steps: Iterable[str]) -> tuple[Step, ...]:
+def _essence_of(character: str) -> str:
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+    return "".join(c for c in apart if c.isalnum())
+
+
+_ESSENCE = _EachCharacter(_essence_of)
+
+
+def essence(text: str) -> str:
+    """Return what no single step takes away: letters and digits without case, accent and form.
+
+    If one text is part of another after any step, its essence is part of the other's essence. So
+    texts whose essences do not fit are no near miss, and need not be tried step by step.
+    """
+    return text.translate(_ESSENCE)
+
+
+@cache
+def further_steps(steps: tuple[str, ...]) -> tuple[Step, ...]:
     """Return the steps that are not used, in the order in which a near miss tries them."""
-    used = set(steps)
-    return tuple(step for step in _ALL if step.name not in used)
+    return tuple(step for step in _ALL if step.name not in steps)

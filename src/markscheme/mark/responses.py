@@ -61,7 +61,8 @@ def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
     except orjson.JSONDecodeError as error:
         return None, f"not JSON ({error.msg}, line {error.lineno} column {error.colno})"
     if isinstance(value, dict):
-        return _composed(value), ""
+        plain = text.isascii() and "\\u" not in text
+        return (value if plain else _composed(value)), ""
     return None, f"JSON, but {_kind_of(value)}, not an object"
 
 

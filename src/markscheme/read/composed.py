@@ -17,11 +17,10 @@ def composed(text: str) -> str:
 
 
 def all_composed(texts: Sequence[str]) -> Sequence[str]:
-    """Return the texts in NFC. What is NFC as a whole is NFC in its parts."""
-    joined = "".join(texts)
-    if is_latin(joined) or unicodedata.is_normalized("NFC", joined):
+    """Return the texts in NFC. What is below U+0100 as a whole is NFC in its parts."""
+    if is_latin("".join(texts)):
         return texts
-    return [composed(text) for text in texts]
+    return [text if text.isascii() else composed(text) for text in texts]
 
 
 def is_latin(text: str) -> bool:

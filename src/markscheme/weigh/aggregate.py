@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -27,14 +28,24 @@ class Tally:
     def __init__(self, rubric: Rubric, exam: Exam) -> None:
         self.rubric = rubric
         self.exam = exam
-        self.counts: Counter[tuple[int, Values]] = Counter()
+        self.counts: Counter[tuple[int, int]] = Counter()
+        self.values: list[Values] = []
         self.errors = 0
+        self._numbers: dict[Values, int] = {}
 
     def add(self, marked: Marked) -> None:
         """Count the answers of one batch."""
+        numbers = {vector: self._number(values) for vector, values in marked.values.items()}
         columns = pl.DataFrame({"item": marked.items, "vector": marked.vectors})
         for item, vector, count in columns.group_by("item", "vector").len().iter_rows():
-            self.counts[item, marked.values[vector]] += count
+            self.counts[item, numbers[vector]] += count
+
+    def _number(self, values: Values) -> int:
+        """Return the number of a set of axis values, a new one where it is new."""
+        if values not in self._numbers:
+            self._numbers[values] = len(self.values)
+            self.values.append(values)
+        return self._numbers[values]
 
     def missing(self) -> tuple[Item, ...]:
         """Return the items that have no answer, in the order of the exam."""
@@ -43,7 +54,7 @@ class Tally:
 
     def summary(self) -> Summary:
         """Return the totals as exact means."""
-        scored = _Sums(self.rubric, self.counts.items())
+        scored = self._sums(self.counts.items())
         answers = self.counts.total()
         return Summary(
             n=scored.n,
@@ -62,7 +73,7 @@ class Tally:
 
     def _groups(self) -> Iterator[Group]:
         """Yield the groups by tag, tags by name, the worst group of each tag first."""
-        members: dict[tuple[str, str], list[tuple[tuple[int, Values], int]]] = {}
+        members: dict[tuple[str, str], list[tuple[tuple[int, int], int]]] = {}
         for key, count in self.counts.items():
             for tag in self.exam.items[key[0]].tags.items():
                 members.setdefault(tag, []).append((key, count))
@@ -71,9 +82,9 @@ class Tally:
         yield from sorted(ordered, key=lambda group: (group.tag, group.score, group.value))
 
     def _group(
-        self, tag: str, value: str, counts: Iterable[tuple[tuple[int, Values], int]]
+        self, tag: str, value: str, counts: Iterable[tuple[tuple[int, int], int]]
     ) -> Group | None:
-        sums = _Sums(self.rubric, counts)
+        sums = self._sums(counts)
         if not sums.n:
             return None
         axes = {
@@ -81,21 +92,28 @@ class Tally:
         }
         return Group(tag=tag, value=value, n=sums.n, score=sums.score / sums.n, axes=axes)
 
+    def _sums(self, counts: Iterable[tuple[tuple[int, int], int]]) -> _Sums:
+        alike: Counter[int] = Counter()
+        for (_, vector), count in counts:
+            alike[vector] += count
+        sums = _Sums(axes=[Fraction(0) for _ in self.rubric.axes])
+        for vector, count in alike.items():
+            sums.add(self.values[vector], score_of(self.rubric, list(self.values[vector])), count)
+        return sums
 
+
+@dataclass(slots=True, kw_only=True)
 class _Sums:
     """The exact sums over the answers that have a score."""
 
-    def __init__(self, rubric: Rubric, counts: Iterable[tuple[tuple[int, Values], int]]) -> None:
-        self.n = 0
-        self.score = Fraction(0)
-        self.axes = [Fraction(0) for _ in rubric.axes]
-        alike: Counter[Values] = Counter()
-        for (_, values), count in counts:
-            alike[values] += count
-        for values, count in alike.items():
-            score = score_of(rubric, list(values))
-            if score is not None:
-                self.n += count
-                self.score += score * count
-                for axis, value in enumerate(values):
-                    self.axes[axis] += (value or 0) * count
+    axes: list[Fraction]
+    n: int = 0
+    score: Fraction = Fraction(0)
+
+    def add(self, values: Values, score: Fraction | None, count: int) -> None:
+        if score is None:
+            return
+        self.n += count
+        self.score += score * count
+        for axis, value in enumerate(values):
+            self.axes[axis] += (value or 0) * count

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 EXCERPT = 60
 
@@ -19,8 +19,10 @@ def quoted(text: str) -> str:
     >>> quoted("Ate.")
     '"Ate."'
     """
-    line = "".join(c if c.isprintable() else " " for c in text)
-    return f'"{line}"' if len(line) <= EXCERPT else f'"{line[: EXCERPT - 1]}…"'
+    line = text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1]}…"
+    if not line.isprintable():
+        line = "".join(c if c.isprintable() else " " for c in line)
+    return f'"{line}"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +63,9 @@ class TextAxis(BaseAxis):
         """Judge one text as the answer to one item."""
         raise NotImplementedError
 
-    def keys(self, texts: Iterable[str], items: Iterable[int]) -> Iterable[Hashable]:
+    def keys(self, texts: Sequence[str], items: Sequence[int]) -> Iterable[Hashable]:
         """Return what each judgement depends on: texts with equal keys get equal cells."""
-        return zip(items, texts, strict=True)
+        return zip(texts, items, strict=True)
 
 
 def _with_note(cell: Cell, note: str) -> Cell:

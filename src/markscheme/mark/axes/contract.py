@@ -14,7 +14,7 @@ from markscheme.mark.axes.base import BaseAxis, quoted
 from markscheme.vocabulary import Cell, Item, Reading, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     import jsonschema_rs
 
@@ -59,6 +59,14 @@ class JsonSchema(BaseAxis):
             pending.extend(schema.get("properties", {}).values())
             pending.append(schema.get("additionalProperties", True))
         return True
+
+    def key(self, response: Response) -> Hashable:
+        """Return what the cell depends on, where that is less than the whole response."""
+        if response.document is None or response.reading is Reading.FENCED:
+            return response.reading, response.why
+        if self.sees_only_shape and set(map(type, response.document.values())) == {str}:
+            return tuple(response.document)
+        return None
 
     @cached_property
     def _validator(self) -> jsonschema_rs.Validator:

@@ -10,7 +10,7 @@ from markscheme.mark.axes.base import TextAxis
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 
 class Unit(StrEnum):
@@ -33,7 +33,7 @@ class MaxWords(TextAxis):
         if self.limit < 0:
             yield "limit", f"{self.limit} is below 0; a whole number from 0 on is needed"
 
-    def keys(self, texts: Iterable[str], items: Iterable[int]) -> Iterable[Hashable]:  # noqa: ARG002
+    def keys(self, texts: Sequence[str], items: Sequence[int]) -> Iterable[Hashable]:  # noqa: ARG002
         """Return the counts: nothing else matters."""
         return map(len, map(str.split, texts))
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.mark.axes.base import TextAxis, quoted, text_problems, texts_problems
-from markscheme.mark.normalise import DEFAULT_STEPS, Step, further_steps, normalise
+from markscheme.mark.normalise import DEFAULT_STEPS, Step, essence, further_steps, normalise
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ class Match(StrEnum):
 @lru_cache(maxsize=65536)
 def _prepared(entries: tuple[str, ...], steps: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(normalise(entry, steps) for entry in entries)
+
+
+@lru_cache(maxsize=65536)
+def _stepped(entries: tuple[str, ...], step: Step) -> tuple[str, ...]:
+    return tuple(map(step.apply, entries))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +57,16 @@ class ComparingAxis(TextAxis):
         return _prepared(tuple(item.expectations[self.expects]), self.normalise)
 
     def _near_miss(
-        self, text: str, wanted: Sequence[str], passes: Callable[[str, Sequence[str]], bool]
+        self, text: str, wanted: tuple[str, ...], passes: Callable[[str, Sequence[str]], bool]
     ) -> Step | None:
         """Return the first single further step after which the text would pass."""
+        if not any(entry in essence(text) for entry in map(essence, wanted)):
+            return None
         for step in further_steps(self.normalise):
-            entries = [step.apply(entry) for entry in wanted]
-            if all(entries) and passes(step.apply(text), entries):
+            changed, entries = step.apply(text), _stepped(wanted, step)
+            if (changed, entries) == (text, wanted) or not all(entries):
+                continue
+            if passes(changed, entries):
                 return step
         return None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import repeat
+from operator import contains
 from typing import TYPE_CHECKING, Any
 
 from markscheme.read.answers.batch import FIELDS, NEEDED
@@ -56,14 +57,20 @@ def _any_fields(rows: Sequence[dict[str, Any]]) -> dict[str, Column]:
     return {name: list(map(dict.get, rows, repeat(name))) for name in present}
 
 
-def regular(columns: Mapping[str, Column], known: KnownItems) -> list[Column] | None:
-    """Return the columns of answers in the order of `FIELDS`, or `None` if any row is irregular."""
+def regular(
+    columns: Mapping[str, Column], known: KnownItems, *, sound: bool = False
+) -> list[Column] | None:
+    """Return the columns of answers in the order of `FIELDS`, or `None` if any row is irregular.
+
+    The outputs of `sound` columns are known to be texts without surrogates.
+    """
     if not columns.keys() >= _NEEDED:
         return None
     rows = len(columns["item"])
     try:
         items = _items(columns["item"], known)
-        found = {name: _CHECKS[name](column) for name, column in columns.items() if name != "item"}
+        checks = _CHECKS | {"output": _sound_outputs} if sound else _CHECKS
+        found = {name: checks[name](column) for name, column in columns.items() if name != "item"}
     except (_Irregular, TypeError):
         return None
     return [items, *(found.get(name) or (_ABSENT[name],) * rows for name in FIELDS[1:])]
@@ -85,6 +92,12 @@ def _outputs(column: Column) -> Column:
     if _fault_in_texts(texts):
         raise _Irregular
     if dict in types and fault_in_objects([out for out in column if type(out) is dict]):
+        raise _Irregular
+    return column
+
+
+def _sound_outputs(column: Column) -> Column:
+    if any(map(contains, column, repeat("\0"))):
         raise _Irregular
     return column
 

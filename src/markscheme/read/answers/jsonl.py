@@ -12,7 +12,8 @@ from markscheme.read.answers.excerpt import excerpt
 from markscheme.read.answers.limits import USUAL, Limits
 from markscheme.read.answers.lines import LongLine, split
 from markscheme.read.answers.rows import Refused
-from markscheme.read.answers.taking import RawRows, take, taken_at_once
+from markscheme.read.answers.taking import RawRows, columns_taken, take, taken_at_once
+from markscheme.read.answers.typed import typed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,6 +63,9 @@ def _take_lines(batch: AnswerBatch, text: bytes, first: int, known: KnownItems) 
 
     Lines of which some are not JSON are halved until the others can be taken at once.
     """
+    columns = typed_columns(text)
+    if columns and (count := columns_taken(batch, first, columns, known)):
+        return count
     rows = _values(text)
     if rows and taken_at_once(batch, range(first, first + len(rows)), rows, known):
         return len(rows)

@@ -11,6 +11,8 @@ from markscheme.read.answers.rows import Refused, answer_of, item_named_by
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from markscheme.read.answers.batch import AnswerBatch
     from markscheme.read.answers.known import KnownItems
 
@@ -60,3 +62,15 @@ def taken_at_once(
         return False
     batch.extend(lines, answers)
     return True
+
+
+def columns_taken(
+    batch: AnswerBatch, first: int, columns: Mapping[str, Collection[Any]], known: KnownItems
+) -> int:
+    """Add the answers in sound columns if all are regular; return how many, or 0 if not."""
+    answers = regular(columns, known, sound=True)
+    if answers is None:
+        return 0
+    count = len(answers[0])
+    batch.extend(range(first, first + count), answers)
+    return count
