@@ -15,6 +15,7 @@ import polars as pl
 
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.contract import JsonSchema
+from markscheme.mark.memory import Memory
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged, leading_axis
 from markscheme.mark.shapes import Shape
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
 REMEMBERED = 50_000
+_READING, _GOT = "reading of the response", "got by the leading axis"  # no axis has such a name
 _CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
 
 
@@ -82,7 +84,7 @@ class Marked:
 
     items: pl.Series
     readings: pl.Series
-    got: Sequence[str]
+    got: pl.Series
     codes: list[pl.Series]
     cells: list[pl.DataFrame]
     tables: list[CellTable]
@@ -105,26 +107,21 @@ class Marker:
         self._shape = Shape(rubric.fields)
         self._got = getattr(leading_axis(rubric), "reads", None)
         self._tables = [CellTable(spec) for spec in rubric]
+        self._memory = Memory()
 
     def mark(self, items: Sequence[str], outputs: Sequence[str | Mapping[str, Any]]) -> Marked:
         """Mark one batch: each output as the answer to the item beside it."""
-        for table in self._tables:
-            if len(table.cells) > REMEMBERED:
-                table.clear()
+        if self._memory.full or any(len(table.cells) > REMEMBERED for table in self._tables):
+            self._forget()
         indices = list(map(self.index.__getitem__, items))
-        texts = self._shape.read(outputs)
-        codes = [
-            pl.Series(self._codes(table, indices, texts), dtype=pl.UInt32) for table in self._tables
-        ]
-        readings = [Reading.OBJECT.value] * len(indices)
-        for at, response in texts.unusual.items():
-            readings[at] = response.reading.value
+        rows = self._memory.recall(outputs, indices, self._rows)
+        codes = [rows[table.spec.name] for table in self._tables]
         cells = [t.frame()[column] for t, column in zip(self._tables, codes, strict=True)]
         vectors, values = _vectors(self._tables, cells)
         return Marked(
             items=pl.Series(indices, dtype=pl.UInt32),
-            readings=pl.Series(readings, dtype=pl.String),
-            got=texts.of(self._got),
+            readings=rows[_READING],
+            got=rows[_GOT],
             codes=codes,
             cells=cells,
             tables=self._tables,
@@ -132,7 +129,30 @@ class Marker:
             values=values,
         )
 
-    def _codes(self, table: CellTable, indices: list[int], texts: Texts) -> list[int]:
+    def _forget(self) -> None:
+        """Forget rows and cells together: rows hold codes of cells."""
+        self._memory.clear()
+        for table in self._tables:
+            table.clear()
+
+    def _rows(
+        self, outputs: Sequence[str | Mapping[str, Any]], indices: Sequence[int]
+    ) -> pl.DataFrame:
+        """Mark answers: what was got, how it was read, and the code of each axis."""
+        texts = self._shape.read(outputs)
+        readings = [Reading.OBJECT.value] * len(indices)
+        for at, response in texts.unusual.items():
+            readings[at] = response.reading.value
+        columns = {
+            _READING: pl.Series(readings, dtype=pl.String),
+            _GOT: pl.Series(texts.of(self._got), dtype=pl.String),
+        }
+        for table in self._tables:
+            codes = self._codes(table, indices, texts)
+            columns[table.spec.name] = pl.Series(codes, dtype=pl.UInt32)
+        return pl.DataFrame(columns)
+
+    def _codes(self, table: CellTable, indices: Sequence[int], texts: Texts) -> list[int]:
         """Return the codes of one axis: by key where the axis has keys, else one by one."""
         axis = table.spec.axis
         if isinstance(axis, TextAxis) and type(axis).mark is TextAxis.mark:
@@ -146,7 +166,7 @@ class Marker:
         return codes
 
     def _text_codes(
-        self, table: CellTable, axis: TextAxis, indices: list[int], texts: Texts
+        self, table: CellTable, axis: TextAxis, indices: Sequence[int], texts: Texts
     ) -> list[int]:
         read = texts.of(axis.reads)
         codes: list[Any] = list(map(table.codes.get, axis.keys(read, indices)))
@@ -167,7 +187,7 @@ class Marker:
             code = table.add(judged(axis, response, self.items[index]), key)
         return code
 
-    def _usual_code(self, table: CellTable, indices: list[int], texts: Texts) -> int | None:
+    def _usual_code(self, table: CellTable, indices: Sequence[int], texts: Texts) -> int | None:
         """Return the code that every response of the usual shape has, judged on the first."""
         code = table.codes.get("usual")
         if code is not None:

@@ -166,7 +166,9 @@ def _write_parquet(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path
             raise
 
     try:
-        register_io_source(source, schema=schema).sink_parquet(path, compression="lz4")
+        register_io_source(source, schema=schema).sink_parquet(
+            path, compression="lz4", statistics=False
+        )
     except Exception:
         if raised:
             raise raised[0] from None
