@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from markscheme import load_rubric
 from markscheme.cli.main import COMMANDS
@@ -66,3 +70,20 @@ def test_the_example_of_the_readme_is_what_the_command_prints(tmp_path: Path) ->
     )
     printed = [line.rstrip() for line in done.stdout.decode().splitlines()]
     assert printed == wanted.splitlines()
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "markscheme",
+        "markscheme.library",
+        "markscheme.ask.tutor",
+        "markscheme.mark.axes.base",
+        "markscheme.mark.normalise",
+        "markscheme.mark.responses",
+    ],
+)
+def test_the_examples_in_docstrings_are_true(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted > 0
+    assert found.failed == 0

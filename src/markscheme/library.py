@@ -1,4 +1,7 @@
-"""The functions of the public library. The commands call these and nothing below them."""
+"""The functions of the public library, composed from the rooms; the commands call these.
+
+What only one function needs is imported in it, so that the others start sooner.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.ask.tutor import FLAWED, Tutor
 from markscheme.mark.axes import AXES
 from markscheme.mark.columns import Marker
 from markscheme.mark.frames import Frames
 from markscheme.mark.normalise import STEPS
 from markscheme.mark.scoring import check_exam
 from markscheme.read.answers import AnswerBatch, read_answers, read_rows
-from markscheme.read.breakdowns import read_published
 from markscheme.read.exams import read_exam
 from markscheme.read.rubrics import read_rubric
-from markscheme.read.schemas import exam_schema, rubric_schema
 from markscheme.read.sources import built_in
 from markscheme.vocabulary import Exam, RowError, Rubric
 from markscheme.weigh.aggregate import Tally
 from markscheme.weigh.results import Result
-from markscheme.weigh.verification import Finding, verify_published
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from markscheme.vocabulary import Answer, Axis
+    from markscheme.weigh.verification import Finding
 
 ERRORS_KEPT = 10_000
 # What items of the built-in exams expect beside the keys that axis kinds look for by themselves.
@@ -73,6 +73,8 @@ def _usual_expectations() -> Iterator[str]:
 
 def json_schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of the rubric and exam formats."""
+    from markscheme.read.schemas import exam_schema, rubric_schema
+
     return {
         "rubric": rubric_schema(AXES, STEPS),
         "exam": exam_schema(list(_usual_expectations())),
@@ -154,6 +156,8 @@ def score(
 
 def examine_tutor(*, flawed: bool = False) -> Result:
     """Let the bundled tutor answer the whole capstone exam, and score it."""
+    from markscheme.ask.tutor import FLAWED, Tutor
+
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
     tutor = Tutor(faults=FLAWED if flawed else frozenset())
@@ -165,6 +169,9 @@ def verify(
     source: str | Path, rubric: Rubric | str | Path | None = None
 ) -> tuple[int, list[Finding]]:
     """Recompute a published breakdown; return how many were checked and what is wrong."""
+    from markscheme.read.breakdowns import read_published
+    from markscheme.weigh.verification import verify_published
+
     published = read_published(source)
     if not isinstance(rubric, Rubric):
         rubric = load_rubric(rubric or _rubric_named_by(published.document))

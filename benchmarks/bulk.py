@@ -1,0 +1,137 @@
+"""Bulk scoring beside its floor, in one run.
+
+    python benchmarks/bulk.py [--sizes 1000,100000,1000000] [--work FOLDER] [--json FILE]
+
+The floor is what any tool must do: read the file, and parse each line and the JSON inside it once
+(orjson, one pass). The contestant is the whole command, `markscheme score … -o out.parquet`, with
+start-up, marking and writing. Both are measured in CPU seconds of their own process, one after the
+other, and the best of a few rounds counts. The result is checked against the per-answer definition
+on a sample before its time counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import traffic
+from markscheme import load_exam, load_rubric
+from markscheme.mark.scoring import mark_answer
+
+FLOOR = """
+import sys, orjson
+with open(sys.argv[1], "rb") as file:
+    for line in file:
+        row = orjson.loads(line)
+        try:
+            orjson.loads(row["output"])
+        except orjson.JSONDecodeError:
+            pass
+"""
+CHECKED = 2_000
+_TO_FIT = 3  # one size for the start-up, two for the slope
+
+
+def measured(command: list[str]) -> dict[str, float]:
+    """Run a command; return its CPU and wall seconds and its peak memory in MB."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{command} ended with {process.returncode}")
+    return {
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "wall": time.perf_counter() - started,
+        "mb": usage.ru_maxrss / 1024,
+    }
+
+
+def best(command: list[str], rounds: int) -> dict[str, float]:
+    """Return the round with the least CPU."""
+    return min((measured(command) for _ in range(rounds)), key=lambda found: found["cpu"])
+
+
+def check(answers: Path, exam: Path, written: Path) -> None:
+    """Compare the first written rows with the definition, cell by cell."""
+    rubric = load_rubric("tutor-capstone")
+    items = {item.id: item for item in load_exam(exam, rubric=rubric).items}
+    rows = pl.scan_parquet(written).head(CHECKED).collect().iter_rows(named=True)
+    with answers.open(encoding="utf-8") as file:
+        for line, row in zip(islice(file, CHECKED), rows, strict=False):
+            answer = json.loads(line)
+            wanted = mark_answer(rubric, items[answer["item"]], answer["output"])
+            cells = {name: cell.value for name, cell in wanted.cells.items()}
+            reasons = {name: cell.reason for name, cell in wanted.cells.items()}
+            if row["breakdown"] != cells or row["reason"] != reasons:
+                raise SystemExit(f"wrong result: {line}{row}")
+
+
+def contest(size: int, work: Path, rounds: int) -> dict[str, Any]:
+    """Measure floor and contestant on so many answers."""
+    exam, answers = traffic.write(size, work)
+    written = work / "out.parquet"
+    python = [sys.executable, "-m", "markscheme", "score", "-r", "tutor-capstone"]
+    command = [*python, "-e", str(exam), "-a", str(answers), "-o", str(written)]
+    floor = best([sys.executable, "-c", FLOOR, str(answers)], rounds)
+    ours = best(command, rounds)
+    check(answers, exam, written)
+    return {
+        "answers": size,
+        "floor_cpu": floor["cpu"],
+        "cpu": ours["cpu"],
+        "ratio": ours["cpu"] / floor["cpu"],
+        "wall": ours["wall"],
+        "mb": ours["mb"],
+    }
+
+
+def exponent(rows: list[dict[str, Any]]) -> float | None:
+    """Fit cost ~ answers^x through the two largest sizes, start-up taken off by the smallest."""
+    if len(rows) < _TO_FIT:
+        return None
+    start, small, large = rows[0]["cpu"], rows[-2], rows[-1]
+    growth = (large["cpu"] - start) / (small["cpu"] - start)
+    return math.log(growth) / math.log(large["answers"] / small["answers"])
+
+
+def main() -> None:
+    """Print a row for each size, and the exponent of growth."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--sizes", default="1000,100000,1000000")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = options.work or Path(folder)
+        sizes = [int(size) for size in options.sizes.split(",")]
+        print("  answers   floor CPU s   markscheme CPU s   ratio   wall s   peak MB")
+        rows = []
+        for size in sizes:
+            row = contest(size, work, options.rounds)
+            rows.append(row)
+            print(
+                f"{size:9,} {row['floor_cpu']:13.2f} {row['cpu']:18.2f} {row['ratio']:7.2f}"
+                f" {row['wall']:8.2f} {row['mb']:9.0f}"
+            )
+    growth = exponent(rows)
+    if growth is not None:
+        print(f"cost grows as answers^{growth:.2f}")
+    if options.json:
+        options.json.write_text(json.dumps({"rows": rows, "exponent": growth}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
