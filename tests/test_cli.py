@@ -61,6 +61,7 @@ def markscheme(*arguments: str | Path, stdin: str | bytes = "", cwd: Path | None
         capture_output=True,
         check=False,
         cwd=cwd,
+        timeout=300,
         env={**os.environ, "PYTHONWARNINGS": "error"},
     )
     out, err = done.stdout.decode(), done.stderr.decode()
@@ -390,3 +391,76 @@ def test_every_command_has_help_with_an_example() -> None:
         assert done.code == 0
         assert f"Example:\n    markscheme {command}" in done.out
         assert "--format" in done.out
+
+
+# --- what a tester found ------------------------------------------------------------------------
+
+
+def test_json_output_is_one_document_even_if_the_answers_are_refused_late(project: Path) -> None:
+    (project / "a.csv").write_text("name,text\ne-39-01,Ate.\n")
+    done = score(project, "--format", "json", file=project / "a.csv")
+    assert done.code == 3
+    assert done.json["error"]["exit_code"] == 3
+
+
+@pytest.mark.parametrize("words", [("score", "--format", "json"), ("demo", "-x", "--format=json")])
+def test_wrong_usage_is_a_document_too_where_json_was_asked_for(words: tuple[str, ...]) -> None:
+    done = markscheme(*words)
+    assert done.code == 2
+    assert done.json["error"]["exit_code"] == 2
+
+
+def test_an_output_that_is_an_input_is_refused(project: Path) -> None:
+    file = answers(project, row("e-39-01", GOOD), row("e-39-02", "He went."))
+    before = file.read_bytes()
+    done = score(project, "-o", file, file=file)
+    assert done.code == 2
+    assert "is an input of this run" in done.err
+    assert file.read_bytes() == before
+
+
+def test_several_subjects_are_told_apart_and_each_must_answer_everything(project: Path) -> None:
+    rows = [row("e-39-01", GOOD, subject="a"), row("e-39-02", "He went.", subject="a")]
+    file = answers(project, *rows, row("e-39-01", "x", subject="b"))
+    done = score(project, "--format", "json", file=file)
+    assert done.code == 4
+    subjects = {found["subject"]: found for found in done.json["summary"]["subjects"]}
+    assert subjects["a"]["missing"] == []
+    assert subjects["b"]["missing"] == ["e-39-02"]
+    assert subjects["a"]["score"] == 0.825
+    text = score(project, file=file).out
+    assert "subject b: 0.05 (1 answers, 1 missing)" in text
+    assert "b/e-39-01" in text
+
+
+def test_closed_full_and_narrow_streams_do_not_crash(project: Path) -> None:
+    command = f"{sys.executable} -m markscheme"
+    inputs = f"-r tutor-capstone -e {project / 'exam.yaml'}"
+    for line, code in (
+        (f"{command} score {inputs} -a - <&-", 3),
+        (f"{command} demo >&-", 0),
+        (f"{command} demo >/dev/full", 2),
+        (f"{command} --help >/dev/full", 2),
+        (f"PYTHONIOENCODING=ascii {command} demo --flawed >/dev/null", 1),
+    ):
+        done = subprocess.run(
+            ["bash", "-c", line],  # noqa: S607
+            capture_output=True,
+            check=False,
+            timeout=300,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == code, (line, done.stderr)
+        assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_verdict() -> None:
+    line = f"{sys.executable} -m markscheme demo | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=False, timeout=300)  # noqa: S607
+    assert done.returncode in {0, 141}
+
+
+def test_the_first_help_page_is_laid_out() -> None:
+    out = markscheme("--help").out
+    assert "\\b" not in out
+    assert "\n    markscheme demo  " in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from decimal import Decimal
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme import DocumentError, Rubric, load_exam, load_rubric
+from markscheme import DocumentError, Rubric, UsageError, load_exam, load_rubric
 
 RUBRIC = """\
 rubric: mine
@@ -84,7 +85,14 @@ def test_an_axis_may_have_its_own_normalisation(tmp_path: Path) -> None:
         ("0.60", ".nan", "r.yaml:7: axes.0.weight: `.nan` is not a number that can be used"),
         ("0.60", "-.inf", "r.yaml:7: axes.0.weight: `-.inf` is not a number that can be used"),
         ("0.60", "-0.60", "r.yaml:7: axes.0.weight: -0.60 is below 0"),
-        ("0.60", "'0.60'", "r.yaml:7: axes.0.weight: must be a number, not `0.60`"),
+        ("0.60", "'0.60'", "axes.0.weight: must be a number, not `0.60` in quotation marks"),
+        ("kind: max_words", "kind: 1", "r.yaml:10: axes.1.kind: must be text, not the number 1"),
+        ("kind: max_words", "kind: [a]", "r.yaml:10: axes.1.kind: must be text, not a list"),
+        ("    kind: max_words\n", "", "r.yaml:9: axes.1.kind: is missing"),
+        ("[strip, lower]", "[[strip]]", "r.yaml:3: normalise.0: a list is no normalisation step"),
+        ("[strip, lower]", "[Strip]", "did you mean `strip`?"),
+        ("reads: answer", "expects: prompt", "axes.0.expects: `prompt` is no expectation"),
+        ("rubric: mine", 'rubric: "\\e[31m"', "rubric: `\\x1b[31m` is no name"),
         (
             "0.40",
             "0.45",
@@ -140,15 +148,29 @@ def test_each_mistake_in_a_rubric_is_told_with_line_and_field(
         ("kind: length, unit: bytes", "axes.0.unit: `bytes` is not allowed; allowed: `characters`"),
         (
             "kind: number_within, tolerance: 5 percent",
-            "axes.0.tolerance: 5 percent is no tolerance",
+            "axes.0.tolerance: `5 percent` is no tolerance",
         ),
-        ("kind: number_within, tolerance: -1", "axes.0.tolerance: -1 is no tolerance"),
+        ("kind: number_within, tolerance: -1", "axes.0.tolerance: the number -1 is no tolerance"),
     ],
 )
 def test_parameters_that_no_axis_can_use_are_refused(tmp_path: Path, axis: str, said: str) -> None:
     text = f"rubric: r\naxes:\n  - {{name: a, weight: 1, {axis}}}\n"
     found = problems_of(tmp_path / "r.yaml", text)
     assert any(said in problem for problem in found), found
+
+
+def test_an_axis_of_unknown_kind_is_told_once_and_its_parameters_are_left_alone(
+    tmp_path: Path,
+) -> None:
+    found = problems_of(tmp_path / "r.yaml", RUBRIC.replace("kind: max_words", "kind: 7"))
+    assert len(found) == 1
+
+
+def test_weights_that_miss_1_by_a_hair_are_refused_with_the_whole_sum(tmp_path: Path) -> None:
+    found = problems_of(tmp_path / "r.yaml", RUBRIC.replace("0.40", "0.4000000000000000000000001"))
+    assert "sum to 1.0000000000000000000000001;" in found[0]
+    found = problems_of(tmp_path / "r.yaml", RUBRIC.replace("0.40", "0.4" + "0" * 60 + "1"))
+    assert "sum to a little more than 1;" in found[0]
 
 
 def test_every_mistake_of_a_file_is_told_at_once_in_the_order_of_its_lines(tmp_path: Path) -> None:
@@ -219,11 +241,11 @@ def test_words_of_yaml_1_1_stay_words(tmp_path: Path) -> None:
             "e.yaml:6: items.0.tag: unknown key; allowed: id, prompt, tags, exp",
         ),
         ("a-2", "a-1", "e.yaml:7: items.1.id: `a-1` occurs twice, first in e.yaml:3; each id may"),
-        ("a-2", "a 2", "e.yaml:7: items.1.id: `a 2` is no name; letters, digits"),
+        ("a-2", "a 2", "e.yaml:7: items.1.id: `a 2` is no name; ASCII letters, digits"),
         (
             "a-2",
             "2",
-            "e.yaml:7: items.1.id: must be text (put it in quotation marks), not the number",
+            "e.yaml:7: items.1.id: must be text, not the number 2; put it in",
         ),
         ("    prompt: Say ran.\n", "", "e.yaml:7: items.1.prompt: is missing; it is required"),
         ("Say ran.", "", "e.yaml:8: items.1.prompt: must be text"),
@@ -268,9 +290,9 @@ def test_mistakes_in_several_exam_files_are_told_together(tmp_path: Path) -> Non
     ("expectation", "said"),
     [
         ("gloss_contains: [comió]", "items.0.expected_contains: is missing; the axis needs a list"),
-        ("expected_contains: ate", "expected_contains: must be a list of texts, not 'ate'"),
-        ("expected_contains: []", "expected_contains: is empty, so every answer would pass"),
-        ("expected_contains: [ate, 3]", "expected_contains.1: must be a text, not 3"),
+        ("expected_contains: ate", "expected_contains: must be a list of texts, not `ate`"),
+        ("expected_contains: []", "expected_contains: is an empty list, so it tells no answers"),
+        ("expected_contains: [ate, 3]", "expected_contains.1: must be a text, not the number 3"),
         ("expected_contains: [' . ']", 'expected_contains.0: " . " is empty after normalisation'),
     ],
 )
@@ -284,6 +306,35 @@ def test_an_item_without_what_an_axis_needs_is_refused(
         load_exam(path, rubric=rubric)
     assert said in str(caught.value)
     assert "item `a`" in str(caught.value)
+
+
+def test_mistakes_of_form_and_of_expectation_are_told_together(tmp_path: Path) -> None:
+    text = "exam: x\nfoo: 1\nitems:\n  - id: a\n    prompt: P\n    expected_contains: oops\n"
+    (tmp_path / "e.yaml").write_text(text)
+    with pytest.raises(DocumentError) as caught:
+        load_exam(tmp_path / "e.yaml", rubric=load_rubric("tutor-capstone"))
+    fields = [problem.field for problem in caught.value.problems]
+    assert fields == ["foo", "items.0.gloss_contains", "items.0.expected_contains"]
+
+
+def test_an_accent_written_as_an_escape_is_the_same_accent(tmp_path: Path) -> None:
+    (tmp_path / "e.yaml").write_text(EXAM.replace("[ate]", '["comio\\u0301"]'))
+    assert load_exam(tmp_path / "e.yaml").items[0].expectations["expected_contains"] == ("comió",)
+
+
+def test_loaded_documents_cannot_be_changed() -> None:
+    rubric, exam = load_rubric("tutor-capstone"), load_exam("capstone")
+    with pytest.raises(TypeError, match="frozen"):
+        exam.items[0].expectations["expected_contains"] = ("x",)  # type: ignore[index]
+    with pytest.raises(TypeError, match="frozen"):
+        exam.items[0].tags.update(verb="x")  # type: ignore[attr-defined]
+    assert hash((rubric, exam)) == hash((load_rubric("tutor-capstone"), load_exam("capstone")))
+    assert pickle.loads(pickle.dumps(exam)) == exam  # noqa: S301 - our own bytes
+
+
+def test_no_exam_at_all_is_wrong_usage() -> None:
+    with pytest.raises(UsageError, match="no exam is named"):
+        load_exam()
 
 
 def test_a_key_that_an_axis_of_the_rubric_reads_is_known(tmp_path: Path) -> None:

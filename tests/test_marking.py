@@ -110,6 +110,33 @@ def test_a_raw_output_is_read_by_the_first_rule_that_fits(output: Any, reading: 
     assert read_response(output).reading is reading
 
 
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x1c"])
+def test_only_a_newline_ends_a_line_of_a_fence(separator: str) -> None:
+    inside = json.dumps({"correction": f"a{separator}b"}, ensure_ascii=False)
+    assert read_response(f"```json\n{inside}\n```").reading is Reading.FENCED
+
+
+def test_backticks_in_prose_do_not_swallow_the_fence_after_them() -> None:
+    response = read_response('Use ``` to fence.\n```json\n{"correction": "Ate."}\n```')
+    assert response.reading is Reading.FENCED
+    assert response.text_of("correction") == "Ate."
+
+
+@pytest.mark.parametrize("value", ["1e400", "9" * 400, '"\\ud800"', "1E-99999999"])
+def test_an_object_that_is_json_but_hard_to_hold_is_still_an_object(value: str) -> None:
+    response = read_response(f'{{"correction": "Ate.", "n": {value}}}')
+    assert response.reading is Reading.OBJECT
+    assert response.text_of("correction") == "Ate."
+
+
+def test_a_byte_order_mark_before_the_object_costs_nothing() -> None:
+    assert read_response('\ufeff{"correction": "Ate."}').reading is Reading.OBJECT
+
+
+def test_an_empty_object_in_a_fence_is_an_object_in_a_fence() -> None:
+    assert read_response("```json\n{}\n```").reading is Reading.FENCED
+
+
 def test_fields_are_read_from_the_fenced_object_but_the_schema_is_lost() -> None:
     output = (
         '```json\n{"correction": "Ate.", "spanish_gloss": "Comió.", "explanation": "Past."}\n```'
@@ -305,6 +332,30 @@ def test_number_within_reads_a_number_field_and_thousands() -> None:
     assert response.lacking == ()
     assert axis.mark(response, item).value == 1
     assert axis.judge("1,234.6 in all", item).value == 1
+
+
+def test_a_number_in_a_field_is_compared_as_it_is_written() -> None:
+    axis = NumberWithin(reads="v", tolerance=Decimal("0.5"))
+    item = Item(id="x", prompt="p", expectations={"expected_number": Decimal("0.1")})
+
+    def marked(number: str) -> Any:
+        return axis.mark(read_response(f'{{"v": {number}}}', {"v": NumberWithin.accepts}), item)
+
+    assert marked("0.6").value == 1
+    assert marked("0.6000000000000000000001").value == 0
+    assert marked("1e999999999").value == 0
+    fenced = read_response('```json\n{"v": 0.60}\n```', {"v": NumberWithin.accepts})
+    assert axis.mark(fenced, item).value == 1
+
+
+def test_a_minus_sign_of_typographers_is_a_minus_sign() -> None:
+    assert value(NumberWithin(), "\N{MINUS SIGN}50", expected_number=50) == 0
+    assert value(NumberWithin(), "\N{MINUS SIGN}50", expected_number=-50) == 1
+
+
+def test_a_word_that_is_there_only_as_part_of_another_is_told_so() -> None:
+    missed = cell(ContainsAll(match=Match.WORD), "He has eaten.", expected_contains=["ate"])
+    assert missed.reason == '"ate" is only part of a longer word in "He has eaten."'
 
 
 def test_lengths_are_counted_in_characters_words_or_lines() -> None:

@@ -54,3 +54,28 @@ class DocumentError(InputError):
 
 class AnswersError(InputError):
     """A file of answers cannot be read at all (a bad row is a record, not this error)."""
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: short, printable, on one line."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f"`{_printable(value)}`"
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return f"the number {_cut(str(value))}"
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _cut(text))
+
+
+def _cut(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -6,16 +6,18 @@ What only one function needs is imported in it, so that the others start sooner.
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from markscheme.errors import UsageError
 from markscheme.mark.axes import AXES
 from markscheme.mark.columns import Marker
 from markscheme.mark.frames import Frames
 from markscheme.mark.normalise import STEPS
-from markscheme.mark.scoring import check_exam
+from markscheme.mark.scoring import check_exam, item_problems
 from markscheme.read.answers import AnswerBatch, read_answers, read_rows
 from markscheme.read.exams import read_exam
 from markscheme.read.rubrics import read_rubric
@@ -27,8 +29,9 @@ from markscheme.weigh.results import Result
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from markscheme.read.breakdowns import Published
     from markscheme.vocabulary import Answer, Axis
-    from markscheme.weigh.verification import Finding
+    from markscheme.weigh.verification import Verification
 
 ERRORS_KEPT = 10_000
 # What items of the built-in exams expect beside the keys that axis kinds look for by themselves.
@@ -57,10 +60,12 @@ def load_exam(*sources: str | Path, rubric: Rubric | None = None) -> Exam:
     """
     own = [getattr(spec.axis, "expects", None) for spec in rubric] if rubric else []
     expectations = dict.fromkeys([*_usual_expectations(), *filter(None, own)])
-    exam = read_exam(sources, expectations=list(expectations))
-    if rubric is not None:
-        check_exam(rubric, exam)
-    return exam
+    if not sources:
+        raise UsageError("no exam is named; name at least one file or built-in exam")
+    if rubric is None:
+        return read_exam(sources, expectations=list(expectations))
+    check = partial(item_problems, rubric)
+    return read_exam(sources, expectations=list(expectations), check=check)
 
 
 def _usual_expectations() -> Iterator[str]:
@@ -108,6 +113,8 @@ class Scoring:
         items = [item.id for item in self.exam.items]
         if isinstance(answers, str | Path):
             return read_answers(answers, items=items)
+        if isinstance(answers, dict):
+            raise UsageError("the answers are one mapping; give a list of rows, or a file's path")
         return read_rows(answers, items=items)
 
     def frames(self, batches: Iterable[AnswerBatch]) -> Iterator[pl.DataFrame]:
@@ -115,14 +122,15 @@ class Scoring:
         for batch in batches:
             if batch.items:
                 marked = self._marker.mark(batch.items, batch.outputs)
-                self.tally.add(marked)
+                self.tally.add(marked, batch.subjects)
                 yield self._frames.answered(batch, marked)
             if batch.errors:
                 self.tally.errors += len(batch.errors)
                 self.errors.extend(batch.errors[: ERRORS_KEPT - len(self.errors)])
                 yield self._frames.errors(batch.errors)
-        if missing := self.tally.missing():
-            yield self._frames.missing(missing)
+        for subject, items in self.tally.missing().items():
+            if items:
+                yield self._frames.missing(items, subject)
 
     def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
         """Return the run as it stands, with the given rows of it."""
@@ -165,20 +173,26 @@ def examine_tutor(*, flawed: bool = False) -> Result:
     return score(rubric, exam, answers)
 
 
-def verify(
-    source: str | Path, rubric: Rubric | str | Path | None = None
-) -> tuple[int, list[Finding]]:
-    """Recompute a published breakdown; return how many were checked and what is wrong."""
+def verify(source: str | Path, rubric: Rubric | str | Path | None = None) -> Verification:
+    """Recompute what was published: one breakdown, a list, a whole result, or JSON lines.
+
+    Without a rubric, the built-in one that the file names is used, or `tutor-capstone`.
+    """
     from markscheme.read.breakdowns import read_published
     from markscheme.weigh.verification import verify_published
 
     published = read_published(source)
     if not isinstance(rubric, Rubric):
-        rubric = load_rubric(rubric or _rubric_named_by(published.document))
-    return len(published.records), verify_published(published, rubric)
+        rubric = load_rubric(rubric or _rubric_named_by(published))
+    return verify_published(published, rubric)
 
 
-def _rubric_named_by(document: Mapping[str, Any]) -> str:
-    named = document.get("rubric")
-    name = named.get("name") if isinstance(named, dict) else None
-    return name if name in built_in("rubrics") else "tutor-capstone"
+def _rubric_named_by(published: Published) -> str:
+    named = published.document.get("rubric")
+    name = named.get("name") if isinstance(named, dict) else named
+    if not isinstance(name, str):
+        return "tutor-capstone"
+    if name not in built_in("rubrics"):
+        told = f"`{published.file}` was scored under the rubric `{name}`"
+        raise UsageError(f"{told}; name its file with --rubric")
+    return name

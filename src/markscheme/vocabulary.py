@@ -11,10 +11,37 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+class Frozen(dict[str, Any]):
+    """A mapping that cannot be changed, and that has a hash. `Frozen.of` freezes what is inside."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("this mapping is frozen")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = pop = popitem = clear = setdefault = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Frozen, (dict(self),)
+
+    @staticmethod
+    def of(value: Any) -> Any:
+        """Return a value with every mapping in it frozen and every list a tuple."""
+        if isinstance(value, Mapping):
+            return Frozen({key: Frozen.of(inner) for key, inner in value.items()})
+        if isinstance(value, list | tuple):
+            return tuple(map(Frozen.of, value))
+        return value
 
 
 class Status(StrEnum):
@@ -106,7 +133,8 @@ class Response:
     """A raw output after reading: its text, and the JSON object in it where there is one.
 
     `why` says why it is not an object; `lacking` names the fields that axes read and that the
-    object does not have as text, so that those axes read the whole text instead.
+    object does not have as text, so that those axes read the whole text instead; `numbers` holds
+    the exact value of fields that axes read as numbers.
     """
 
     reading: Reading
@@ -114,6 +142,7 @@ class Response:
     document: Mapping[str, Any] | None = None
     why: str = ""
     lacking: tuple[str, ...] = ()
+    numbers: Mapping[str, Decimal] = field(default_factory=Frozen)
 
     def text_of(self, name: str | None) -> str:
         """Return the text field `name`, or the whole text where there is no such text field."""
@@ -129,8 +158,8 @@ class Item:
 
     id: str
     prompt: str
-    expectations: Mapping[str, Any] = field(default_factory=dict)
-    tags: Mapping[str, str] = field(default_factory=dict)
+    expectations: Mapping[str, Any] = field(default_factory=Frozen)
+    tags: Mapping[str, str] = field(default_factory=Frozen)
     place: Place | None = field(default=None, compare=False)
 
 
@@ -276,11 +305,23 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectSummary:
+    """How one of the subjects in a file of answers did, and what it did not answer."""
+
+    subject: str | None
+    n: int
+    score: Fraction | None
+    axes: Mapping[str, Fraction | None]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """A run in exact numbers. `n` answers were scored; the means are over those.
 
     Missing items, error rows and answers with a failed cell are counted beside them, and any of
-    the three makes the run incomplete.
+    the three makes the run incomplete. Where the answers are of several subjects, an item that one
+    of them did not answer is missing.
     """
 
     n: int
@@ -291,6 +332,7 @@ class Summary:
     errors: int
     items: int
     missing: tuple[str, ...]
+    subjects: tuple[SubjectSummary, ...]
     groups: tuple[Group, ...]
 
     @property

@@ -5,17 +5,25 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import sys
+import tempfile
 import traceback
+from contextlib import contextmanager
+from dataclasses import asdict
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from markscheme.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
+
+    from markscheme.errors import Problem
+
+_IN_MEMORY = 32 * 1024 * 1024
 
 
 class Exit(IntEnum):
@@ -28,6 +36,8 @@ class Exit(IntEnum):
     UNDECIDED = 4
     BUG = 70
     INTERRUPTED = 130
+    PIPE_CLOSED = 141
+    TERMINATED = 143
 
 
 def command_body(function: Callable[..., Exit]) -> Callable[..., Exit]:
@@ -38,27 +48,43 @@ def command_body(function: Callable[..., Exit]) -> Callable[..., Exit]:
 
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> Exit:
+        as_json = options.get("format_") == "json"
         try:
             return function(*args, **options)
         except InputError as error:
-            problems = [
-                {"file": p.file, "line": p.line, "field": p.field, "message": p.message}
-                for p in error.problems
-            ]
-            _complain(str(error), Exit.INVALID, problems, options)
+            complain(str(error), Exit.INVALID, error.problems, as_json=as_json)
             return Exit.INVALID
         except UsageError as error:
-            _complain(f"Error: {error}", Exit.USAGE, [], options)
+            complain(str(error), Exit.USAGE, as_json=as_json)
+            return Exit.USAGE
+        except BrokenPipeError:
+            return Exit.PIPE_CLOSED
+        except OSError as error:
+            complain(f"cannot write the output: {error.strerror or error}", Exit.USAGE)
             return Exit.USAGE
 
     return guarded
 
 
-def _complain(text: str, code: Exit, problems: list[dict[str, Any]], options: Any) -> None:
-    click.echo(text, err=True)
-    if options.get("format_") == "json":
-        document = {"error": {"exit_code": int(code), "message": text, "problems": problems}}
+def complain(
+    text: str, code: Exit, problems: Iterable[Problem] = (), *, as_json: bool = False
+) -> None:
+    """Say what is wrong on stderr, and as a document on stdout where JSON was asked for."""
+    click.echo(text if code is Exit.INVALID else f"Error: {text}", err=True)
+    if as_json:
+        told = [asdict(problem) for problem in problems]
+        document = {"error": {"exit_code": int(code), "message": text, "problems": told}}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def whole_document() -> Iterator[BinaryIO]:
+    """Give a stream that reaches stdout only when all of it was written, never half a document."""
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
+        yield spool  # type: ignore[misc]
+        spool.seek(0)
+        shutil.copyfileobj(spool, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def report_bug(error: BaseException) -> Exit:

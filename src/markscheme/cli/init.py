@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.resources import files
 from pathlib import Path
 
@@ -36,12 +37,14 @@ def command(directory: str, format_: str) -> Exit:
     for name in written:
         click.echo(f"wrote {folder / name}")
     click.echo("\nNow try:")
-    click.echo(f"  cd {folder}")
+    click.echo(f"  cd {shlex.quote(str(folder))}")
     click.echo("  markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl")
     return Exit.OK
 
 
 def _write(folder: Path) -> list[str]:
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"`{folder}` is a file; name a new or empty folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import json
 import os
+import signal
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -47,7 +51,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="markscheme")
 def main() -> None:
-    r"""Rubrics as code: score answers, explain every point, decide what may ship.
+    """Rubrics as code: score answers, explain every point, decide what may ship.
 
     \b
     Start here:
@@ -55,22 +59,62 @@ def main() -> None:
       markscheme init my-exam     a project of your own to change
 
     Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 invalid input, 4 cannot tell, 70 our bug.
-    """
+    """  # noqa: D301 - click reads the \b
 
 
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
+    _steady_streams()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(Exit.TERMINATED))
+    code = _outcome()
     try:
-        code = main.main(prog_name="markscheme", standalone_mode=False)
+        sys.stdout.flush()
+    except OSError:
+        code = code or Exit.USAGE
+        _abandon_stdout()
+    sys.exit(int(code))
+
+
+def _outcome() -> int:
+    """Return the exit code of the command that was called."""
+    try:
+        return int(main.main(prog_name="markscheme", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
-        code = Exit.USAGE
+        complain_as_json(error.format_message())
+        return Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        code = Exit.INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = Exit.OK
+        return Exit.INTERRUPTED
+    except SystemExit as leaving:
+        closed = type(sys.stdout).__name__ == "PacifyFlushWrapper"  # click met a closed pipe
+        return Exit.PIPE_CLOSED if closed else int(leaving.code or 0)
+    except OSError as error:
+        click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
+        return Exit.USAGE
     except Exception as error:  # noqa: BLE001 - a user never sees a traceback
-        code = report_bug(error)
-    sys.exit(int(code or 0))
+        return report_bug(error)
+
+
+def complain_as_json(message: str) -> None:
+    """Put wrong usage into a document on stdout where JSON was asked for."""
+    words = " ".join(sys.argv).replace("=", " ")
+    if "--format json" in words:
+        document = {"error": {"exit_code": Exit.USAGE, "message": message, "problems": []}}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def _steady_streams() -> None:
+    """Make streams that are closed or of a small character set take whatever is printed."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _abandon_stdout() -> None:
+    """Send to nowhere what could not be written, so that leaving does not fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import Exit, command_body, whole_document
 from markscheme.cli.options import exam_option, format_option, rubric_option
 
 _EPILOG = """\b
@@ -45,19 +43,21 @@ def command(
     from markscheme.tell.progress import watched
     from markscheme.tell.terminal import Glimpse, Page
 
-    destination = None if output is None else check_destination(output)
+    inputs = (rubric, answers, *exams)
+    destination = None if output is None else check_destination(output, inputs)
     loaded = load_rubric(rubric)
     scoring = Scoring(loaded, load_exam(*exams, rubric=loaded))
     glimpse = Glimpse()
     frames = scoring.frames(watched(scoring.batches(answers), answers))
-    if format_ == "json":
-        frames = passing_json(frames, sys.stdout.buffer, scoring.result)
-    else:
-        frames = glimpse.watch(frames)
-    if destination is None:
-        drain(frames)
-    else:
-        write_frames(frames, destination, scoring.schema, scoring.result)
+    with whole_document() as stream:
+        if format_ == "json":
+            frames = passing_json(frames, stream, scoring.result)
+        else:
+            frames = glimpse.watch(frames)
+        if destination is None:
+            drain(frames)
+        else:
+            write_frames(frames, destination, scoring.schema, scoring.result)
     result = scoring.result(glimpse.frames)
     if format_ == "text":
         Page(loaded).run(result, hidden=glimpse.hidden, written=destination)

@@ -91,14 +91,15 @@ class Frames:
         }
         return self._frame(columns, len(marked.items))
 
-    def missing(self, items: Sequence[Item]) -> pl.DataFrame:
-        """Return a row for each item that was not answered."""
+    def missing(self, items: Sequence[Item], subject: str | None) -> pl.DataFrame:
+        """Return a row for each item that a subject did not answer."""
         leading = leading_axis(self.rubric)
         columns = {
             "item": [item.id for item in items],
             "prompt": [item.prompt for item in items],
             "expected": [_texts(expected_of(leading, item)) for item in items],
             "status": MISSING,
+            "subject": subject,
         }
         return self._frame(columns, len(items))
 

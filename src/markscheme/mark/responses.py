@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 
+from markscheme.mark.fences import fenced_blocks, spans
 from markscheme.read.composed import composed
-from markscheme.vocabulary import Reading, Response
+from markscheme.vocabulary import Frozen, Reading, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 _NO_FIELDS: Mapping[str, tuple[type, ...]] = MappingProxyType({})
-_FENCES = ("```", "~~~")
+_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"  # a byte order mark that came along with the text
+_BEYOND_ORJSON = ("surrogate", "number", "infinity")
 
 
 def read_response(
@@ -27,47 +30,77 @@ def read_response(
     'object'
     """
     if not isinstance(output, str):
-        return _structured(Reading.OBJECT, _as_text(output), _composed(dict(output)), fields)
+        text = json.dumps(output, ensure_ascii=False, default=str)
+        return _structured(Reading.OBJECT, text, text, _composed(dict(output)), fields)
     document, why = _parsed(output)
     if document is not None:
-        return _structured(Reading.OBJECT, composed(output), document, fields)
-    text = composed(output)
-    fenced = [found for found in map(_object_in, _fenced_blocks(output)) if found is not None]
-    if len(fenced) == 1:
-        return _structured(Reading.FENCED, text, fenced[0], fields, why)
-    if fenced:
-        why = f"it holds {len(fenced)} fenced JSON objects, not one"
-    return Response(reading=Reading.TEXT, text=text, why=why)
+        return _structured(Reading.OBJECT, output, output, document, fields)
+    blocks = _objects(fenced_blocks(output)) or _objects(spans(output))
+    if len(blocks) == 1:
+        return _structured(Reading.FENCED, output, *blocks[0], fields, why)
+    if blocks:
+        why = f"it holds {len(blocks)} fenced JSON objects, not one"
+    return Response(reading=Reading.TEXT, text=composed(output), why=why)
+
+
+def _objects(blocks: Iterable[str]) -> list[tuple[str, dict[str, Any]]]:
+    found = ((block, _parsed(block)[0]) for block in blocks)
+    return [(block, document) for block, document in found if document is not None]
 
 
 def _structured(
     reading: Reading,
-    text: str,
+    output: str,
+    source: str,
     document: dict[str, Any],
     fields: Mapping[str, tuple[type, ...]],
     why: str = "",
 ) -> Response:
     lacking = tuple(name for name, types in fields.items() if type(document.get(name)) not in types)
-    return Response(reading=reading, text=text, document=document, why=why, lacking=lacking)
+    numeric = [name for name, types in fields.items() if types != (str,)]
+    return Response(
+        reading=reading,
+        text=composed(output),
+        document=document,
+        why=why,
+        lacking=lacking,
+        numbers=_exact_numbers(source, numeric) if numeric else Frozen(),
+    )
 
 
-def _as_text(document: Mapping[str, Any]) -> str:
-    return composed(json.dumps(document, ensure_ascii=False, default=str))
+def _exact_numbers(source: str, names: list[str]) -> Frozen:
+    """Return the numbers in these fields as they are written, not as doubles."""
+    exact = json.loads(source.removeprefix(_MARK), parse_float=Decimal, parse_int=Decimal)
+    return Frozen({name: exact[name] for name in names if isinstance(exact.get(name), Decimal)})
 
 
 def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
+    """Return the JSON object that a text is, or why it is none."""
+    text = text.removeprefix(_MARK)
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        return None, f"not JSON ({error.msg}, line {error.lineno} column {error.colno})"
+        why = f"not JSON ({error.msg}, line {error.lineno} column {error.colno})"
+        if not any(word in error.msg for word in _BEYOND_ORJSON):
+            return None, why
+        value = _parsed_slowly(text)
+        return (_composed(value), "") if isinstance(value, dict) else (None, why)
     if isinstance(value, dict):
         plain = text.isascii() and "\\u" not in text
         return (value if plain else _composed(value)), ""
     return None, f"JSON, but {_kind_of(value)}, not an object"
 
 
-def _object_in(text: str) -> dict[str, Any] | None:
-    return _parsed(text)[0]
+def _parsed_slowly(text: str) -> Any:
+    """Parse what is JSON but more than orjson takes: numbers beyond a double, half surrogates."""
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=Decimal, parse_int=Decimal)
+    except (ValueError, RecursionError, InvalidOperation):
+        return None
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)
 
 
 def _kind_of(value: Any) -> str:
@@ -86,47 +119,11 @@ def _kind_of(value: Any) -> str:
 
 def _composed(document: dict[str, Any]) -> dict[str, Any]:
     """Bring the text fields to NFC: an escaped accent may still be two code points."""
-    return {
-        composed(key): composed(value) if isinstance(value, str) else value
-        for key, value in document.items()
-    }
+    return {_text(k): _text(v) if isinstance(v, str) else v for k, v in document.items()}
 
 
-def _fenced_blocks(text: str) -> Iterator[str]:
-    """Yield what stands between fences, in one pass.
-
-    A fence opens where three or more backticks or tildes stand in a line and closes at a line of
-    the same mark, at the same mark later in its own line, or at the end of the text.
-    """
-    if "```" not in text and "~~~" not in text:
-        return
-    lines = iter(text.splitlines())
-    for line in lines:
-        mark, rest = _opening(line)
-        if not mark:
-            continue
-        inline, closed, _ = rest.partition(mark)
-        if closed:
-            yield _without_info(inline)
-            continue
-        inside = [_without_info(rest)]
-        for following in lines:
-            if following.strip().startswith(mark) and not following.strip().strip(mark[0]):
-                break
-            inside.append(following)
-        yield "\n".join(inside)
-
-
-def _opening(line: str) -> tuple[str, str]:
-    starts = [(line.find(mark), mark) for mark in _FENCES if mark in line]
-    if not starts:
-        return "", ""
-    start, mark = min(starts)
-    rest = line[start:].lstrip(mark[0])
-    return line[start : len(line) - len(rest)], rest
-
-
-def _without_info(rest: str) -> str:
-    """Drop the info string of a fence (`json`), keep what follows it on the line."""
-    brace = rest.find("{")
-    return rest[brace:] if brace >= 0 else ""
+def _text(text: str) -> str:
+    """Return the text in NFC, with what is no character replaced."""
+    if text.isascii():
+        return text
+    return composed(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

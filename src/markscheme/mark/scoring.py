@@ -69,12 +69,13 @@ def expected_of(axis: Axis | None, item: Item) -> Any:
 
 def check_exam(rubric: Rubric, exam: Exam) -> None:
     """Refuse an exam whose items lack what the axes need, naming every such item at once."""
-    problems = [problem for item in exam.items for problem in _item_problems(rubric, item)]
+    problems = [problem for item in exam.items for problem in item_problems(rubric, item)]
     if problems:
         raise DocumentError(problems)
 
 
-def _item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
+def item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
+    """Yield what the axes of the rubric need of the item and lack."""
     for spec in rubric:
         for field, message in spec.axis.item_problems(item):
             place = item.place

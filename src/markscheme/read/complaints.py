@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
-from markscheme.errors import Problem
+from markscheme.errors import Problem, shown
 from markscheme.read.tree import Map, Seq, line_of
 
 if TYPE_CHECKING:
@@ -81,21 +82,23 @@ def _message(details: list[Any], path: Path, model: type[BaseModel]) -> str:
             )
         case "greater_than_equal" | "less_than_equal" as kind:
             side = "below" if kind.startswith("greater") else "above"
-            return f"{value} is {side} {context.get('ge', context.get('le'))}; {_range(context)}"
+            limit = context.get("ge", context.get("le"))
+            return f"{shown(value).split()[-1]} is {side} {limit}; {_range(context)}"
         case "too_short":
             return "is empty; at least one entry is needed"
         case "string_too_short":
             return "is empty; a text is needed"
         case "string_pattern_mismatch":
-            return f"{shown(value)} is no name; letters, digits, `.`, `-` and `_`, no spaces"
+            return f"{shown(value)} is no name; {_NAME_RULE}"
         case "string_too_long" | "too_long":
             return f"is too long; at most {context['max_length']} characters"
         case _:
-            return f"must be {_wanted(details)}, not {shown(value)}"
+            return f"must be {_wanted(details)}, not {shown(value)}{_hint(details, value)}"
 
 
+_NAME_RULE = "ASCII letters, digits, `.`, `-` and `_`, the first a letter or digit"
 _WANTED = {
-    "string_type": "text (put it in quotation marks)",
+    "string_type": "text",
     "int_type": "a whole number",
     "number_type": "a number",
     "bool_type": "true or false",
@@ -108,6 +111,15 @@ _WANTED = {
 def _wanted(details: list[Any]) -> str:
     kinds = dict.fromkeys(detail["type"] for detail in details)
     return " or ".join(_WANTED.get(kind, "something else") for kind in kinds)
+
+
+def _hint(details: list[Any], value: Any) -> str:
+    """Say what to do about a number in quotation marks, or about a text without them."""
+    kinds = {detail["type"] for detail in details}
+    if isinstance(value, str) and kinds & {"number_type", "int_type"}:
+        return " in quotation marks" if value.strip("+-")[:1].isdigit() else ""
+    bare = isinstance(value, int | float | Decimal)
+    return "; put it in quotation marks" if bare and "string_type" in kinds else ""
 
 
 def _range(context: dict[str, Any]) -> str:
@@ -131,26 +143,13 @@ def _inner_model(model: type[BaseModel], field: str) -> type[BaseModel] | None:
 
 def unknown_key(key: str, allowed: Collection[str]) -> str:
     """Say that a key is unknown, what is allowed, and what may have been meant."""
-    close = difflib.get_close_matches(key, allowed, n=1)
-    guess = f"; did you mean `{close[0]}`?" if close else ""
-    return f"unknown key; allowed: {', '.join(allowed)}{guess}"
+    return f"unknown key; allowed: {', '.join(allowed)}{guess(key, allowed)}"
 
 
-def shown(value: Any) -> str:
-    """Return a value as a message shows it: short, on one line."""
-    match value:
-        case None:
-            return "nothing"
-        case str():
-            return f"`{value[:60]}`"
-        case dict():
-            return "a mapping"
-        case list():
-            return "a list"
-        case bool():
-            return "true" if value else "false"
-        case _:
-            return f"the number {value}"
+def guess(word: Any, allowed: Collection[str]) -> str:
+    """Return the question what may have been meant, if anything is near."""
+    close = difflib.get_close_matches(str(word).lower(), allowed, n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def iterate(node: Any) -> Iterator[tuple[int, Map]]:

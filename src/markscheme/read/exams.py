@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import DocumentError, Problem
 from markscheme.read.complaints import Complaints, iterate, unknown_key
@@ -10,42 +11,58 @@ from markscheme.read.fingerprints import exam_fingerprint
 from markscheme.read.models import ExamModel
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, read_tree
-from markscheme.vocabulary import Exam, Item, Place
+from markscheme.vocabulary import Exam, Frozen, Item, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
     from pathlib import Path
 
 
-def read_exam(sources: Iterable[str | Path], *, expectations: Collection[str]) -> Exam:
-    """Read one or more exam files as one exam; items may hold the given expectations."""
+Check = Callable[[Item], Iterable[Problem]]
+
+
+def read_exam(
+    sources: Iterable[str | Path], *, expectations: Collection[str], check: Check = lambda _: ()
+) -> Exam:
+    """Read one or more exam files as one exam.
+
+    Items may hold the given expectations; `check` says what else is wrong with an item, and is
+    asked about every item that can be read, whatever is wrong beside it.
+    """
     problems: list[Problem] = []
     names: list[str] = []
     items: list[Item] = []
     for source in sources:
-        try:
-            name, found = _read_exam_file(source, expectations)
-        except DocumentError as error:
-            problems.extend(error.problems)
-        else:
-            names.append(name)
-            items.extend(found)
+        name, found, wrong = _read_exam_file(source, expectations, check)
+        names.append(name)
+        items.extend(found)
+        problems.extend(wrong)
     problems.extend(_duplicate_ids(items))
     if problems:
         raise DocumentError(problems)
     return Exam(names=tuple(names), items=tuple(items), fingerprint=exam_fingerprint(names, items))
 
 
-def _read_exam_file(source: str | Path, expectations: Collection[str]) -> tuple[str, list[Item]]:
+def _read_exam_file(
+    source: str | Path, expectations: Collection[str], check: Check
+) -> tuple[str, list[Item], list[Problem]]:
+    """Return the exam's name, the items that can be read, and all that is wrong."""
     path, file = locate(source, "exams")
-    tree = read_tree(path, file)
+    try:
+        tree = read_tree(path, file)
+    except DocumentError as error:
+        return "", [], list(error.problems)
     complaints = Complaints(tree, file)
-    model = cast("ExamModel | None", complaints.check(ExamModel, tree))
+    model = complaints.check(ExamModel, tree)
+    items = []
     for index, entry in iterate(tree.get("items")):
         _check_keys(entry, ("items", index), expectations, complaints)
-    if complaints.problems or model is None:
-        raise DocumentError(complaints.problems)
-    return model.exam, [_item(tree["items"], index, file) for index in range(len(model.items))]
+        if isinstance(entry.get("id"), str) and isinstance(entry.get("prompt"), str):
+            items.append(_item(tree["items"], index, file))
+    told = {problem.field for problem in complaints.problems}
+    wrong = [problem for item in items for problem in check(item) if problem.field not in told]
+    name = model.exam if isinstance(model, ExamModel) else ""
+    return name, items, [*complaints.problems, *wrong]
 
 
 def _check_keys(
@@ -62,11 +79,12 @@ def _check_keys(
 def _item(entries: Seq, index: int, file: str) -> Item:
     entry: Map = entries[index]
     own = {"id", "prompt", "tags"}
+    tags = entry.get("tags")
     return Item(
         id=entry["id"],
         prompt=entry["prompt"],
-        expectations={key: value for key, value in entry.items() if key not in own},
-        tags={key: _tag(value) for key, value in (entry.get("tags") or {}).items()},
+        expectations=Frozen.of({key: value for key, value in entry.items() if key not in own}),
+        tags=Frozen({key: _tag(tags[key]) for key in tags}) if isinstance(tags, Map) else Frozen(),
         place=Place(
             file=file, line=entries.lines[index], field=f"items.{index}", lines=entry.lines
         ),

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
-from markscheme.errors import DocumentError
-from markscheme.read.complaints import Complaints, iterate, shown
+from markscheme.errors import DocumentError, shown
+from markscheme.exact import plain
+from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.models import AxisModel, RubricModel, axis_models
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, read_tree
-from markscheme.vocabulary import AxisSpec, Gate, Level, Rubric
+from markscheme.vocabulary import AxisSpec, Frozen, Gate, Level, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from markscheme.vocabulary import Axis
@@ -67,10 +67,9 @@ def _inherited_steps(
     if not isinstance(stated, Seq):
         return None
     for index, step in enumerate(stated):
-        if step not in steps:
-            allowed = ", ".join(steps)
-            message = f"{shown(step)} is no normalisation step; allowed: {allowed}"
-            complaints.add(("normalise", index), message)
+        if not isinstance(step, str) or step not in steps:
+            message = f"{shown(step)} is no normalisation step; allowed: {', '.join(steps)}"
+            complaints.add(("normalise", index), message + guess(step, steps))
     return tuple(map(str, stated))
 
 
@@ -86,22 +85,42 @@ def _read_axes(
     for index, entry in enumerate(stated if isinstance(stated, Seq) else ()):
         path = ("axes", index)
         kind = entry.get("kind") if isinstance(entry, Map) else None
-        if isinstance(kind, str) and kind not in models:
-            complaints.add((*path, "kind"), _unknown_kind(kind, models))
+        if not isinstance(kind, str) or kind not in models:
+            _complain_of_kind(entry, path, models, complaints)
             continue
-        model = complaints.check(models[kind] if kind else AxisModel, entry, path)
-        if model is not None and kind:
+        model = complaints.check(models[kind], entry, path)
+        if model is not None:
             spec = _made(cast("AxisModel", model), kinds[kind], inherited)
-            for field, message in spec.axis.parameter_problems():
+            for field, message in (*spec.axis.parameter_problems(), *_expects_problems(spec)):
                 complaints.add((*path, *field.split(".")), message)
             found.append(spec)
     return found
 
 
-def _unknown_kind(kind: str, models: Mapping[str, type[AxisModel]]) -> str:
-    close = difflib.get_close_matches(kind, models, n=1)
-    guess = f"; did you mean `{close[0]}`?" if close else ""
-    return f"`{kind}` is no kind of axis; allowed: {', '.join(models)}{guess}"
+def _complain_of_kind(
+    entry: Any,
+    path: tuple[str | int, ...],
+    models: Mapping[str, type[AxisModel]],
+    complaints: Complaints,
+) -> None:
+    """Complain of an axis whose kind is not known, and of what every axis has, but no more."""
+    if not isinstance(entry, Map):
+        complaints.check(AxisModel, entry, path)
+        return
+    common = Map(entry.line)
+    common.update({key: value for key, value in entry.items() if key in AxisModel.model_fields})
+    complaints.check(AxisModel, common, path)
+    kind = entry.get("kind")
+    if isinstance(kind, str):
+        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(models)}"
+        complaints.add((*path, "kind"), message + guess(kind, models))
+
+
+def _expects_problems(spec: AxisSpec) -> Iterator[tuple[str, str]]:
+    """Refuse an axis that would read what every item has under its own name."""
+    expects = getattr(spec.axis, "expects", None)
+    if expects is not None and (not expects or expects in {"id", "prompt", "tags"}):
+        yield "expects", f"{shown(expects)} is no expectation; name a key of the items for it"
 
 
 def _made(model: AxisModel, axis: type[Axis], inherited: tuple[str, ...] | None) -> AxisSpec:
@@ -123,9 +142,9 @@ def _made(model: AxisModel, axis: type[Axis], inherited: tuple[str, ...] | None)
 
 
 def _frozen(value: Any, default: Any) -> Any:
-    """Turn a list into a tuple and a word into the enum member that the field holds."""
-    if isinstance(value, list):
-        return tuple(value)
+    """Freeze lists and mappings, and turn a word into the enum member that the field holds."""
+    if isinstance(value, list | dict):
+        return Frozen.of(value)
     if isinstance(value, str) and isinstance(default, str) and type(default) is not str:
         return type(default)(value)
     return value
@@ -158,6 +177,14 @@ def _check_weights(tree: Map, complaints: Complaints) -> None:
             blamed = (index, weight)
     path = ("axes", blamed[0], "weight")
     if total != 1:
-        whole = sum((Decimal(weight) for _, weight in weights), Decimal(0))
-        message = f"{blamed[1]} makes the weights sum to {whole}; they must sum to exactly 1"
+        blame = shown(blamed[1]).removeprefix("the number ")
+        message = f"{blame} makes the weights sum to {_exactly(total)}; they must sum to exactly 1"
         complaints.add(path, f"{message} ({_SEED_WEIGHTS})")
+
+
+def _exactly(total: Fraction) -> str:
+    """Return the sum as a decimal, all of it, or on which side of 1 it lies where that is long."""
+    exact = Context(prec=50).divide(Decimal(total.numerator), Decimal(total.denominator))
+    if Fraction(exact) == total:
+        return plain(exact)
+    return "a little more than 1" if total > 1 else "a little less than 1"

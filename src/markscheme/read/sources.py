@@ -28,8 +28,8 @@ def locate(source: str | Path, kind: str) -> tuple[Path | Traversable, str]:
     if not path.exists():
         names = built_in(kind)
         close = difflib.get_close_matches(str(source), names, n=1)
-        guess = f"; did you mean `{close[0]}`?" if close else ""
+        meant = f"; did you mean `{close[0]}`?" if close else ""
         what = kind.removesuffix("s")
         known = ", ".join(names)
-        raise UsageError(f"`{source}` is no file and no built-in {what} ({known}){guess}")
+        raise UsageError(f"`{source}` is no file and no built-in {what} ({known}){meant}")
     return path, str(source)

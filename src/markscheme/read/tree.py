@@ -9,7 +9,6 @@ and alias expansion have limits.
 from __future__ import annotations
 
 import re
-import unicodedata
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from markscheme.errors import DocumentError, Problem
+from markscheme.read.composed import composed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,12 +123,11 @@ def _not_a_mapping(builder: _Builder) -> str:
 
 def _decoded(data: bytes, shown: str) -> str:
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"not UTF-8: byte 0x{data[error.start]:02x} at position {error.start}"
         raise _refused(shown, line, f"{message}; save the file as UTF-8") from None
-    return unicodedata.normalize("NFC", text)
 
 
 def _bad_character_line(text: str) -> int:
@@ -261,7 +260,7 @@ class _Builder:
         return bool(self.stack) and isinstance(self.stack[-1], Map) and self.keys[-1] is None
 
     def _take_key(self, event: Any, line: int) -> None:
-        key = str(event.value)
+        key = composed(str(event.value))
         self.keys[-1] = (key, line)
         holder = self.stack[-1]
         if key == "<<" and not event.style:
@@ -289,7 +288,7 @@ class _Builder:
             self.keys[-1] = None
 
     def _value_of(self, event: Any, line: int) -> Any:
-        text = str(event.value)
+        text = composed(str(event.value))
         if event.style or not event.implicit[0]:
             return text
         if _NOT_A_NUMBER.fullmatch(text) or _LONG_NUMBER.match(text):

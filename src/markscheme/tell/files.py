@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
 
 
-def check_destination(name: str) -> Path:
+def check_destination(name: str, inputs: Iterable[str]) -> Path:
     """Return the path, or say at once why nothing can be written there."""
     path = Path(name)
+    if path.exists() and any(Path(i).exists() and path.samefile(i) for i in inputs if i):
+        raise UsageError(f"`{name}` is an input of this run; write to another file")
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"`{name}`: the ending decides the format; use {', '.join(SUFFIXES)}")
     if path.is_dir():

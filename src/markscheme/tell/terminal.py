@@ -78,7 +78,14 @@ def _losses(frame: pl.DataFrame) -> pl.DataFrame:
 
 def console() -> Console:
     """Return the console: as wide as the terminal, of fixed width and without colour in a pipe."""
-    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH, no_color=True)
+    return _Console() if sys.stdout.isatty() else _Console(width=PIPE_WIDTH, no_color=True)
+
+
+class _Console(Console):
+    """A console that leaves a broken pipe to the command, which knows the exit code."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 class Page:
@@ -101,7 +108,7 @@ class Page:
     def breakdown(self, frame: pl.DataFrame, hidden: int = 0) -> None:
         """Print a row for each answer: what was got and expected, each axis, the score."""
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-        table.add_column("item", no_wrap=True)
+        table.add_column("item", no_wrap=True, min_width=min(24, _widest(frame)))
         table.add_column("got", overflow="ellipsis", no_wrap=True, max_width=34)
         table.add_column("expected", overflow="ellipsis", no_wrap=True, max_width=26)
         for spec in self.rubric:
@@ -115,12 +122,11 @@ class Page:
 
     def _row(self, row: Mapping[str, Any]) -> list[Text | str]:
         got = row["got"] if row["got"] is not None else row["status"]
-        subject = row["item"] if row["attempt"] in {None, 1} else f"{row['item']}#{row['attempt']}"
         cells = [self._mark(row["breakdown"], spec.name) for spec in self.rubric]
         score = "–" if row["score"] is None else f"{row['score']:.2f}"
         style = "red" if row["score"] is None or row["score"] < 1 else ""
         return [
-            Text(subject),
+            Text(_label(row)),
             Text(_line(got), style="" if row["got"] is not None else "magenta"),
             Text(_line(", ".join(row["expected"] or []))),
             *cells,
@@ -149,7 +155,7 @@ class Page:
         table.add_column()
         for row, spec in lost[:LOSSES_SHOWN]:
             reason = Text(_line(row["reason"][spec.name]))
-            table.add_row(Text(row["item"]), Text(spec.name, style="red"), reason)
+            table.add_row(Text(_label(row)), Text(spec.name, style="red"), reason)
         self.out.print(table)
         if len(lost) > LOSSES_SHOWN:
             self.out.print(f"… and {len(lost) - LOSSES_SHOWN:,} more")
@@ -176,6 +182,8 @@ class Page:
                 f"  {spec.name:<16} {show(value):>7}  × {spec.weight}  {self._bar(value)}",
                 highlight=False,
             )
+        if len(summary.subjects) > 1:
+            self._subjects(summary)
         if summary.missing:
             named = ", ".join(summary.missing[:ERRORS_SHOWN])
             more = len(summary.missing) - ERRORS_SHOWN
@@ -184,6 +192,12 @@ class Page:
         if summary.unscored:
             self.out.print(Text(f"{summary.unscored:,} answers could not be scored", "magenta"))
         self._groups(summary)
+
+    def _subjects(self, summary: Summary) -> None:
+        for found in summary.subjects:
+            lacking = f", {len(found.missing):,} missing" if found.missing else ""
+            told = f"{show(found.score)} ({found.n:,} answers{lacking})"
+            self.out.print(Text(f"  subject {found.subject or '(none)'}: {_line(told)}"))
 
     def _groups(self, summary: Summary) -> None:
         tags: dict[str, list[Group]] = {}
@@ -225,6 +239,17 @@ _SAID = {
     Outcome.FAIL: "NOT MET",
     Outcome.UNDECIDED: "CANNOT TELL",
 }
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    """Return the item, with the subject and the attempt where they are told."""
+    subject = f"{row['subject']}/" if row["subject"] is not None else ""
+    attempt = f"#{row['attempt']}" if row["attempt"] not in {None, 1} else ""
+    return _line(f"{subject}{row['item']}{attempt}")
+
+
+def _widest(frame: pl.DataFrame) -> int:
+    return max(map(len, map(_label, frame.iter_rows(named=True))), default=0)
 
 
 def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -11,10 +11,10 @@ import polars as pl
 
 from markscheme.exact import mean
 from markscheme.mark.scoring import score_of
-from markscheme.vocabulary import Group, Summary
+from markscheme.vocabulary import Group, SubjectSummary, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from markscheme.mark.columns import Marked
     from markscheme.vocabulary import Exam, Item, Rubric
@@ -22,23 +22,32 @@ if TYPE_CHECKING:
 Values = tuple[Fraction | None, ...]
 
 
+Key = tuple[str | None, int, int]
+
+
 class Tally:
-    """Counts how often each set of axis values occurred on each item; merging is addition."""
+    """Counts how often each subject got each set of axis values on each item; merging is adding."""
 
     def __init__(self, rubric: Rubric, exam: Exam) -> None:
         self.rubric = rubric
         self.exam = exam
-        self.counts: Counter[tuple[int, int]] = Counter()
+        self.counts: Counter[Key] = Counter()
         self.values: list[Values] = []
         self.errors = 0
         self._numbers: dict[Values, int] = {}
 
-    def add(self, marked: Marked) -> None:
-        """Count the answers of one batch."""
+    def add(self, marked: Marked, subjects: Sequence[str | None]) -> None:
+        """Count the answers of one batch, each with the subject who gave it."""
         numbers = {vector: self._number(values) for vector, values in marked.values.items()}
-        columns = pl.DataFrame({"item": marked.items, "vector": marked.vectors})
-        for item, vector, count in columns.group_by("item", "vector").len().iter_rows():
-            self.counts[item, numbers[vector]] += count
+        columns = pl.DataFrame(
+            {
+                "subject": pl.Series(subjects, dtype=pl.String),
+                "item": marked.items,
+                "vector": marked.vectors,
+            }
+        )
+        for subject, item, vector, count in columns.group_by(pl.all()).len().iter_rows():
+            self.counts[subject, item, numbers[vector]] += count
 
     def _number(self, values: Values) -> int:
         """Return the number of a set of axis values, a new one where it is new."""
@@ -47,43 +56,60 @@ class Tally:
             self.values.append(values)
         return self._numbers[values]
 
-    def missing(self) -> tuple[Item, ...]:
-        """Return the items that have no answer, in the order of the exam."""
-        answered = {item for item, _ in self.counts}
-        return tuple(item for i, item in enumerate(self.exam.items) if i not in answered)
+    def missing(self) -> dict[str | None, tuple[Item, ...]]:
+        """Return for each subject the items it did not answer, in the order of the exam."""
+        answered: dict[str | None, set[int]] = {}
+        for subject, item, _ in self.counts:
+            answered.setdefault(subject, set()).add(item)
+        return {
+            subject: tuple(item for i, item in enumerate(self.exam.items) if i not in done)
+            for subject, done in sorted(answered.items(), key=lambda pair: pair[0] or "")
+        } or {None: self.exam.items}
 
     def summary(self) -> Summary:
         """Return the totals as exact means."""
-        scored = self._sums(self.counts.items())
+        sums = self._sums(self.counts.items())
         answers = self.counts.total()
+        absent = {item.id for items in self.missing().values() for item in items}
         return Summary(
-            n=scored.n,
-            score=mean(scored.score, scored.n),
-            axes={
-                spec.name: mean(total, scored.n)
-                for spec, total in zip(self.rubric, scored.axes, strict=True)
-            },
+            n=sums.n,
+            score=mean(sums.score, sums.n),
+            axes=self._means(sums),
             answers=answers,
-            unscored=answers - scored.n,
+            unscored=answers - sums.n,
             errors=self.errors,
             items=len(self.exam.items),
-            missing=tuple(item.id for item in self.missing()),
+            missing=tuple(item.id for item in self.exam.items if item.id in absent),
+            subjects=tuple(self._subjects()),
             groups=tuple(self._groups()),
         )
 
+    def _means(self, sums: _Sums) -> dict[str, Fraction | None]:
+        totals = zip(self.rubric, sums.axes, strict=True)
+        return {spec.name: mean(total, sums.n) for spec, total in totals}
+
+    def _subjects(self) -> Iterator[SubjectSummary]:
+        for subject, items in self.missing().items():
+            sums = self._sums(pair for pair in self.counts.items() if pair[0][0] == subject)
+            yield SubjectSummary(
+                subject=subject,
+                n=sums.n,
+                score=mean(sums.score, sums.n),
+                axes=self._means(sums),
+                missing=tuple(item.id for item in items),
+            )
+
     def _groups(self) -> Iterator[Group]:
         """Yield the groups by tag, tags by name, the worst group of each tag first."""
-        members: dict[tuple[str, str], list[tuple[tuple[int, int], int]]] = {}
+        members: dict[tuple[str, str], list[tuple[Key, int]]] = {}
         for key, count in self.counts.items():
-            for tag in self.exam.items[key[0]].tags.items():
+            for tag in self.exam.items[key[1]].tags.items():
                 members.setdefault(tag, []).append((key, count))
         groups = [self._group(tag, value, found) for (tag, value), found in members.items()]
         ordered = [group for group in groups if group is not None]
         yield from sorted(ordered, key=lambda group: (group.tag, group.score, group.value))
 
-    def _group(
-        self, tag: str, value: str, counts: Iterable[tuple[tuple[int, int], int]]
-    ) -> Group | None:
+    def _group(self, tag: str, value: str, counts: Iterable[tuple[Key, int]]) -> Group | None:
         sums = self._sums(counts)
         if not sums.n:
             return None
@@ -92,9 +118,9 @@ class Tally:
         }
         return Group(tag=tag, value=value, n=sums.n, score=sums.score / sums.n, axes=axes)
 
-    def _sums(self, counts: Iterable[tuple[tuple[int, int], int]]) -> _Sums:
+    def _sums(self, counts: Iterable[tuple[Key, int]]) -> _Sums:
         alike: Counter[int] = Counter()
-        for (_, vector), count in counts:
+        for (_, _, vector), count in counts:
             alike[vector] += count
         sums = _Sums(axes=[Fraction(0) for _ in self.rubric.axes])
         for vector, count in alike.items():

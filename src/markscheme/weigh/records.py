@@ -57,6 +57,16 @@ def summary_record(summary: Summary) -> dict[str, Any]:
             "score": ratio(summary.score),
             "axes": {axis: ratio(value) for axis, value in summary.axes.items()},
         },
+        "subjects": [
+            {
+                "subject": found.subject,
+                "n": found.n,
+                "score": number(found.score),
+                "axes": {axis: number(value) for axis, value in found.axes.items()},
+                "missing": list(found.missing),
+            }
+            for found in summary.subjects
+        ],
         "groups": [
             {
                 "tag": group.tag,

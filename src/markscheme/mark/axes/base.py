@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from markscheme.errors import shown
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def text_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
     if value is None:
         yield name, "is missing; the axis needs a text here"
     elif not isinstance(value, str):
-        yield name, f"must be a text, not {value!r}"
+        yield name, f"must be a text, not {shown(value)}; put it in quotation marks"
 
 
 def texts_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -90,10 +91,16 @@ def texts_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
     if value is None:
         yield name, "is missing; the axis needs a list of texts here, for example [ate]"
     elif not isinstance(value, list | tuple):
-        yield name, f"must be a list of texts, not {value!r}; for example [ate]"
+        yield name, f"must be a list of texts, not {shown(value)}; for example [ate]"
     elif not value:
-        yield name, "is empty, so every answer would pass; at least one text is needed"
+        yield name, "is an empty list, so it tells no answers apart; at least one text is needed"
     else:
         for index, entry in enumerate(value):
             if not isinstance(entry, str):
-                yield f"{name}.{index}", f"must be a text, not {entry!r}; put it in quotation marks"
+                said = f"must be a text, not {shown(entry)}; put it in quotation marks"
+                yield f"{name}.{index}", said
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun: 1 word, 2 words."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 _SHOWN = 3
+_LONGEST = 200
 _SHAPE_KEYWORDS = {
     *("type", "required", "properties", "additionalProperties"),
     *("$schema", "title", "description"),
@@ -101,7 +102,8 @@ class JsonSchema(BaseAxis):
 
 def _violation(error: jsonschema_rs.ValidationError) -> str:
     path = ".".join(map(str, error.instance_path)) or "(the object)"
-    return f"{path}: {error.message}"
+    message = error.message if len(error.message) <= _LONGEST else f"{error.message[:_LONGEST]}…"
+    return f"{path}: {message}"
 
 
 def _references(node: Any, path: str = "schema") -> Iterator[tuple[str, str]]:

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from markscheme.errors import shown
 from markscheme.exact import plain
 from markscheme.mark.axes.base import TextAxis, quoted
 from markscheme.vocabulary import Cell, Item, Response
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NUMBER = re.compile(
-    r"(?<![\w.])[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?(?![\w])"
+    r"(?<![\w.])[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,9})?(?![\w])"
 )
-_MAX_DIGITS = 200
+_MAX_DIGITS = 1000
+_PLAIN = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +32,15 @@ class NumberWithin(TextAxis):
     """
 
     kind: ClassVar[str] = "number_within"
-    accepts: ClassVar[tuple[type, ...]] = (str, int, float)
+    accepts: ClassVar[tuple[type, ...]] = (str, int, float, Decimal)
     expects: str = "expected_number"
     tolerance: Decimal | str = Decimal(0)
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse a tolerance that is neither a number from 0 on nor such a percentage."""
         if _share(self.tolerance) is None:
-            yield (
-                "tolerance",
-                f"{self.tolerance} is no tolerance; a number from 0 on, or a percentage such as 2%",
-            )
+            allowed = "a number from 0 on, or a percentage such as 2%"
+            yield "tolerance", f"{shown(self.tolerance)} is no tolerance; {allowed}"
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse a missing expectation and one that is not a number."""
@@ -48,33 +48,32 @@ class NumberWithin(TextAxis):
         if value is None:
             yield self.expects, "is missing; the axis needs a number here"
         elif isinstance(value, bool) or not isinstance(value, int | Decimal):
-            yield self.expects, f"must be a number, not {value!r}"
+            yield self.expects, f"must be a number, not {shown(value)}"
 
     def mark(self, response: Response, item: Item) -> Cell:
         """Judge the number in the field, or the one number in the text."""
-        if response.document is not None and self.reads is not None:
-            value = response.document.get(self.reads)
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return self._compare(Decimal(repr(value)), item)
+        number = response.numbers.get(self.reads) if self.reads is not None else None
+        if number is not None:
+            return self._compare(number, item)
         return TextAxis.mark(self, response, item)
 
     def judge(self, text: str, item: Item) -> Cell:
         """Find the one number in the text and compare it."""
-        numbers = _NUMBER.findall(text)
+        numbers = _NUMBER.findall(text.replace("\N{MINUS SIGN}", "-"))
         if len(numbers) != 1:
             count = "no number" if not numbers else f"{len(numbers)} numbers, not one"
             return Cell.missed(f"{quoted(text)} holds {count}")
-        if len(numbers[0]) > _MAX_DIGITS:
-            return Cell.missed(f"the number in {quoted(text)} has more than {_MAX_DIGITS} digits")
         return self._compare(Decimal(numbers[0].replace(",", "")), item)
 
     def _compare(self, got: Decimal, item: Item) -> Cell:
+        if abs(got.adjusted()) > _MAX_DIGITS or len(got.as_tuple().digits) > _MAX_DIGITS:
+            return Cell.missed(f"the number has more than {_MAX_DIGITS} digits")
         expected = Decimal(item.expectations[self.expects])
         share = _share(self.tolerance) or Fraction(0)
         relative = isinstance(self.tolerance, str)
         allowed = share * abs(Fraction(expected)) if relative else share
         away = abs(Fraction(got) - Fraction(expected))
-        told = f"{_shown(got)} is {_shown(away)} away from {_shown(expected)}"
+        told = f"{_told(got)} is {_told(away)} away from {_told(expected)}"
         bound = f"{self.tolerance} allowed"
         if away <= allowed:
             return Cell.passed(f"{told}, {bound}")
@@ -90,7 +89,8 @@ def _share(tolerance: Decimal | str) -> Fraction | None:
     return None if value < 0 else value / (100 if isinstance(tolerance, str) else 1)
 
 
-def _shown(value: Any) -> str:
+def _told(value: Decimal | Fraction) -> str:
+    """Return a number for a reason: plain where that is short."""
     if isinstance(value, Fraction):
         value = Decimal(value.numerator) / Decimal(value.denominator)
-    return plain(value)
+    return plain(value) if -_PLAIN <= value.adjusted() <= _PLAIN else str(value.normalize())

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.mark.axes.base import TextAxis, quoted
+from markscheme.errors import shown
+from markscheme.mark.axes.base import TextAxis, quoted, text_problems
 from markscheme.mark.normalise import STEPS
 from markscheme.vocabulary import Cell, Item
 
@@ -36,9 +37,8 @@ class Pattern(TextAxis):
         if self.pattern is not None:
             return
         value = item.expectations.get(self.expects)
-        if not isinstance(value, str):
-            yield self.expects, "is missing; the axis needs a regular expression here, in quotes"
-        elif why := refusal(value):
+        yield from text_problems(self.expects, value)
+        if isinstance(value, str) and (why := refusal(value)):
             yield self.expects, why
 
     def judge(self, text: str, item: Item) -> Cell:
@@ -46,8 +46,8 @@ class Pattern(TextAxis):
         pattern = item.expectations[self.expects] if self.pattern is None else self.pattern
         place = find(pattern, text)
         if place is not None:
-            return Cell.passed(f"matches `{pattern}` at character {place + 1}")
-        reason = f"{quoted(text)} does not match `{pattern}`"
+            return Cell.passed(f"matches {shown(pattern)} at character {place + 1}")
+        reason = f"{quoted(text)} does not match {shown(pattern)}"
         for step in STEPS.values():
             if find(pattern, step.apply(text)) is not None:
                 return Cell.missed(f"{reason}; it would pass if {step.would_pass_if}", step.name)
@@ -70,10 +70,9 @@ def refusal(pattern: str) -> str:
     try:
         find(pattern, "")
     except pl.exceptions.ComputeError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        why = next((line for line in lines if line.startswith("error:")), lines[-1])
-        return (
-            f"`{pattern}` is refused: {why.removeprefix('error: ')} "
-            "(linear-time engine: no look-around, no back-references)"
-        )
+        lines = [line.strip() for line in str(error).splitlines()]
+        told = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+        why = told[0] if told else "it is too large or cannot be compiled"
+        limits = "linear-time engine: no look-around, no back-references"
+        return f"{shown(pattern)} is refused: {why} ({limits})"
     return ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.mark.axes.base import TextAxis
+from markscheme.mark.axes.base import TextAxis, counted
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ class MaxWords(TextAxis):
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count, and how much it is over."""
         count = len(text.split())
-        counted = f"{count} word{'' if count == 1 else 's'}, at most {self.limit} allowed"
+        told = f"{counted(count, 'word')}, at most {self.limit} allowed"
         if count <= self.limit:
-            return Cell.passed(counted)
-        return Cell.missed(f"{counted}: {count - self.limit} too many")
+            return Cell.passed(told)
+        return Cell.missed(f"{told}: {count - self.limit} too many")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +68,12 @@ class Length(TextAxis):
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count and the bound that it crosses."""
         count = _count(text, self.unit)
-        counted = f"{count} {self.unit}"
+        told = counted(count, self.unit.removesuffix("s"))
         if count < self.at_least:
-            return Cell.missed(f"{counted}, at least {self.at_least} needed")
+            return Cell.missed(f"{told}, at least {self.at_least} needed")
         if self.at_most is not None and count > self.at_most:
-            return Cell.missed(f"{counted}, at most {self.at_most} allowed")
-        return Cell.passed(f"{counted}, within {self._bounds()}")
+            return Cell.missed(f"{told}, at most {self.at_most} allowed")
+        return Cell.passed(f"{told}, within {self._bounds()}")
 
     def _bounds(self) -> str:
         return (

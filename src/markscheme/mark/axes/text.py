@@ -87,13 +87,17 @@ class ContainsAll(ComparingAxis):
             return Cell.passed("found " + ", ".join(map(_found, wanted, places)))
         missing = [entry for entry, place in zip(wanted, places, strict=True) if place < 0]
         step = self._near_miss(normal, wanted, self._passes)
-        reason = f"{_listed(missing)} missing from {quoted(text)}"
-        if not normal:
-            reason = f"the text is empty; {_listed(missing)} expected"
         if step is None:
-            return Cell.missed(reason)
+            return Cell.missed(self._why_missed(text, normal, missing))
         nearly = _nearly(normal, missing[0], step)
         return Cell.missed(f"{nearly}; it would pass if {step.would_pass_if}", step.name)
+
+    def _why_missed(self, text: str, normal: str, missing: Sequence[str]) -> str:
+        if not normal:
+            return f"the text is empty; {_listed(missing)} expected"
+        if all(entry in normal for entry in missing):
+            return f"{_listed(missing)} only part of a longer word in {quoted(text)}"
+        return f"{_listed(missing)} missing from {quoted(text)}"
 
     def _passes(self, text: str, wanted: Sequence[str]) -> bool:
         return all(_find(text, entry, self.match) >= 0 for entry in wanted)

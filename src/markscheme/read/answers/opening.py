@@ -46,6 +46,8 @@ def read_answers(
     known, ledger = KnownItems(items), Ledger()
     if str(source) == "-":
         return _text_answers(None, known, ledger, limits)
+    if not str(source):
+        raise UsageError("the file of answers has no name; name one, or `-` for JSONL on stdin")
     path = Path(source)
     _refuse_unless_readable(path)
     if path.suffix.lower() != ".parquet":
@@ -91,6 +93,8 @@ def _text_answers(
 @contextmanager
 def _opened(path: Path | None) -> Iterator[BinaryIO]:
     if path is None:
+        if sys.stdin is None:
+            raise AnswersError([_problem(_STDIN, "the standard input is closed")])
         yield sys.stdin.buffer
     else:
         with path.open("rb", buffering=0) as stream:

@@ -6,6 +6,7 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from markscheme.errors import shown
 from markscheme.read.answers.batch import Number, Output
 from markscheme.read.answers.excerpt import excerpt, kind_of
 from markscheme.read.composed import composed
@@ -99,8 +100,8 @@ def _item(row: dict[str, Any], known: KnownItems) -> str:
     found = known.ids.get(_text("item", item))
     if found is None:
         meant = known.meant_by(item)
-        hint = "" if meant is None else f"; did you mean `{excerpt(meant, 40)}`?"
-        raise Refused(f"unknown item `{excerpt(item, 40)}`{hint}")
+        hint = "" if meant is None else f"; did you mean {shown(meant)}?"
+        raise Refused(f"unknown item {shown(item)}{hint}")
     return found
 
 
