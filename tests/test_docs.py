@@ -72,6 +72,20 @@ def test_the_example_of_the_readme_is_what_the_command_prints(tmp_path: Path) ->
     assert printed == wanted.splitlines()
 
 
+def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    wanted = readme.partition("```text\n")[2].partition("```")[0]
+    markscheme = [sys.executable, "-m", "markscheme"]
+    subprocess.run([*markscheme, "init", tmp_path / "x"], check=True, capture_output=True)
+    rubric = tmp_path / "x" / "rubric.yaml"
+    rubric.write_text(rubric.read_text().replace("weight: 0.10", "weight: 0.15"))
+    command = ["score", "-r", "rubric.yaml", "-e", "exam.yaml", "-a", "answers.jsonl"]
+    done = subprocess.run(
+        [*markscheme, *command], cwd=tmp_path / "x", check=False, capture_output=True
+    )
+    assert done.stderr.decode() == wanted
+
+
 @pytest.mark.parametrize(
     "module",
     [

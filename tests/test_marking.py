@@ -18,7 +18,7 @@ from markscheme.mark.axes.pattern import Pattern
 from markscheme.mark.axes.size import Length, MaxWords, Unit
 from markscheme.mark.axes.text import ContainsAll, Equals, Match, OneOf
 from markscheme.mark.columns import Marker
-from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, normalise
+from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, further_steps, normalise
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import mark_answer
 
@@ -173,6 +173,21 @@ def test_a_schema_that_does_not_ask_for_a_field_is_lost_all_the_same_when_an_axi
     missed = lenient.mark(response, EAT)
     assert missed.value == 0
     assert "correction" in missed.reason
+
+
+@given(HOSTILE, HOSTILE.filter(lambda text: normalise(text, DEFAULT_STEPS) != ""))
+def test_the_essence_rules_out_no_near_miss(text: str, expected: str) -> None:
+    """Trying every step by hand finds a near miss only where the quick look lets it be tried."""
+    axis = ContainsAll()
+    normal, entry = normalise(text, DEFAULT_STEPS), normalise(expected, DEFAULT_STEPS)
+    by_hand = [
+        step.name
+        for step in further_steps(DEFAULT_STEPS)
+        if step.apply(entry) and step.apply(entry) in step.apply(normal)
+    ]
+    judged = cell(axis, text, expected_contains=[expected])
+    if judged.value == 0:
+        assert judged.near_miss == (by_hand[0] if by_hand else None)
 
 
 # --- the seed's example ------------------------------------------------------------------------
