@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports pytest fix schemas exams pins bench clean
+.PHONY: help demo test check lint types imports pytest fix schemas exams pins bench peers clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -56,6 +56,12 @@ exams: $(VENV)/.run ## write the built-in exams anew from the verb table
 pins: $(VENV)/.dev ## compile the pinned requirements anew (names no index)
 	$(BIN)/python -m piptools compile --quiet --strip-extras --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host -o requirements/run.txt pyproject.toml
 	$(BIN)/python -m piptools compile --quiet --strip-extras --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe -o requirements/dev.txt requirements/dev.in
+
+bench: $(VENV)/.dev ## measure bulk scoring beside its floor; writes docs/performance.md
+	$(BIN)/python benchmarks/bulk.py --work .bench --document docs/performance.md
+
+peers: $(VENV)/.run ## measure the peers in environments of their own (2.6 GB, a quarter of an hour)
+	$(BIN)/python benchmarks/peers/run.py --work .bench --json .bench/peers.json
 
 clean: ## forget the environment and the caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

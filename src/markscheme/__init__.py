@@ -42,9 +42,11 @@ if TYPE_CHECKING:
         RowError,
         Rubric,
         Status,
+        SubjectSummary,
         Summary,
     )
     from markscheme.weigh.results import Result
+    from markscheme.weigh.verification import Finding, Verification
 
 __version__ = "0.1.0"
 
@@ -53,9 +55,10 @@ _ROOMS = {
     "library": "load_exam load_rubric score verify",
     "vocabulary": (
         "Answer Axis AxisSpec Breakdown Cell Exam Gate GateOutcome Item Level Outcome Reading "
-        "Response RowError Rubric Status Summary"
+        "Response RowError Rubric Status SubjectSummary Summary"
     ),
     "weigh.results": "Result",
+    "weigh.verification": "Finding Verification",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
@@ -81,6 +84,7 @@ __all__ = [
     "Cell",
     "DocumentError",
     "Exam",
+    "Finding",
     "Gate",
     "GateOutcome",
     "InputError",
@@ -95,8 +99,10 @@ __all__ = [
     "RowError",
     "Rubric",
     "Status",
+    "SubjectSummary",
     "Summary",
     "UsageError",
+    "Verification",
     "__version__",
     "load_exam",
     "load_rubric",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.results import Result
 
 ROWS_SHOWN = 120
+ROWS_OF_A_LARGE_RUN = 40
 LOSSES_SHOWN = 15
 ERRORS_SHOWN = 10
 GROUPS_SHOWN = 3
@@ -65,8 +66,8 @@ class Glimpse:
             self._lossy = True
             self.frames = [_losses(kept) for kept in self.frames]
             self._kept = sum(kept.height for kept in self.frames)
-        if self._kept < ROWS_SHOWN:
-            losses = _losses(frame).head(ROWS_SHOWN - self._kept)
+        if self._kept < ROWS_OF_A_LARGE_RUN:
+            losses = _losses(frame).head(ROWS_OF_A_LARGE_RUN - self._kept)
             self.frames.append(losses)
             self._kept += losses.height
 
