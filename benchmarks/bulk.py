@@ -1,6 +1,6 @@
 """Bulk scoring beside its floor, in one run.
 
-    python benchmarks/bulk.py [--sizes 1000,100000,1000000] [--work FOLDER] [--json FILE]
+    python benchmarks/bulk.py [--sizes 1000,100000,1000000] [--work FOLDER] [--document FILE]
 
 The floor is what any tool must do: read the file, and parse each line and the JSON inside it once
 (orjson, one pass). The contestant is the whole command, `markscheme score … -o out.parquet`, with
@@ -40,7 +40,9 @@ with open(sys.argv[1], "rb") as file:
             pass
 """
 CHECKED = 2_000
+SAID = 20
 _TO_FIT = 3  # one size for the start-up, two for the slope
+_TABLE = "<!-- what follows is written by `make bench` -->"
 
 
 def measured(command: list[str]) -> dict[str, float]:
@@ -78,9 +80,9 @@ def check(answers: Path, exam: Path, written: Path) -> None:
                 raise SystemExit(f"wrong result: {line}{row}")
 
 
-def contest(size: int, work: Path, rounds: int) -> dict[str, Any]:
+def contest(size: int, work: Path, rounds: int, said: int | None) -> dict[str, Any]:
     """Measure floor and contestant on so many answers."""
-    exam, answers = traffic.write(size, work)
+    exam, answers = traffic.write(size, work, said=said)
     written = work / "out.parquet"
     python = [sys.executable, "-m", "markscheme", "score", "-r", "tutor-capstone"]
     command = [*python, "-e", str(exam), "-a", str(answers), "-o", str(written)]
@@ -88,8 +90,9 @@ def contest(size: int, work: Path, rounds: int) -> dict[str, Any]:
     ours = best(command, rounds)
     check(answers, exam, written)
     return {
+        "traffic": f"{said} outputs an item" if said else "varied",
         "answers": size,
-        "floor_cpu": floor["cpu"],
+        "floor": floor["cpu"],
         "cpu": ours["cpu"],
         "ratio": ours["cpu"] / floor["cpu"],
         "wall": ours["wall"],
@@ -97,40 +100,48 @@ def contest(size: int, work: Path, rounds: int) -> dict[str, Any]:
     }
 
 
-def exponent(rows: list[dict[str, Any]]) -> float | None:
+def exponent(rows: list[dict[str, Any]]) -> float:
     """Fit cost ~ answers^x through the two largest sizes, start-up taken off by the smallest."""
-    if len(rows) < _TO_FIT:
-        return None
     start, small, large = rows[0]["cpu"], rows[-2], rows[-1]
     growth = (large["cpu"] - start) / (small["cpu"] - start)
     return math.log(growth) / math.log(large["answers"] / small["answers"])
 
 
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the rows as a Markdown table."""
+    lines = [
+        "| traffic | answers | floor CPU s | markscheme CPU s | ratio | wall s | peak MB |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    lines += [
+        f"| {row['traffic']} | {row['answers']:,} | {row['floor']:.2f} | {row['cpu']:.2f}"
+        f" | {row['ratio']:.1f} | {row['wall']:.2f} | {row['mb']:.0f} |"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Print a row for each size, and the exponent of growth."""
+    """Measure every size with both kinds of traffic; print the table, write it where asked."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--sizes", default="1000,100000,1000000")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--work", type=Path)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--document", type=Path)
     options = parser.parse_args()
+    sizes = [int(size) for size in options.sizes.split(",")]
+    told = []
     with tempfile.TemporaryDirectory() as folder:
         work = options.work or Path(folder)
-        sizes = [int(size) for size in options.sizes.split(",")]
-        print("  answers   floor CPU s   markscheme CPU s   ratio   wall s   peak MB")
-        rows = []
-        for size in sizes:
-            row = contest(size, work, options.rounds)
-            rows.append(row)
-            print(
-                f"{size:9,} {row['floor_cpu']:13.2f} {row['cpu']:18.2f} {row['ratio']:7.2f}"
-                f" {row['wall']:8.2f} {row['mb']:9.0f}"
-            )
-    growth = exponent(rows)
-    if growth is not None:
-        print(f"cost grows as answers^{growth:.2f}")
-    if options.json:
-        options.json.write_text(json.dumps({"rows": rows, "exponent": growth}, indent=2) + "\n")
+        for said in (None, SAID):
+            rows = [contest(size, work, options.rounds, said) for size in sizes]
+            growth = f"Cost grows as answers^{exponent(rows):.2f}." if len(rows) >= _TO_FIT else ""
+            told.append(f"{table(rows)}\n\n{growth}")
+            print(told[-1])
+    if options.document:
+        head, _, _ = options.document.read_text(encoding="utf-8").partition(_TABLE)
+        text = f"{head}{_TABLE}\n\n" + "\n\n".join(told).strip() + "\n"
+        options.document.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
     python benchmarks/traffic.py 1000000 FOLDER
 
-writes `exam.yaml` and `answers-1000000.jsonl` (about 230 bytes a line) to FOLDER. The flaws are the
-ones that real answers have: JSON in a code fence, prose instead of JSON, a cut-off object, a wrong
-form, no gloss, a missing or extra key, upper case, an accent typed as two code points, rambling.
+writes `exam.yaml` and `answers-1000000-varied.jsonl` (about 240 bytes a line) to FOLDER. The flaws
+are the ones that real answers have: JSON in a code fence, prose instead of JSON, an object cut
+off, a wrong form, no gloss, a missing or extra key, upper case, an accent typed as two code points,
+rambling.
 """
 
 from __future__ import annotations
@@ -73,25 +74,34 @@ def exam_text() -> str:
     return "\n".join(lines) + "\n"
 
 
-def answers(count: int, seed: int = 39) -> Iterator[str]:
-    """Yield the lines of the answers file."""
+def answers(count: int, *, said: int | None = None, seed: int = 39) -> Iterator[str]:
+    """Yield the lines of the answers file.
+
+    With `said`, only so many different outputs are given to each item, as by a model that says the
+    same few things again and again; without, explanations hardly ever repeat.
+    """
     rng = random.Random(seed)  # noqa: S311 - data, not secrets
     chosen = forms()
+    pools = [[_output(rng, form) for _ in range(said)] for form in chosen] if said else None
     for i in range(count):
-        verb, tense, person, english, spanish = chosen[i % ITEMS]
-        fields = {
-            "correction": f"{english[0].upper()}{english[1:]}.",
-            "spanish_gloss": f"{spanish[0].upper()}{spanish[1:]}.",
-            "explanation": _explanation(rng, verb, tense, person),
-        }
-        output = rng.choice(_FLAWS)(fields) if rng.random() < FLAWED else _clean(fields)
+        at = i % ITEMS
         row = {
-            "item": f"t-{i % ITEMS:03}",
+            "item": f"t-{at:03}",
             "attempt": i // ITEMS + 1,
-            "output": output,
+            "output": rng.choice(pools[at]) if pools else _output(rng, chosen[at]),
             "latency_ms": round(rng.lognormvariate(5, 0.4), 1),
         }
         yield json.dumps(row, ensure_ascii=False)
+
+
+def _output(rng: random.Random, form: tuple[str, Tense, Person, str, str]) -> str:
+    verb, tense, person, english, spanish = form
+    fields = {
+        "correction": f"{english[0].upper()}{english[1:]}.",
+        "spanish_gloss": f"{spanish[0].upper()}{spanish[1:]}.",
+        "explanation": _explanation(rng, verb, tense, person),
+    }
+    return rng.choice(_FLAWS)(fields) if rng.random() < FLAWED else _clean(fields)
 
 
 def _explanation(rng: random.Random, verb: str, tense: Tense, person: Person) -> str:
@@ -126,15 +136,16 @@ _FLAWS: tuple[Callable[[Fields], str], ...] = (
 )
 
 
-def write(count: int, folder: Path) -> tuple[Path, Path]:
+def write(count: int, folder: Path, *, said: int | None = None) -> tuple[Path, Path]:
     """Write the exam and so many answers; return both paths. What is there already stays."""
     folder.mkdir(parents=True, exist_ok=True)
-    exam, recorded = folder / "exam.yaml", folder / f"answers-{count}.jsonl"
+    kind = f"repeated-{said}" if said else "varied"
+    exam, recorded = folder / "exam.yaml", folder / f"answers-{count}-{kind}.jsonl"
     exam.write_text(exam_text(), encoding="utf-8")
     if not recorded.exists():
         partial = recorded.with_suffix(".partial")
         with partial.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in answers(count))
+            file.writelines(f"{line}\n" for line in answers(count, said=said))
         partial.replace(recorded)
     return exam, recorded
 

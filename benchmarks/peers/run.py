@@ -130,7 +130,7 @@ def job(count: int, work: Path) -> Job:
     exam_yaml, exam = folder / "exam.yaml", folder / "exam.json"
     document = YAML(typ="safe").load(exam_yaml)
     exam.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
-    answers = folder / f"answers-{count}.jsonl"
+    answers = folder / f"answers-{count}-varied.jsonl"
     return Job(
         exam_yaml=exam_yaml,
         exam=exam,
