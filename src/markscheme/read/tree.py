@@ -37,6 +37,7 @@ _CORE_SCHEMA: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+"), lambda text: int(text, 0)),
     (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?"), Decimal),
 )
+_MAY_BE_MORE = frozenset(["", *"+-.0123456789~nNtTfF"])  # first characters of what is no word
 _LONG_NUMBER = re.compile(r"[-+0-9.]{100,}")
 _NOT_A_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
@@ -289,7 +290,7 @@ class _Builder:
 
     def _value_of(self, event: Any, line: int) -> Any:
         text = composed(str(event.value))
-        if event.style or not event.implicit[0]:
+        if event.style or not event.implicit[0] or text[:1] not in _MAY_BE_MORE:
             return text
         if _NOT_A_NUMBER.fullmatch(text) or _LONG_NUMBER.match(text):
             message = f"`{text[:20]}` is not a number that can be used; finite ones of < 100 digits"
