@@ -77,6 +77,8 @@ def _exact_numbers(source: str, names: list[str]) -> Frozen:
 def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
     """Return the JSON object that a text is, or why it is none."""
     text = text.removeprefix(_MARK)
+    if not text or text.isspace():
+        return None, "it is empty"
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
