@@ -100,7 +100,7 @@ class Page:
     def run(self, result: Result, *, hidden: int = 0, written: Path | None = None) -> None:
         """Print the whole run."""
         self.breakdown(result.frame, hidden)
-        self.losses(result.frame)
+        self.losses(result.frame, hidden)
         self.errors(result.errors, result.summary.errors)
         self.summary(result.summary)
         if written is not None:
@@ -142,7 +142,7 @@ class Page:
             return Text(self._marks[0 if value else 1], style="green" if value else "red")
         return Text(f"{value:.2f}", style="yellow")
 
-    def losses(self, frame: pl.DataFrame) -> None:
+    def losses(self, frame: pl.DataFrame, hidden: int = 0) -> None:
         """Print why points were lost, cell by cell, the heaviest axis first."""
         rows = list(_rows(frame))
         heaviest = sorted(self.rubric, key=lambda spec: -spec.weight)
@@ -159,7 +159,8 @@ class Page:
             table.add_row(Text(_label(row)), Text(spec.name, style="red"), reason)
         self.out.print(table)
         if len(lost) > LOSSES_SHOWN:
-            self.out.print(f"… and {len(lost) - LOSSES_SHOWN:,} more")
+            where = " in the rows above" if hidden else ""
+            self.out.print(f"… and {len(lost) - LOSSES_SHOWN:,} more{where}")
 
     def errors(self, errors: Sequence[RowError], total: int) -> None:
         """Print the rows that were no answers."""

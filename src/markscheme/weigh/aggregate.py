@@ -39,15 +39,12 @@ class Tally:
     def add(self, marked: Marked, subjects: Sequence[str | None]) -> None:
         """Count the answers of one batch, each with the subject who gave it."""
         numbers = {vector: self._number(values) for vector, values in marked.values.items()}
-        columns = pl.DataFrame(
-            {
-                "subject": pl.Series(subjects, dtype=pl.String),
-                "item": marked.items,
-                "vector": marked.vectors,
-            }
-        )
-        for subject, item, vector, count in columns.group_by(pl.all()).len().iter_rows():
-            self.counts[subject, item, numbers[vector]] += count
+        columns = pl.DataFrame({"item": marked.items, "vector": marked.vectors})
+        several = len(set(subjects)) > 1
+        if several:
+            columns = columns.with_columns(pl.Series("subject", subjects, dtype=pl.String))
+        for item, vector, *who, count in columns.group_by(pl.all()).len().iter_rows():
+            self.counts[who[0] if several else subjects[0], item, numbers[vector]] += count
 
     def _number(self, values: Values) -> int:
         """Return the number of a set of axis values, a new one where it is new."""
