@@ -379,7 +379,9 @@ def test_the_ledger_knows_every_attempt(
     ledger, seen = Ledger(), set()
     ledger._spare = spare
     for entry in entries:
-        assert ledger.first_time(*entry) == (entry not in seen)
+        item, subject, attempt = entry
+        first = not ledger.repeats((item,), (subject,), (attempt,))
+        assert first == (entry not in seen)
         seen.add(entry)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import resource
+import os
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 import pytest
@@ -15,9 +17,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import markscheme
-from markscheme import Answer, Exam, Item, load_exam, load_rubric, score
+from markscheme import (
+    Answer,
+    Cell,
+    Exam,
+    Gate,
+    Item,
+    Level,
+    Response,
+    load_exam,
+    load_rubric,
+    score,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 TUTOR = load_rubric("tutor-capstone")
@@ -154,32 +168,83 @@ def test_an_incomplete_run_meets_no_gate() -> None:
     assert "59 missing" in result.gates[0].because
 
 
+def test_a_soft_gate_that_is_not_met_warns() -> None:
+    gate = Gate(name="soft", level=Level.SOFT, at_least=Decimal(1))
+    rubric = dataclasses.replace(TUTOR, gates=(gate,))
+    result = score(rubric, CAPSTONE, rows_of([(item.id, "x") for item in CAPSTONE.items]))
+    assert [found.outcome.value for found in result.gates] == ["warn"]
+    assert "is below 1" in result.gates[0].because
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StartsWith:
+    """An axis of somebody else's: no base class of ours, only the contract."""
+
+    kind: ClassVar[str] = "starts_with"
+    version: ClassVar[int] = 1
+    letter: str
+    share: float = 0.5
+
+    def mark(self, response: Response, item: Item) -> Cell:
+        hit = response.text.startswith(self.letter)
+        return Cell.passed(f"{item.id} starts well") if hit else Cell.missed("no")
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        if len(self.letter) != 1:
+            yield "letter", "one letter is needed"
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:  # noqa: ARG002
+        yield from ()
+
+
+def test_an_axis_of_ones_own_is_named_in_yaml_and_given_as_an_argument(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text(
+        "rubric: own\naxes:\n  - {name: a, kind: starts_with, weight: 1, letter: H, share: 0.25}\n"
+    )
+    rubric = load_rubric(path, axes=[StartsWith])
+    assert rubric.axes[0].axis == StartsWith(letter="H", share=0.25)
+    result = score(rubric, CAPSTONE, [{"item": "e-39-01", "output": "He ate."}])
+    assert result.frame["score"][0] == 1.0
+    path.write_text(path.read_text().replace("letter: H", "letter: He"))
+    with pytest.raises(markscheme.DocumentError, match=r"axes\.0\.letter: one letter is needed"):
+        load_rubric(path, axes=[StartsWith])
+    with pytest.raises(markscheme.DocumentError, match="`starts_with` is no kind of axis"):
+        load_rubric(path)
+
+
 def test_a_gate_of_another_exam_says_nothing() -> None:
     assert score(TUTOR, load_exam("regression", rubric=TUTOR), []).gates == ()
 
 
+def peak(folder: Path, count: int, size: int, suffix: str) -> float:
+    """Score so many different answers of so many characters; return the peak memory in MB."""
+    answers = folder / "a.jsonl"
+    with answers.open("w") as file:
+        for n in range(count):
+            fields = {"correction": "Ate.", "spanish_gloss": "Comió.", "explanation": f"{n} ok"}
+            output = json.dumps(fields | {"explanation": f"{n} {'word ' * (size // 5)}"})
+            row = {"item": f"e-39-{n % 60 + 1:02}", "attempt": n, "output": output}
+            file.write(json.dumps(row) + "\n")
+    command = ["score", "-r", "tutor-capstone", "-e", "capstone", "-a", answers]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "markscheme", *map(str, command), "-o", folder / f"o.{suffix}"],
+        stdout=subprocess.DEVNULL,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_maxrss / 1024
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 def test_100_000_answers_are_scored_and_written_in_flat_memory(tmp_path: Path, suffix: str) -> None:
-    good = {"correction": "Ate.", "spanish_gloss": "Comió.", "explanation": "Past " * 9}
-    with (tmp_path / "a.jsonl").open("w") as file:
-        for n in range(100_000):
-            output = json.dumps({**good, "explanation": f"{n} {good['explanation']}"})
-            file.write(
-                json.dumps({"item": f"e-39-{n % 60 + 1:02}", "attempt": n, "output": output})
-            )
-            file.write("\n")
-    command = ["score", "-r", "tutor-capstone", "-e", "capstone", "-a", tmp_path / "a.jsonl"]
-    done = subprocess.run(
-        [sys.executable, "-m", "markscheme", *map(str, command), "-o", tmp_path / f"o.{suffix}"],
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    assert megabytes < 400
-    rows = (
-        pl.scan_parquet(tmp_path / "o.parquet")
-        if suffix == "parquet"
-        else pl.scan_ndjson(tmp_path / "o.jsonl")
-    )
+    assert peak(tmp_path, 100_000, 50, suffix) < 400
+    written = tmp_path / f"o.{suffix}"
+    rows = pl.scan_parquet(written) if suffix == "parquet" else pl.scan_ndjson(written)
     assert rows.select(pl.len()).collect().item() == 100_000
+
+
+def test_long_answers_do_not_fill_the_memory(tmp_path: Path) -> None:
+    few, many = (peak(tmp_path, count, 20_000, "parquet") for count in (1_500, 6_000))
+    assert many < few + 150

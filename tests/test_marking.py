@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme import Cell, Exam, Item, Reading, Rubric, Status, load_rubric
+from markscheme import AxisSpec, Cell, Exam, Item, Reading, Rubric, Status, load_rubric
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.pattern import Pattern
@@ -21,9 +21,12 @@ from markscheme.mark.columns import Marker
 from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, further_steps, normalise
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import mark_answer
+from markscheme.read.composed import composed
+from markscheme.vocabulary import Fields
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import Axis
+
 
 TUTOR = load_rubric("tutor-capstone")
 EAT = Item(
@@ -43,6 +46,10 @@ def cell(axis: Axis, text: str, **expectations: Any) -> Cell:
     item = Item(id="x", prompt="p", expectations=expectations)
     assert list(axis.item_problems(item)) == []
     return axis.mark(read_response(text), item)
+
+
+def number_field(name: str) -> Fields:
+    return Fields(accepted={name: NumberWithin.accepts}, numeric=(name,))
 
 
 def value(axis: Axis, text: str, **expectations: Any) -> int:
@@ -169,7 +176,7 @@ def test_a_schema_that_does_not_ask_for_a_field_is_lost_all_the_same_when_an_axi
     None
 ):
     lenient = JsonSchema(schema={"type": "object"})
-    response = read_response('{"other": "Ate."}', {"correction": (str,)})
+    response = read_response('{"other": "Ate."}', Fields(accepted={"correction": (str,)}))
     missed = lenient.mark(response, EAT)
     assert missed.value == 0
     assert "correction" in missed.reason
@@ -178,7 +185,7 @@ def test_a_schema_that_does_not_ask_for_a_field_is_lost_all_the_same_when_an_axi
 @given(HOSTILE, HOSTILE.filter(lambda text: normalise(text, DEFAULT_STEPS) != ""))
 def test_the_essence_rules_out_no_near_miss(text: str, expected: str) -> None:
     """Trying every step by hand finds a near miss only where the quick look lets it be tried."""
-    axis = ContainsAll()
+    axis, text, expected = ContainsAll(), composed(text), composed(expected)
     normal, entry = normalise(text, DEFAULT_STEPS), normalise(expected, DEFAULT_STEPS)
     by_hand = [
         step.name
@@ -333,6 +340,10 @@ def test_a_pattern_that_would_take_for_ever_elsewhere_is_quick() -> None:
         ("-10", Decimal(0), False),
         ("ten", Decimal(100), False),
         ("10 or 11", Decimal(100), False),
+        ("10.5kg", Decimal(100), False),
+        ("10,500kg", Decimal(100), False),
+        ("10.5e99999999999", Decimal(100), False),
+        ("1.2.3", Decimal(100), False),
         ("v10", Decimal(100), False),
     ],
 )
@@ -343,7 +354,7 @@ def test_number_within_is_exact_at_its_ends(text: str, tolerance: Any, *, passes
 def test_number_within_reads_a_number_field_and_thousands() -> None:
     axis = NumberWithin(reads="total", tolerance=Decimal("0.5"))
     item = Item(id="x", prompt="p", expectations={"expected_number": Decimal("1234.1")})
-    response = read_response('{"total": 1234.6}', {"total": NumberWithin.accepts})
+    response = read_response('{"total": 1234.6}', number_field("total"))
     assert response.lacking == ()
     assert axis.mark(response, item).value == 1
     assert axis.judge("1,234.6 in all", item).value == 1
@@ -354,12 +365,12 @@ def test_a_number_in_a_field_is_compared_as_it_is_written() -> None:
     item = Item(id="x", prompt="p", expectations={"expected_number": Decimal("0.1")})
 
     def marked(number: str) -> Any:
-        return axis.mark(read_response(f'{{"v": {number}}}', {"v": NumberWithin.accepts}), item)
+        return axis.mark(read_response(f'{{"v": {number}}}', number_field("v")), item)
 
     assert marked("0.6").value == 1
     assert marked("0.6000000000000000000001").value == 0
     assert marked("1e999999999").value == 0
-    fenced = read_response('```json\n{"v": 0.60}\n```', {"v": NumberWithin.accepts})
+    fenced = read_response('```json\n{"v": 0.60}\n```', number_field("v"))
     assert axis.mark(fenced, item).value == 1
 
 
@@ -453,18 +464,128 @@ def test_the_score_does_not_depend_on_the_order_of_the_axes(axes: list[Any], out
     assert dict(one.cells) == dict(two.cells)
 
 
+def agree(rubric: Rubric, exam: Exam, rows: list[tuple[str, Any]]) -> None:
+    """Compare the columns with the definition cell by cell, the second time from memory."""
+    marker, items = Marker(rubric, exam), {item.id: item for item in exam.items}
+    for _ in range(2):
+        marked = marker.mark([item for item, _ in rows], [output for _, output in rows])
+        for at, (item, output) in enumerate(rows):
+            wanted = mark_answer(rubric, items[item], output)
+            got = [marked.cell(axis, at) for axis in range(len(rubric.axes))]
+            assert got == list(wanted.cells.values())
+            assert marked.got[at] == wanted.got
+            assert marked.readings[at] == wanted.reading.value
+            values = tuple(found.value for found in wanted.cells.values())
+            assert marked.values[marked.vectors[at]] == values
+
+
+TEXT_FIELDS = st.fixed_dictionaries(
+    {}, optional={"word": HOSTILE, "total": st.one_of(HOSTILE, st.integers()), "more": HOSTILE}
+)
+SCHEMAS = st.fixed_dictionaries(
+    {"type": st.just("object")},
+    optional={
+        "required": st.lists(st.sampled_from(["word", "total", "gone"]), unique=True),
+        "properties": st.dictionaries(
+            st.sampled_from(["word", "total", "type"]),
+            st.sampled_from([True, False, {}, {"type": "string"}, {"type": "number"}]),
+        ),
+        "additionalProperties": st.sampled_from([True, False, {"type": "number"}, {}]),
+        "maxProperties": st.integers(0, 3),
+    },
+)
+
+
+@given(
+    schema=SCHEMAS,
+    outputs=st.lists(TEXT_FIELDS.map(json.dumps), min_size=1, max_size=6),
+    numeric=st.booleans(),
+)
+def test_columns_agree_with_the_definition_under_any_schema(
+    schema: dict[str, Any], outputs: list[str], *, numeric: bool
+) -> None:
+    total: Axis = NumberWithin(reads="total") if numeric else MaxWords(reads="total", limit=1)
+    kinds: list[Axis] = [Equals(reads="word"), total, JsonSchema(schema=schema), MaxWords(limit=3)]
+    axes = tuple(
+        AxisSpec(name=f"a{at}", weight=Decimal("0.25"), axis=axis) for at, axis in enumerate(kinds)
+    )
+    rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
+    item = Item(id="q", prompt="p", expectations={"expected": "ate", "expected_number": 2})
+    agree(
+        rubric, Exam(names=("e",), items=(item,), fingerprint="b2:0"), [("q", o) for o in outputs]
+    )
+
+
+def test_an_axis_that_judges_otherwise_than_its_parent_does_not_share_its_cells() -> None:
+    class Shouting(MaxWords):
+        def judge(self, text: str, item: Item) -> Cell:
+            return Cell.passed(text) if text.isupper() else Cell.missed(f"{text} {item.id}")
+
+    axes = (AxisSpec(name="loud", weight=Decimal(1), axis=Shouting(limit=1)),)
+    rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
+    exam = Exam(names=("e",), items=(EAT,), fingerprint="b2:0")
+    agree(rubric, exam, [(EAT.id, "ATE"), (EAT.id, "ate"), (EAT.id, "WENT")])
+
+
+def test_the_order_of_two_axes_on_one_field_changes_nothing() -> None:
+    text = AxisSpec(name="text", weight=Decimal("0.5"), axis=ContainsAll(reads="b"))
+    number = AxisSpec(name="number", weight=Decimal("0.3"), axis=NumberWithin(reads="b"))
+    schema = JsonSchema(schema={"type": "object"})
+    form = AxisSpec(name="form", weight=Decimal("0.2"), axis=schema)
+    item = Item(id="q", prompt="p", expectations={"expected_contains": ["3"], "expected_number": 3})
+    exam = Exam(names=("e",), items=(item,), fingerprint="b2:0")
+    found = []
+    for axes in ((text, number, form), (number, text, form)):
+        rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
+        found.append(mark_answer(rubric, item, '{"b": 3, "c": 5}').score)
+        agree(rubric, exam, [("q", '{"b": 3, "c": 5}'), ("q", '{"b": "3"}'), ("q", "3")])
+    assert found[0] == found[1] == Fraction(8, 10)
+
+
+@pytest.mark.parametrize("depth", [900, 5000])
+def test_a_number_beside_deep_or_endless_values_fails_no_run(depth: int) -> None:
+    nested = f'{{"v": 3, "c": {"[" * depth}{"]" * depth}}}'
+    for output in (nested, '{"v": 1e-99999999999999999999}', {"v": 10**5000}):
+        response = read_response(output, number_field("v"))
+        item = Item(id="x", prompt="p", expectations={"expected_number": 4})
+        assert NumberWithin(reads="v").mark(response, item).value == 0
+
+
+def test_the_leading_axis_is_the_first_that_expects_something_of_the_item() -> None:
+    fixed = AxisSpec(name="p", weight=Decimal("0.5"), axis=Pattern(pattern="a"))
+    asks = AxisSpec(name="c", weight=Decimal("0.5"), axis=ContainsAll(reads="correction"))
+    rubric = Rubric(name="r", version=1, axes=(fixed, asks), gates=(), fingerprint="b2:0")
+    marked = mark_answer(rubric, EAT, '{"correction": "Ate."}')
+    assert (marked.got, list(marked.expected)) == ("Ate.", ["ate"])
+
+
+def test_an_axis_that_gives_no_cell_fails_the_cell_not_the_run() -> None:
+    class Silent(MaxWords):
+        def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002
+            return None  # type: ignore[return-value]
+
+    axes = (AxisSpec(name="a", weight=Decimal(1), axis=Silent(limit=1)),)
+    rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
+    marked = mark_answer(rubric, EAT, "x")
+    assert marked.cells["a"].reason == "the axis failed: it gave a NoneType, not a cell"
+    assert marked.score is None
+
+
+def test_axes_with_many_different_values_are_told_apart() -> None:
+    class Partial(MaxWords):
+        def judge(self, text: str, item: Item) -> Cell:
+            value = Fraction(int(text), 1000)
+            return Cell(status=Status.SCORED, value=value, reason=f"{text} {item.id}")
+
+    spec = [AxisSpec(name=f"a{n}", weight=Decimal("0.1"), axis=Partial(limit=1)) for n in range(10)]
+    rubric = Rubric(name="r", version=1, axes=tuple(spec), gates=(), fingerprint="b2:0")
+    exam = Exam(names=("e",), items=(EAT,), fingerprint="b2:0")
+    agree(rubric, exam, [(EAT.id, str(n)) for n in range(200)])
+
+
 @given(st.lists(st.tuples(st.sampled_from(["e-39-01", "x"]), OUTPUTS), min_size=1, max_size=8))
 def test_marking_in_columns_agrees_with_the_definition(rows: list[tuple[str, str]]) -> None:
     other = Item(
         id="x", prompt="p", expectations={"expected_contains": ["a", "e"], "gloss_contains": ["ó"]}
     )
-    exam = Exam(names=("e",), items=(EAT, other), fingerprint="b2:0")
-    marker = Marker(TUTOR, exam)
-    for _ in range(2):  # the second time from memory
-        marked = marker.mark([item for item, _ in rows], [output for _, output in rows])
-        for at, (item, output) in enumerate(rows):
-            wanted = mark_answer(TUTOR, EAT if item == EAT.id else other, output)
-            got = [marked.cell(axis, at) for axis in range(len(TUTOR.axes))]
-            assert got == list(wanted.cells.values())
-            assert marked.got[at] == wanted.got
-            assert marked.readings[at] == wanted.reading.value
+    agree(TUTOR, Exam(names=("e",), items=(EAT, other), fingerprint="b2:0"), rows)

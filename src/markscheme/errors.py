@@ -47,6 +47,9 @@ class InputError(MarkschemeError):
         self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
         super().__init__("\n".join(map(str, self.problems)))
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
 
 class DocumentError(InputError):
     """A rubric or an exam is refused."""

@@ -6,7 +6,6 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
 ZERO = Fraction(0)
-ONE = Fraction(1)
 _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
 
 

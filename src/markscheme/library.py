@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from markscheme.mark.axes import AXES
 from markscheme.mark.columns import Marker
 from markscheme.mark.frames import Frames
 from markscheme.mark.normalise import STEPS
-from markscheme.mark.scoring import check_exam, item_problems
+from markscheme.mark.scoring import check_exam, expectation_of, item_problems
 from markscheme.read.answers import AnswerBatch, read_answers, read_rows
 from markscheme.read.exams import read_exam
 from markscheme.read.rubrics import read_rubric
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.verification import Verification
 
 ERRORS_KEPT = 10_000
+ROWS_AT_ONCE = 32_768
 # What items of the built-in exams expect beside the keys that axis kinds look for by themselves.
 _BUILT_IN_EXPECTATIONS = ("gloss_contains",)
 
@@ -58,7 +60,7 @@ def load_exam(*sources: str | Path, rubric: Rubric | None = None) -> Exam:
     >>> load_exam("capstone", "capstone-extra").names
     ('capstone', 'capstone-extra')
     """
-    own = [getattr(spec.axis, "expects", None) for spec in rubric] if rubric else []
+    own = [expectation_of(spec.axis) for spec in rubric] if rubric else []
     expectations = dict.fromkeys([*_usual_expectations(), *filter(None, own)])
     if not sources:
         raise UsageError("no exam is named; name at least one file or built-in exam")
@@ -128,9 +130,10 @@ class Scoring:
                 self.tally.errors += len(batch.errors)
                 self.errors.extend(batch.errors[: ERRORS_KEPT - len(self.errors)])
                 yield self._frames.errors(batch.errors)
-        for subject, items in self.tally.missing().items():
-            if items:
-                yield self._frames.missing(items, subject)
+        missing = self.tally.missing().items()
+        absent = ((subject, item) for subject, items in missing for item in items)
+        while part := list(islice(absent, ROWS_AT_ONCE)):
+            yield self._frames.missing(part)
 
     def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
         """Return the run as it stands, with the given rows of it."""

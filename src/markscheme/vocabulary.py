@@ -6,7 +6,7 @@ response in that answer and gives a cell; the cells of one answer are its breakd
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -76,7 +76,7 @@ class Outcome(StrEnum):
     UNDECIDED = "undecided"
 
 
-_ZERO, _ONE = _ENDS = (Fraction(0), Fraction(1))
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +104,10 @@ class Cell:
     def __post_init__(self) -> None:
         if (self.value is None) == (self.status is Status.SCORED):
             raise ValueError(f"a cell has a value exactly when it is scored, not {self!r}")
-        if self.value not in _ENDS and not (self.value is None or 0 <= self.value <= 1):
-            raise ValueError(f"a cell's value lies from 0 to 1, not {self.value}")
+        if self.value is None or self.value is _ZERO or self.value is _ONE:
+            return
+        if type(self.value) is not Fraction or not 0 <= self.value <= 1:
+            raise ValueError(f"a cell's value is a fraction from 0 to 1, not {self.value!r}")
 
     @classmethod
     def passed(cls, reason: str) -> Cell:
@@ -150,6 +152,17 @@ class Response:
             return self.text
         found = self.document.get(name)
         return found if isinstance(found, str) else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """The fields of a response that axes read: the types that every axis on a field can read.
+
+    `numeric` names those that some axis reads as numbers.
+    """
+
+    accepted: Mapping[str, Collection[type]] = field(default_factory=Frozen)
+    numeric: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,10 +260,22 @@ class Rubric:
         return iter(self.axes)
 
     @property
-    def fields(self) -> Mapping[str, tuple[type, ...]]:
-        """The fields of a response that the axes read, and the types they can read there."""
-        axes = (spec.axis for spec in self.axes)
-        return {axis.reads: axis.accepts for axis in axes if getattr(axis, "reads", None)}  # type: ignore[attr-defined]
+    def fields(self) -> Fields:
+        """The fields of a response that the axes read."""
+        accepted: dict[str, set[type]] = {}
+        for spec in self.axes:
+            name = getattr(spec.axis, "reads", None)
+            if name is not None:
+                types = set(getattr(spec.axis, "accepts", (str,)))
+                accepted[name] = accepted.get(name, types) & types
+        numeric = {name for spec in self.axes for name in _read_as_number(spec.axis)}
+        return Fields(accepted=accepted, numeric=tuple(sorted(numeric)))
+
+
+def _read_as_number(axis: Axis) -> Iterator[str]:
+    name = getattr(axis, "reads", None)
+    if name is not None and Decimal in getattr(axis, "accepts", ()):
+        yield name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

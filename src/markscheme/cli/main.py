@@ -81,7 +81,7 @@ def _outcome() -> int:
         return int(main.main(prog_name="markscheme", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
-        complain_as_json(error.format_message())
+        complain_as_json(error.format_message(), Exit.USAGE)
         return Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -93,14 +93,15 @@ def _outcome() -> int:
         click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
         return Exit.USAGE
     except Exception as error:  # noqa: BLE001 - a user never sees a traceback
+        complain_as_json(f"{type(error).__name__}: {error}", Exit.BUG)
         return report_bug(error)
 
 
-def complain_as_json(message: str) -> None:
-    """Put wrong usage into a document on stdout where JSON was asked for."""
+def complain_as_json(message: str, code: Exit) -> None:
+    """Put what went wrong into a document on stdout where JSON was asked for."""
     words = " ".join(sys.argv).replace("=", " ")
     if "--format json" in words:
-        document = {"error": {"exit_code": Exit.USAGE, "message": message, "problems": []}}
+        document = {"error": {"exit_code": int(code), "message": message, "problems": []}}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 

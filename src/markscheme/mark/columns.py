@@ -9,24 +9,28 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.contract import JsonSchema
-from markscheme.mark.memory import Memory
+from markscheme.mark.memory import CHARACTERS, Memory
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged, leading_axis
 from markscheme.mark.shapes import Shape
 from markscheme.vocabulary import Cell, Reading, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from markscheme.mark.shapes import Texts
     from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
 REMEMBERED = 50_000
-_READING, _GOT = "reading of the response", "got by the leading axis"  # no axis has such a name
+_LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
+_LARGEST = 2**63
 _CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
 
 
@@ -45,14 +49,23 @@ class CellTable:
         self.cells: list[Cell] = []
         self.codes: dict[Hashable, int] = {}
         self.values: list[Fraction | None] = []
+        self._numbers: dict[Fraction | None, int] = {}
+        self._characters = 0
         self._frame = pl.DataFrame(schema=_CELLS)
 
-    def add(self, cell: Cell, key: Hashable = None) -> int:
-        """Return the code of a new cell, remembered under its key if it has one."""
+    @property
+    def full(self) -> bool:
+        """Whether it holds as much as it may."""
+        return len(self.cells) > REMEMBERED or self._characters > CHARACTERS
+
+    def add(self, cell: Cell, key: Hashable = None, text: str = "") -> int:
+        """Return the code of a new cell, remembered under its key if that is worth its size."""
         code = len(self.cells)
         self.cells.append(cell)
-        if key is not None:
+        self._characters += len(cell.reason)
+        if key is not None and len(text) <= _LONG_TEXT:
             self.codes[key] = code
+            self._characters += len(text)
         return code
 
     def frame(self) -> pl.DataFrame:
@@ -68,9 +81,10 @@ class CellTable:
         return self._frame
 
     def _number(self, value: Fraction | None) -> int:
-        if value not in self.values:
+        if value not in self._numbers:
+            self._numbers[value] = len(self.values)
             self.values.append(value)
-        return self.values.index(value)
+        return self._numbers[value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +93,7 @@ class Marked:
 
     `codes` holds a column for each axis, with positions in the table of that axis, and `cells` the
     rows of the table that they lead to. `vectors` numbers the different sets of axis values, and
-    `values` says what each number stands for.
+    `values` says what each number stands for. It holds until the next batch is marked.
     """
 
     items: pl.Series
@@ -111,17 +125,17 @@ class Marker:
 
     def mark(self, items: Sequence[str], outputs: Sequence[str | Mapping[str, Any]]) -> Marked:
         """Mark one batch: each output as the answer to the item beside it."""
-        if self._memory.full or any(len(table.cells) > REMEMBERED for table in self._tables):
+        if self._memory.full or any(table.full for table in self._tables):
             self._forget()
         indices = list(map(self.index.__getitem__, items))
         rows = self._memory.recall(outputs, indices, self._rows)
-        codes = [rows[table.spec.name] for table in self._tables]
+        codes = [rows[f"axis {at}"] for at in range(len(self._tables))]
         cells = [t.frame()[column] for t, column in zip(self._tables, codes, strict=True)]
         vectors, values = _vectors(self._tables, cells)
         return Marked(
             items=pl.Series(indices, dtype=pl.UInt32),
-            readings=rows[_READING],
-            got=rows[_GOT],
+            readings=rows["reading"],
+            got=rows["got"],
             codes=codes,
             cells=cells,
             tables=self._tables,
@@ -144,12 +158,12 @@ class Marker:
         for at, response in texts.unusual.items():
             readings[at] = response.reading.value
         columns = {
-            _READING: pl.Series(readings, dtype=pl.String),
-            _GOT: pl.Series(texts.of(self._got), dtype=pl.String),
+            "reading": pl.Series(readings, dtype=pl.String),
+            "got": pl.Series(texts.of(self._got), dtype=pl.String),
         }
-        for table in self._tables:
+        for at, table in enumerate(self._tables):
             codes = self._codes(table, indices, texts)
-            columns[table.spec.name] = pl.Series(codes, dtype=pl.UInt32)
+            columns[f"axis {at}"] = pl.Series(codes, dtype=pl.UInt32)
         return pl.DataFrame(columns)
 
     def _codes(self, table: CellTable, indices: Sequence[int], texts: Texts) -> list[int]:
@@ -158,7 +172,7 @@ class Marker:
         if isinstance(axis, TextAxis) and type(axis).mark is TextAxis.mark:
             return self._text_codes(table, axis, indices, texts)
         usual = None
-        if isinstance(axis, JsonSchema) and axis.sees_only_shape:
+        if type(axis) is JsonSchema and axis.asks_for_texts:
             usual = self._usual_code(table, indices, texts)
         codes = [usual or 0] * len(indices)
         for at in range(len(indices)) if usual is None else texts.unusual:
@@ -168,23 +182,23 @@ class Marker:
     def _text_codes(
         self, table: CellTable, axis: TextAxis, indices: Sequence[int], texts: Texts
     ) -> list[int]:
-        read = texts.of(axis.reads)
-        codes: list[Any] = list(map(table.codes.get, axis.keys(read, indices)))
+        read, keys = texts.of(axis.reads), _keys_of(axis)
+        codes: list[Any] = list(map(table.codes.get, keys(axis, read, indices)))
         if None in codes:
             for at in [at for at, code in enumerate(codes) if code is None]:
-                codes[at] = self._text_code(table, axis, read[at], indices[at])
+                (key,) = keys(axis, (read[at],), (indices[at],))
+                codes[at] = self._text_code(table, key, read[at], indices[at])
         for at, response in texts.unusual.items():
             if axis.reads in response.lacking:
                 codes[at] = self._code(table, indices[at], texts, at)
         return codes
 
-    def _text_code(self, table: CellTable, axis: TextAxis, text: str, index: int) -> int:
+    def _text_code(self, table: CellTable, key: Hashable, text: str, index: int) -> int:
         """Return the code of a text that was not known before this batch."""
-        (key,) = axis.keys((text,), (index,))
         code = table.codes.get(key)
         if code is None:
             response = Response(reading=Reading.TEXT, text=text)
-            code = table.add(judged(axis, response, self.items[index]), key)
+            code = table.add(judged(table.spec.axis, response, self.items[index]), key, text)
         return code
 
     def _usual_code(self, table: CellTable, indices: Sequence[int], texts: Texts) -> int | None:
@@ -200,7 +214,7 @@ class Marker:
     def _code(self, table: CellTable, index: int, texts: Texts, at: int) -> int:
         """Return the code of one response, by its key where the axis knows one."""
         axis, response = table.spec.axis, texts.unusual.get(at)
-        key = axis.key(response) if isinstance(axis, JsonSchema) and response else None
+        key = axis.key(response) if type(axis) is JsonSchema and response else None
         code = table.codes.get(key)
         return table.add(self._cell(table, index, texts, at), key) if code is None else code
 
@@ -209,19 +223,30 @@ class Marker:
         return judged(table.spec.axis, response, self.items[index])
 
 
+def _keys_of(axis: TextAxis) -> Callable[..., Iterable[Hashable]]:
+    """Return how the axis tells texts apart; not by keys that were made for another judgement."""
+    for kind in type(axis).__mro__:
+        if "keys" in vars(kind):
+            return type(axis).keys
+        if "judge" in vars(kind):
+            break
+    return TextAxis.keys
+
+
 def _vectors(
     tables: list[CellTable], cells: list[pl.DataFrame]
 ) -> tuple[pl.Series, dict[int, tuple[Fraction | None, ...]]]:
-    """Number the sets of axis values: one mixed-radix number for each, unpacked once for each."""
-    total = pl.zeros(cells[0].height, dtype=pl.UInt64, eager=True)
-    for table, frame in zip(tables, cells, strict=True):
-        total = total * len(table.values) + frame["number"].cast(pl.UInt64)
-    return total, {code: _unpacked(code, tables) for code in total.unique().to_list()}
-
-
-def _unpacked(code: int, tables: list[CellTable]) -> tuple[Fraction | None, ...]:
-    values: list[Fraction | None] = []
-    for table in reversed(tables):
-        code, at = divmod(code, len(table.values))
-        values.append(table.values[at])
-    return tuple(reversed(values))
+    """Number the sets of axis values, and say what each number stands for."""
+    numbers = pl.DataFrame([f["number"].alias(str(at)) for at, f in enumerate(cells)])
+    if prod(len(table.values) for table in tables) < _LARGEST:
+        vectors = pl.zeros(numbers.height, dtype=pl.UInt64, eager=True)
+        for table, column in zip(tables, numbers.iter_columns(), strict=True):
+            vectors = vectors * len(table.values) + column.cast(pl.UInt64)
+    else:
+        vectors = numbers.select(pl.struct(pl.all()).rank("dense")).to_series().cast(pl.UInt64)
+    firsts = numbers.with_columns(vectors.alias("vector")).unique("vector")
+    values = {
+        vector: tuple(table.values[at] for table, at in zip(tables, row, strict=True))
+        for *row, vector in firsts.iter_rows()
+    }
+    return vectors, values

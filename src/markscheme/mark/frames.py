@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from markscheme.mark.columns import Marked
     from markscheme.read.answers import AnswerBatch
-    from markscheme.vocabulary import Exam, Item, RowError, Rubric
+    from markscheme.vocabulary import Exam, RowError, Rubric
 
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
 
@@ -91,17 +91,17 @@ class Frames:
         }
         return self._frame(columns, len(marked.items))
 
-    def missing(self, items: Sequence[Item], subject: str | None) -> pl.DataFrame:
-        """Return a row for each item that a subject did not answer."""
-        leading = leading_axis(self.rubric)
+    def missing(self, absent: Sequence[tuple[str | None, int]]) -> pl.DataFrame:
+        """Return a row for each subject and position of an item that it did not answer."""
+        items = pl.Series([item for _, item in absent], dtype=pl.UInt32)
         columns = {
-            "item": [item.id for item in items],
-            "prompt": [item.prompt for item in items],
-            "expected": [_texts(expected_of(leading, item)) for item in items],
+            "item": self._ids.gather(items),
+            "prompt": self._prompts.gather(items),
+            "expected": self._expected.gather(items),
             "status": MISSING,
-            "subject": subject,
+            "subject": [subject for subject, _ in absent],
         }
-        return self._frame(columns, len(items))
+        return self._frame(columns, len(absent))
 
     def errors(self, errors: Sequence[RowError]) -> pl.DataFrame:
         """Return a row for each row that was no answer."""

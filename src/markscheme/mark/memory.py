@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Rows = Callable[[Sequence[Any], Sequence[int]], pl.DataFrame]
 
 CAPACITY = 50_000
+CHARACTERS = 16_000_000
 _TRIAL = 50_000
 _WORTH_IT = 4  # remembering pays where at least one answer in so many was seen before
 
@@ -30,45 +31,43 @@ class Memory:
 
     def clear(self) -> None:
         """Forget every row."""
-        self._codes: dict[tuple[Any, int], int] = {}
+        self._codes: dict[tuple[str, int], int] = {}
         self._rows = pl.DataFrame()
+        self._characters = 0
 
     @property
     def full(self) -> bool:
-        """Whether it holds as many rows as it may."""
-        return len(self._codes) > CAPACITY
+        """Whether it holds as much as it may."""
+        return len(self._codes) > CAPACITY or self._characters > CHARACTERS
 
     def recall(self, outputs: Sequence[Any], items: Sequence[int], mark: Rows) -> pl.DataFrame:
         """Return the row of each output and item; those that are new are marked first."""
-        if self._given_up:
+        if self._given_up or set(map(type, outputs)) != {str}:
             return mark(outputs, items)
-        try:
-            codes: list[Any] = list(map(self._codes.get, zip(outputs, items, strict=True)))
-        except TypeError:  # an output that is an object has no hash
-            return mark(outputs, items)
+        codes: list[Any] = list(map(self._codes.get, zip(outputs, items, strict=True)))
         new = [at for at, code in enumerate(codes) if code is None]
         self._learn(codes, new, outputs, items, mark)
+        rows = self._rows[codes]
         self._judge(len(codes), len(codes) - len(new))
-        return self._rows[codes]
+        return rows
 
     def _learn(
         self,
         codes: list[Any],
         new: list[int],
-        outputs: Sequence[Any],
+        outputs: Sequence[str],
         items: Sequence[int],
         mark: Rows,
     ) -> None:
         """Mark what is new, once for each pair, and complete the codes."""
-        firsts: list[int] = []
+        firsts: dict[tuple[str, int], int] = {}
         for at in new:
-            pair = outputs[at], items[at]
-            code = codes[at] = self._codes.setdefault(pair, len(self._codes))
-            if code == self._rows.height + len(firsts):
-                firsts.append(at)
+            codes[at] = self._rows.height + firsts.setdefault((outputs[at], items[at]), len(firsts))
         if firsts:
-            rows = mark([outputs[at] for at in firsts], [items[at] for at in firsts])
+            rows = mark([output for output, _ in firsts], [item for _, item in firsts])
+            self._codes |= {pair: self._rows.height + at for pair, at in firsts.items()}
             self._rows = self._rows.vstack(rows) if self._rows.width else rows
+            self._characters += sum(len(output) for output, _ in firsts)
 
     def _judge(self, asked: int, found: int) -> None:
         """Give up where few answers come again."""
@@ -76,3 +75,4 @@ class Memory:
         self._found += found
         if self._asked > _TRIAL and self._found * _WORTH_IT < self._asked:
             self._given_up = True
+            self.clear()

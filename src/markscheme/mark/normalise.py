@@ -29,11 +29,15 @@ def _strip_trailing_periods(text: str) -> str:
     return text.rstrip(". …")
 
 
+def _is_accent(character: str) -> bool:
+    return unicodedata.category(character) == "Mn"
+
+
 def _ignore_accents(text: str) -> str:
     if text.isascii():
         return text
     apart = unicodedata.normalize("NFD", text)
-    bare = "".join(c for c in apart if unicodedata.category(c) != "Mn")
+    bare = "".join(c for c in apart if not _is_accent(c))
     return unicodedata.normalize("NFC", bare)
 
 
@@ -108,8 +112,9 @@ def normalise(text: str, steps: Iterable[str]) -> str:
 
 
 def _essence_of(character: str) -> str:
-    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
-    return "".join(c for c in apart if c.isalnum())
+    bare = "".join(c for c in unicodedata.normalize("NFKD", character) if not _is_accent(c))
+    apart = unicodedata.normalize("NFKD", bare.casefold())
+    return "".join(c for c in apart if c.isalnum() and not _is_accent(c))
 
 
 _ESSENCE = _EachCharacter(_essence_of)

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal, InvalidOperation
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 
 from markscheme.mark.fences import fenced_blocks, spans
 from markscheme.read.composed import composed
-from markscheme.vocabulary import Frozen, Reading, Response
+from markscheme.vocabulary import Fields, Frozen, Reading, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_NO_FIELDS: Mapping[str, tuple[type, ...]] = MappingProxyType({})
+_NO_FIELDS = Fields()
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"  # a byte order mark that came along with the text
 _BEYOND_ORJSON = ("surrogate", "number", "infinity")
 
 
-def read_response(
-    output: str | Mapping[str, Any], fields: Mapping[str, tuple[type, ...]] = _NO_FIELDS
-) -> Response:
-    """Read one raw output; `fields` are those that axes want to read, with the types they accept.
+def read_response(output: str | Mapping[str, Any], fields: Fields = _NO_FIELDS) -> Response:
+    """Read one raw output; `fields` are those that axes want to read.
 
     >>> read_response('{"correction": "Ate."}').reading.value
     'object'
     """
     if not isinstance(output, str):
-        text = json.dumps(output, ensure_ascii=False, default=str)
+        text = _as_text(output)
         return _structured(Reading.OBJECT, text, text, _composed(dict(output)), fields)
     document, why = _parsed(output)
     if document is not None:
@@ -53,24 +50,33 @@ def _structured(
     output: str,
     source: str,
     document: dict[str, Any],
-    fields: Mapping[str, tuple[type, ...]],
+    fields: Fields,
     why: str = "",
 ) -> Response:
-    lacking = tuple(name for name, types in fields.items() if type(document.get(name)) not in types)
-    numeric = [name for name, types in fields.items() if types != (str,)]
+    accepted = fields.accepted.items()
+    lacking = tuple(name for name, types in accepted if type(document.get(name)) not in types)
     return Response(
         reading=reading,
         text=composed(output),
         document=document,
         why=why,
         lacking=lacking,
-        numbers=_exact_numbers(source, numeric) if numeric else Frozen(),
+        numbers=_exact_numbers(source, fields.numeric) if fields.numeric else Frozen(),
     )
 
 
-def _exact_numbers(source: str, names: list[str]) -> Frozen:
+def _as_text(document: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(document, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a circle
+        return ""
+
+
+def _exact_numbers(source: str, names: Iterable[str]) -> Frozen:
     """Return the numbers in these fields as they are written, not as doubles."""
-    exact = json.loads(source.removeprefix(_MARK), parse_float=Decimal, parse_int=Decimal)
+    exact = _parsed_slowly(source.removeprefix(_MARK))
+    if not isinstance(exact, dict):
+        return Frozen()
     return Frozen({name: exact[name] for name in names if isinstance(exact.get(name), Decimal)})
 
 

@@ -37,9 +37,12 @@ def mark_answer(rubric: Rubric, item: Item, output: str | Mapping[str, Any]) -> 
 def judged(axis: Axis, response: Response, item: Item) -> Cell:
     """Let the axis judge; what it raises becomes a failed cell with the reason, never a number."""
     try:
-        return axis.mark(response, item)
+        cell = axis.mark(response, item)
     except Exception as error:  # noqa: BLE001 - an axis may be anybody's
         return Cell.failed(f"the axis failed: {type(error).__name__}: {error}")
+    if isinstance(cell, Cell):
+        return cell
+    return Cell.failed(f"the axis failed: it gave a {type(cell).__name__}, not a cell")
 
 
 def weighted(spec: AxisSpec, cell: Cell) -> Fraction | None:
@@ -59,12 +62,17 @@ def score_of(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
 
 def leading_axis(rubric: Rubric) -> Axis | None:
     """Return the first axis that expects something: its field is `got`, its entry `expected`."""
-    return next((spec.axis for spec in rubric if getattr(spec.axis, "expects", None)), None)
+    return next((spec.axis for spec in rubric if expectation_of(spec.axis) is not None), None)
+
+
+def expectation_of(axis: Axis | None) -> str | None:
+    """Return the key of the item that an axis reads; an axis of one's own may have none."""
+    return getattr(axis, "expectation", None)
 
 
 def expected_of(axis: Axis | None, item: Item) -> Any:
     """Return what the leading axis expects of the item."""
-    return item.expectations.get(getattr(axis, "expects", ""))
+    return item.expectations.get(expectation_of(axis) or "")
 
 
 def check_exam(rubric: Rubric, exam: Exam) -> None:

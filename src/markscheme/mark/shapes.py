@@ -21,6 +21,8 @@ from markscheme.vocabulary import Response
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from markscheme.vocabulary import Fields
+
     Output = str | Mapping[str, Any]
 
 
@@ -49,9 +51,9 @@ class Texts:
 class Shape:
     """Reads outputs into columns of text, one for each field that axes read."""
 
-    def __init__(self, fields: Mapping[str, tuple[type, ...]]) -> None:
+    def __init__(self, fields: Fields) -> None:
         self.fields = fields
-        self._slots = {name: f"field_{at}" for at, name in enumerate(fields)}
+        self._slots = {name: f"field_{at}" for at, name in enumerate(fields.accepted)}
         self._decode = _decoder(fields, self._slots)
         self._row = msgspec.defstruct("Row", [(slot, str) for slot in self._slots.values()])
 
@@ -73,11 +75,9 @@ class Shape:
         return Texts(columns, unusual, outputs)
 
 
-def _decoder(
-    fields: Mapping[str, tuple[type, ...]], slots: Mapping[str, str]
-) -> Callable[[Any], Any]:
+def _decoder(fields: Fields, slots: Mapping[str, str]) -> Callable[[Any], Any]:
     """Return a decoder of exactly these fields as texts, or one that takes nothing."""
-    if not fields or any(types != (str,) for types in fields.values()):
+    if not slots or fields.numeric or any(str not in types for types in fields.accepted.values()):
         return _take_nothing
     try:
         usual = msgspec.defstruct(

@@ -60,6 +60,8 @@ def canonical(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False)
         case int() | Decimal():
             return plain(Decimal(value))
+        case float():
+            return plain(Decimal(repr(value)))
         case list() | tuple():
             return f"[{','.join(map(canonical, value))}]"
         case _:

@@ -136,7 +136,7 @@ def _document_type(hint: Any) -> Any:
         return Literal[tuple(member.value for member in hint)]
     if origin is Mapping:
         return dict[str, Any]
-    return Number if hint is Decimal else hint
+    return Number if hint in {Decimal, float} else hint
 
 
 def axis_models(

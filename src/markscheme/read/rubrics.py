@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
@@ -133,8 +133,9 @@ def _made(model: AxisModel, axis: type[Axis], inherited: tuple[str, ...] | None)
     }
     if "normalise" in hints and inherited is not None:
         stated.setdefault("normalise", inherited)
+    types = get_type_hints(axis)
     parameters = {
-        name: _frozen(value, hints[name].default)
+        name: float(value) if types[name] is float else _frozen(value, hints[name].default)
         for name, value in stated.items()
         if value is not None
     }

@@ -25,7 +25,7 @@ def locate(source: str | Path, kind: str) -> tuple[Path | Traversable, str]:
         name = f"{source}.yaml"
         return files("markscheme.builtin") / kind / name, f"builtin/{kind}/{name}"
     path = Path(source)
-    if not path.exists():
+    if not _exists(path):
         names = built_in(kind)
         close = difflib.get_close_matches(str(source), names, n=1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
@@ -33,3 +33,10 @@ def locate(source: str | Path, kind: str) -> tuple[Path | Traversable, str]:
         known = ", ".join(names)
         raise UsageError(f"`{source}` is no file and no built-in {what} ({known}){meant}")
     return path, str(source)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that no file can have
+        return False

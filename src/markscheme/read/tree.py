@@ -34,11 +34,11 @@ _CORE_SCHEMA: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"true|True|TRUE"), lambda _: True),
     (re.compile(r"false|False|FALSE"), lambda _: False),
     (re.compile(r"[-+]?[0-9]+"), int),
-    (re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+"), lambda text: int(text, 0)),
+    (re.compile(r"0o[0-7]{1,80}|0x[0-9a-fA-F]{1,80}"), lambda text: int(text, 0)),
     (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?"), Decimal),
 )
 _MAY_BE_MORE = frozenset(["", *"+-.0123456789~nNtTfF"])  # first characters of what is no word
-_LONG_NUMBER = re.compile(r"[-+0-9.]{100,}")
+_LONG_NUMBER = re.compile(r"[-+0-9.eE]{100,}")
 _NOT_A_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
@@ -292,7 +292,7 @@ class _Builder:
         text = composed(str(event.value))
         if event.style or not event.implicit[0] or text[:1] not in _MAY_BE_MORE:
             return text
-        if _NOT_A_NUMBER.fullmatch(text) or _LONG_NUMBER.match(text):
+        if _NOT_A_NUMBER.fullmatch(text) or _LONG_NUMBER.fullmatch(text):
             message = f"`{text[:20]}` is not a number that can be used; finite ones of < 100 digits"
             self.note(line, self.path(), message)
             return None

@@ -14,10 +14,10 @@ from markscheme.mark.scoring import score_of
 from markscheme.vocabulary import Group, SubjectSummary, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from markscheme.mark.columns import Marked
-    from markscheme.vocabulary import Exam, Item, Rubric
+    from markscheme.vocabulary import Exam, Rubric
 
 Values = tuple[Fraction | None, ...]
 
@@ -53,21 +53,23 @@ class Tally:
             self.values.append(values)
         return self._numbers[values]
 
-    def missing(self) -> dict[str | None, tuple[Item, ...]]:
-        """Return for each subject the items it did not answer, in the order of the exam."""
+    def missing(self) -> dict[str | None, list[int]]:
+        """Return for each subject the positions of the items it did not answer."""
         answered: dict[str | None, set[int]] = {}
         for subject, item, _ in self.counts:
             answered.setdefault(subject, set()).add(item)
+        every = range(len(self.exam.items))
         return {
-            subject: tuple(item for i, item in enumerate(self.exam.items) if i not in done)
+            subject: [item for item in every if item not in done]
             for subject, done in sorted(answered.items(), key=lambda pair: pair[0] or "")
-        } or {None: self.exam.items}
+        } or {None: list(every)}
 
     def summary(self) -> Summary:
         """Return the totals as exact means."""
         sums = self._sums(self.counts.items())
         answers = self.counts.total()
-        absent = {item.id for items in self.missing().values() for item in items}
+        missing = self.missing()
+        absent = set[int]().union(*missing.values())
         return Summary(
             n=sums.n,
             score=mean(sums.score, sums.n),
@@ -76,8 +78,8 @@ class Tally:
             unscored=answers - sums.n,
             errors=self.errors,
             items=len(self.exam.items),
-            missing=tuple(item.id for item in self.exam.items if item.id in absent),
-            subjects=tuple(self._subjects()),
+            missing=tuple(self.exam.items[at].id for at in sorted(absent)),
+            subjects=tuple(self._subjects(missing)),
             groups=tuple(self._groups()),
         )
 
@@ -85,15 +87,18 @@ class Tally:
         totals = zip(self.rubric, sums.axes, strict=True)
         return {spec.name: mean(total, sums.n) for spec, total in totals}
 
-    def _subjects(self) -> Iterator[SubjectSummary]:
-        for subject, items in self.missing().items():
-            sums = self._sums(pair for pair in self.counts.items() if pair[0][0] == subject)
+    def _subjects(self, missing: Mapping[str | None, list[int]]) -> Iterator[SubjectSummary]:
+        counts: dict[str | None, list[tuple[Key, int]]] = {}
+        for key, count in self.counts.items():
+            counts.setdefault(key[0], []).append((key, count))
+        for subject, items in missing.items():
+            sums = self._sums(counts.get(subject, ()))
             yield SubjectSummary(
                 subject=subject,
                 n=sums.n,
                 score=mean(sums.score, sums.n),
                 axes=self._means(sums),
-                missing=tuple(item.id for item in items),
+                missing=tuple(self.exam.items[at].id for at in items),
             )
 
     def _groups(self) -> Iterator[Group]:

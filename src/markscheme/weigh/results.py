@@ -41,6 +41,7 @@ class Result:
         """Return what the JSON document says after its items."""
         return {
             "errors": [error_record(error) for error in self.errors],
+            "errors_left_out": self.summary.errors - len(self.errors),
             "summary": summary_record(self.summary),
         }
 

@@ -33,6 +33,11 @@ class BaseAxis:
     kind: ClassVar[str]
     version: ClassVar[int] = 1
 
+    @property
+    def expectation(self) -> str | None:
+        """The key of the item that the axis reads, if it reads one."""
+        return getattr(self, "expects", None)
+
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Yield nothing: every value of the right type will do."""
         yield from ()

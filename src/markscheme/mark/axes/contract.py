@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 _LONGEST = 200
-_SHAPE_KEYWORDS = {
-    *("type", "required", "properties", "additionalProperties"),
-    *("$schema", "title", "description"),
-}
+_NOTES = {"$schema", "title", "description"}
+_KEY_KEYWORDS = {"type", "required", "properties", "additionalProperties", *_NOTES}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,25 +46,23 @@ class JsonSchema(BaseAxis):
             yield "schema", f"not a JSON Schema: {str(error).splitlines()[0]}"
 
     @cached_property
-    def sees_only_shape(self) -> bool:
-        """Whether the schema asks only for keys and types, never for what a text says."""
-        pending: list[Any] = [self.schema]
-        while pending:
-            schema = pending.pop()
-            if isinstance(schema, bool):
-                continue
-            if not isinstance(schema, Mapping) or not set(schema) <= _SHAPE_KEYWORDS:
-                return False
-            pending.extend(schema.get("properties", {}).values())
-            pending.append(schema.get("additionalProperties", True))
-        return True
+    def asks_for_texts(self) -> bool:
+        """Whether the schema only asks for keys, and admits any text under them.
+
+        Then what it says of an object of texts depends on the keys alone, not on what they hold.
+        """
+        if not set(self.schema) <= _KEY_KEYWORDS or self.schema.get("type", "object") != "object":
+            return False
+        rest = self.schema.get("additionalProperties", True)
+        inner = [*self.schema.get("properties", {}).values(), *([] if rest is False else [rest])]
+        return all(map(_admits_any_text, inner))
 
     def key(self, response: Response) -> Hashable:
         """Return what the cell depends on, where that is less than the whole response."""
         if response.document is None or response.reading is Reading.FENCED:
-            return response.reading, response.why
-        if self.sees_only_shape and set(map(type, response.document.values())) == {str}:
-            return tuple(response.document)
+            return "read as", response.reading, response.why
+        if self.asks_for_texts and set(map(type, response.document.values())) <= {str}:
+            return "keys", *response.document
         return None
 
     @cached_property
@@ -87,9 +83,9 @@ class JsonSchema(BaseAxis):
             return Cell.missed(f"the response is no JSON object: {response.why}")
         violations = [_violation(error) for error in islice(self._errors(response), _SHOWN + 1)]
         violations += [
-            f"{name}: an axis reads this field as text and does not find it"
+            f"{name}: an axis reads this field and does not find what it can read"
             for name in response.lacking
-            if not any(name in violation for violation in violations)
+            if not any(f'"{name}"' in told or told.startswith(f"{name}:") for told in violations)
         ]
         if violations:
             more = "; and more" if len(violations) > _SHOWN else ""
@@ -98,6 +94,15 @@ class JsonSchema(BaseAxis):
 
     def _errors(self, response: Response) -> Iterator[jsonschema_rs.ValidationError]:
         return iter(self._validator.iter_errors(response.document))
+
+
+def _admits_any_text(schema: Any) -> bool:
+    if schema is True:
+        return True
+    if not isinstance(schema, Mapping) or not set(schema) <= {"type", *_NOTES}:
+        return False
+    types = schema.get("type", "string")
+    return types == "string" or (not isinstance(types, str) and "string" in types)
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> str:

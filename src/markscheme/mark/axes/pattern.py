@@ -27,6 +27,11 @@ class Pattern(TextAxis):
     pattern: str | None = None
     expects: str = "expected_pattern"
 
+    @property
+    def expectation(self) -> str | None:
+        """The key of the item that holds the pattern, unless the rubric holds it."""
+        return self.expects if self.pattern is None else None
+
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse what the engine refuses, in its own words."""
         if self.pattern is not None and (why := refusal(self.pattern)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.mark.axes.base import TextAxis, quoted, text_problems, texts_problems
 from markscheme.mark.normalise import DEFAULT_STEPS, Step, essence, further_steps, normalise
+from markscheme.read.composed import composed
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Match(StrEnum):
 
 @lru_cache(maxsize=65536)
 def _prepared(entries: tuple[str, ...], steps: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(normalise(entry, steps) for entry in entries)
+    return tuple(normalise(composed(entry), steps) for entry in entries)
 
 
 @lru_cache(maxsize=65536)
@@ -60,7 +61,8 @@ class ComparingAxis(TextAxis):
         self, text: str, wanted: tuple[str, ...], passes: Callable[[str, Sequence[str]], bool]
     ) -> Step | None:
         """Return the first single further step after which the text would pass."""
-        if not any(entry in essence(text) for entry in map(essence, wanted)):
+        whole = essence(text)
+        if not any(entry in whole for entry in map(essence, wanted)):
             return None
         for step in further_steps(self.normalise):
             changed, entries = step.apply(text), _stepped(wanted, step)
@@ -145,7 +147,10 @@ def _find(text: str, entry: str, match: Match) -> int:
 
 
 def _stands_alone(text: str, place: int, length: int) -> bool:
-    before, after = text[place - 1 : place] if place else "", text[place + length :][:1]
+    before, after = (
+        text[place - 1 : place] if place else "",
+        text[place + length : place + length + 1],
+    )
     return not (_in_word(before) or _in_word(after))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 WIDTH = 80
 _UTF8_WIDEST = 4
+_LONG = 1000
 
 
 def excerpt(said: str | bytes, width: int = WIDTH) -> str:
@@ -28,6 +29,8 @@ def kind_of(value: object) -> str:
             return "null"
         case bool():
             return f"`{str(value).lower()}`"
+        case int() if value.bit_length() > _LONG:
+            return "a number of many digits"
         case int() | float():
             return f"the number `{value}`"
         case str():

@@ -33,10 +33,6 @@ class Ledger:
         self._far: dict[tuple[str, str | None], set[int]] = {}
         self._spare = _ALLOWANCE
 
-    def first_time(self, item: str, subject: str | None, attempt: int) -> bool:
-        """Enter one answer; return whether it is the first of its item, subject and attempt."""
-        return not self.repeats((item,), (subject,), (attempt,))
-
     def repeats(
         self, items: Sequence[str], subjects: Sequence[str | None], attempts: Sequence[int]
     ) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from decimal import Decimal
 from itertools import islice
@@ -16,7 +17,7 @@ from markscheme.read.answers.taking import RawRows, take, taken_at_once
 from markscheme.vocabulary import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 
 def read_rows(
@@ -47,6 +48,12 @@ def _plain(row: Any) -> Any:
     """Return a row as JSON would have given it: a dict with usual numbers."""
     if isinstance(row, Answer):
         row = {field.name: getattr(row, field.name) for field in fields(Answer)}
-    if not hasattr(row, "keys"):
+    if not isinstance(row, Mapping):
         return row
-    return {key: float(row[key]) if isinstance(row[key], Decimal) else row[key] for key in row}
+    return {key: _plain_value(value) for key, value in row.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    return dict(value) if isinstance(value, Mapping) else value

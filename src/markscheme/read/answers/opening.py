@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -60,8 +60,9 @@ def read_answers(
 
 
 def _refuse_unless_readable(path: Path) -> None:
-    if path.is_dir():
-        raise AnswersError([_problem(path, "this is a folder; name a file of answers in it")])
+    with suppress(OSError):  # a name that no file can have fails to open below
+        if path.is_dir():
+            raise AnswersError([_problem(path, "this is a folder; name a file of answers in it")])
     if path.suffix.lower() not in _ALLOWED:
         allowed = ", ".join(_ALLOWED)
         raise UsageError(f"`{path}`: answers are read from {allowed}, or `-` for JSONL on stdin")
