@@ -53,9 +53,13 @@ class JsonSchema(BaseAxis):
         """
         if not set(self.schema) <= _KEY_KEYWORDS or self.schema.get("type", "object") != "object":
             return False
-        rest = self.schema.get("additionalProperties", True)
-        inner = [*self.schema.get("properties", {}).values(), *([] if rest is False else [rest])]
-        return all(map(_admits_any_text, inner))
+        known, rest = (
+            self.schema.get("properties", {}),
+            self.schema.get("additionalProperties", True),
+        )
+        if rest is False:
+            return bool(known) and all(map(_admits_any_text, known.values()))
+        return all(map(_admits_any_text, [*known.values(), rest]))
 
     def key(self, response: Response) -> Hashable:
         """Return what the cell depends on, where that is less than the whole response."""
