@@ -429,7 +429,7 @@ def test_several_subjects_are_told_apart_and_each_must_answer_everything(project
     assert subjects["b"]["missing"] == ["e-39-02"]
     assert subjects["a"]["score"] == 0.825
     text = score(project, file=file).out
-    assert "subject b: 0.05 (1 answers, 1 missing)" in text
+    assert "subject b: 0.05 (1 answer, 1 missing)" in text
     assert "b/e-39-01" in text
 
 

@@ -83,6 +83,7 @@ def test_an_axis_may_have_its_own_normalisation(tmp_path: Path) -> None:
         ("version: 2", "version: two", "r.yaml:2: version: must be a whole number, not `two`"),
         ("version: 2", "version: 0", "r.yaml:2: version: 0 is below 1; allowed: 1 or more"),
         ("0.60", ".nan", "r.yaml:7: axes.0.weight: `.nan` is not a number that can be used"),
+        ("0.60", "1e999999999", "axes.0.weight: `1e999999999` is not a number that can be"),
         ("0.60", "-.inf", "r.yaml:7: axes.0.weight: `-.inf` is not a number that can be used"),
         ("0.60", "-0.60", "r.yaml:7: axes.0.weight: -0.60 is below 0"),
         ("0.60", "'0.60'", "axes.0.weight: must be a number, not `0.60` in quotation marks"),
@@ -315,6 +316,20 @@ def test_mistakes_of_form_and_of_expectation_are_told_together(tmp_path: Path) -
         load_exam(tmp_path / "e.yaml", rubric=load_rubric("tutor-capstone"))
     fields = [problem.field for problem in caught.value.problems]
     assert fields == ["foo", "items.0.gloss_contains", "items.0.expected_contains"]
+
+
+def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
+    (tmp_path / "e.yaml").write_text(
+        "exam: t\nitems:\n  - {id: i, prompt: p, expected_contains: [a]}\n"
+        "  - {id: i, prompt: 5, expected_contains: [1]}\n  - {prompt: p}\n"
+    )
+    with pytest.raises(DocumentError) as caught:
+        load_exam(tmp_path / "e.yaml", rubric="tutor-capstone")
+    fields = {problem.field.replace("items.", "") for problem in caught.value.problems}
+    assert {"1.prompt", "1.id", "1.expected_contains.0", "2.id", "2.expected_contains"} <= fields
+    text = "rubric: r\naxes:\n  - {kind: max_words, weight: '1', limit: -1}\n"
+    told = " ".join(problems_of(tmp_path / "r.yaml", text))
+    assert all(field in told for field in ("axes.0.name", "axes.0.weight", "axes.0.limit"))
 
 
 def test_an_accent_written_as_an_escape_is_the_same_accent(tmp_path: Path) -> None:

@@ -132,6 +132,24 @@ def test_answers_may_be_values_of_the_library() -> None:
     assert result.frame["score"][0] == 0.65
 
 
+def test_a_polars_frame_is_as_good_as_a_file() -> None:
+    frame = pl.DataFrame({"item": ["e-39-01"], "output": ["Ate."], "subject": ["me"]})
+    assert score(TUTOR, CAPSTONE, frame).frame["score"][0] == 0.65
+
+
+@pytest.mark.parametrize("answers", [None, b"x", {"item": "e-39-01", "output": "Ate."}])
+def test_what_is_no_answers_is_refused_in_words(answers: Any) -> None:
+    with pytest.raises(markscheme.UsageError, match="a file's path, a polars frame, or a list"):
+        score(TUTOR, CAPSTONE, answers)
+
+
+def test_a_nest_too_deep_to_show_is_a_bad_row() -> None:
+    nest: dict[str, Any] = {}
+    for _ in range(3000):
+        nest = {"a": nest}
+    assert score(TUTOR, CAPSTONE, [{"item": "e-39-01", "output": nest}]).summary.errors == 1
+
+
 def test_names_and_paths_are_loaded_on_the_way(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"item": "e-39-01", "output": "Ate."}\n')

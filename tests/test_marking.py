@@ -97,6 +97,10 @@ def test_the_seeds_normalisation_is_idempotent_unless_it_leaves_an_end_to_take(t
         ('Sure!\n\n```\n{"correction": "Ate."}\n```\nHope it helps.', Reading.FENCED),
         ('Sure: ```json {"correction": "Ate."} ```', Reading.FENCED),
         ('~~~\n{"correction": "Ate."}\n~~~', Reading.FENCED),
+        ('> ```json\n> {"correction": "Ate."}\n> ```', Reading.FENCED),
+        ('- ~~~json\n  {"correction": "Ate."}\n  ~~~', Reading.FENCED),
+        ('~~~json\r{"correction": "Ate."}\r~~~', Reading.FENCED),
+        ('Answer: ```json5 {"correction": "Ate."}```', Reading.FENCED),
         ('```json\n{"correction": "Ate."}', Reading.FENCED),
         ('```sh\nls\n```\n```json\n{"correction": "Ate."}\n```', Reading.FENCED),
         ('  ```json\r\n  {"correction": "Ate."}\r\n  ```', Reading.FENCED),
@@ -129,7 +133,19 @@ def test_backticks_in_prose_do_not_swallow_the_fence_after_them() -> None:
     assert response.text_of("correction") == "Ate."
 
 
-@pytest.mark.parametrize("value", ["1e400", "9" * 400, '"\\ud800"', "1E-99999999"])
+@pytest.mark.parametrize(
+    "extra", ['["\\ud800"]', '{"\\ud800": 1}', "[" + "9" * 5000 + "]", "[" * 300 + "]" * 300]
+)
+def test_what_is_hard_to_hold_costs_the_schema_and_not_the_score(extra: str) -> None:
+    fields = '"correction": "Ate.", "spanish_gloss": "comió", "explanation": "x"'
+    marked = mark_answer(TUTOR, EAT, f'{{{fields}, "extra": {extra}}}')
+    assert marked.cells["schema"].value == 0
+    assert marked.score == Fraction(90, 100)
+
+
+@pytest.mark.parametrize(
+    "value", ["1e99999999999999999999", "1e400", "9" * 400, '"\\ud800"', "1E-99999999"]
+)
 def test_an_object_that_is_json_but_hard_to_hold_is_still_an_object(value: str) -> None:
     response = read_response(f'{{"correction": "Ate.", "n": {value}}}')
     assert response.reading is Reading.OBJECT
@@ -344,6 +360,9 @@ def test_a_pattern_that_would_take_for_ever_elsewhere_is_quick() -> None:
         ("10,500kg", Decimal(100), False),
         ("10.5e99999999999", Decimal(100), False),
         ("1.2.3", Decimal(100), False),
+        ("12,10", Decimal(0), False),
+        ("1.2,10", Decimal(0), False),
+        (".1e2", Decimal(0), True),
         ("v10", Decimal(100), False),
     ],
 )

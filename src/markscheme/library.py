@@ -6,6 +6,7 @@ What only one function needs is imported in it, so that the others start sooner.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,7 @@ from markscheme.weigh.aggregate import Tally
 from markscheme.weigh.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from markscheme.read.breakdowns import Published
     from markscheme.vocabulary import Answer, Axis
@@ -52,7 +53,7 @@ def load_rubric(source: str | Path, *, axes: Iterable[type[Axis]] = ()) -> Rubri
     return read_rubric(source, kinds=kinds, steps=STEPS)
 
 
-def load_exam(*sources: str | Path, rubric: Rubric | None = None) -> Exam:
+def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -> Exam:
     """Load one exam from one or more files or built-in names.
 
     With a rubric, items may hold what its axes expect, and must hold what they need.
@@ -60,6 +61,8 @@ def load_exam(*sources: str | Path, rubric: Rubric | None = None) -> Exam:
     >>> load_exam("capstone", "capstone-extra").names
     ('capstone', 'capstone-extra')
     """
+    if rubric is not None and not isinstance(rubric, Rubric):
+        rubric = load_rubric(rubric)
     own = [expectation_of(spec.axis) for spec in rubric] if rubric else []
     expectations = dict.fromkeys([*_usual_expectations(), *filter(None, own)])
     if not sources:
@@ -109,14 +112,16 @@ class Scoring:
         return self._frames.schema
 
     def batches(
-        self, answers: str | Path | Iterable[Answer | Mapping[str, Any]]
+        self, answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
     ) -> Iterator[AnswerBatch]:
         """Open answers to this exam: a file, or rows in memory."""
         items = [item.id for item in self.exam.items]
         if isinstance(answers, str | Path):
             return read_answers(answers, items=items)
-        if isinstance(answers, dict):
-            raise UsageError("the answers are one mapping; give a list of rows, or a file's path")
+        if isinstance(answers, pl.DataFrame):
+            return read_rows(answers.iter_rows(named=True), items=items)
+        if not isinstance(answers, Iterable) or isinstance(answers, dict | bytes):
+            raise UsageError("the answers must be a file's path, a polars frame, or a list of rows")
         return read_rows(answers, items=items)
 
     def frames(self, batches: Iterable[AnswerBatch]) -> Iterator[pl.DataFrame]:
@@ -151,9 +156,9 @@ class Scoring:
 def score(
     rubric: Rubric | str | Path,
     exam: Exam | str | Path,
-    answers: str | Path | Iterable[Answer | Mapping[str, Any]],
+    answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
 ) -> Result:
-    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin) or rows in memory.
+    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
 
     >>> row = {"item": "e-39-01", "output": "Ate."}
     >>> score("tutor-capstone", "capstone", [row]).summary.n

@@ -32,7 +32,8 @@ def command(directory: str, format_: str) -> Exit:
     folder = Path(directory)
     written = _write(folder)
     if format_ == "json":
-        click.echo(json.dumps({"directory": directory, "files": written}, indent=2))
+        shown = directory.encode("utf-8", "replace").decode()
+        click.echo(json.dumps({"directory": shown, "files": written}, indent=2))
         return Exit.OK
     for name in written:
         click.echo(f"wrote {folder / name}")

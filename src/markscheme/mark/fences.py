@@ -8,30 +8,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OPENING = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_OPENING = re.compile(
+    r"(?P<before>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?)(?P<mark>`{3,}|~{3,})(?P<info>.*)"
+)
 _RUN = re.compile(r"`{3,}")
-_INFO = re.compile(r"[ \t]*[A-Za-z]*\s*")
+_INFO = re.compile(r"[ \t]*[\w.+-]*\s*")
 
 
 def fenced_blocks(text: str) -> Iterator[str]:
-    """Yield what stands in fenced blocks, as CommonMark has them, in one pass.
+    """Yield what stands in fenced blocks, in one pass.
 
-    A fence opens with three or more backticks or tildes at the start of a line, and closes with a
-    line of as many, or at the end of the text.
+    A fence opens with three or more backticks or tildes at the start of a line, also behind the
+    marks of a quotation or a list and at any indentation, and closes with a line of as many, or at
+    the end of the text.
     """
     if "```" not in text and "~~~" not in text:
         return
-    lines = iter(text.split("\n"))
+    lines = iter(_LINE_END.split(text))
     for line in lines:
-        opening = _OPENING.match(line)
-        if opening is None or (opening[1][0] == "`" and "`" in opening[2]):
+        opening = _OPENING.fullmatch(line)
+        if opening is None or (opening["mark"][0] == "`" and "`" in opening["info"]):
             continue
         inside = []
         for following in lines:
-            closing = following.strip()
-            if len(closing) >= len(opening[1]) and not closing.strip(opening[1][0]):
+            bare = following.strip(" \t>")
+            if len(bare) >= len(opening["mark"]) and not bare.strip(opening["mark"][0]):
                 break
-            inside.append(following)
+            inside.append(bare if ">" in opening["before"] else following)
         yield "\n".join(inside)
 
 

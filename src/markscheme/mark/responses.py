@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _NO_FIELDS = Fields()
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"  # a byte order mark that came along with the text
+_BEYOND = Decimal("1E+999999")
 _BEYOND_ORJSON = ("surrogate", "number", "infinity")
 
 
@@ -102,9 +103,36 @@ def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
 def _parsed_slowly(text: str) -> Any:
     """Parse what is JSON but more than orjson takes: numbers beyond a double, half surrogates."""
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=Decimal, parse_int=Decimal)
-    except (ValueError, RecursionError, InvalidOperation):
+        value = json.loads(text, parse_constant=_refuse, parse_float=_decimal, parse_int=_decimal)
+    except (ValueError, RecursionError):
         return None
+    _replace_halves(value)
+    return value
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent that no number can have
+        return _BEYOND
+
+
+def _replace_halves(value: Any) -> None:
+    """Replace half characters in every text inside, whatever its depth."""
+    pending = [value]
+    while pending:
+        holder = pending.pop()
+        entries: list[tuple[Any, Any]]
+        if isinstance(holder, dict):
+            entries = [(_text(key), inner) for key, inner in holder.items()]
+            holder.clear()
+        elif isinstance(holder, list):
+            entries = list(enumerate(holder))
+        else:
+            continue
+        for key, inner in entries:
+            holder[key] = _text(inner) if isinstance(inner, str) else inner
+            pending.append(inner)
 
 
 def _refuse(name: str) -> NoReturn:

@@ -57,8 +57,7 @@ def _read_exam_file(
     items = []
     for index, entry in iterate(tree.get("items")):
         _check_keys(entry, ("items", index), expectations, complaints)
-        if isinstance(entry.get("id"), str) and isinstance(entry.get("prompt"), str):
-            items.append(_item(tree["items"], index, file))
+        items.append(_item(tree["items"], index, file))
     told = {problem.field for problem in complaints.problems}
     wrong = [problem for item in items for problem in check(item) if problem.field not in told]
     name = model.exam if isinstance(model, ExamModel) else ""
@@ -81,14 +80,19 @@ def _item(entries: Seq, index: int, file: str) -> Item:
     own = {"id", "prompt", "tags"}
     tags = entry.get("tags")
     return Item(
-        id=entry["id"],
-        prompt=entry["prompt"],
+        id=_text(entry.get("id")),
+        prompt=_text(entry.get("prompt")),
         expectations=Frozen.of({key: value for key, value in entry.items() if key not in own}),
         tags=Frozen({key: _tag(tags[key]) for key in tags}) if isinstance(tags, Map) else Frozen(),
         place=Place(
             file=file, line=entries.lines[index], field=f"items.{index}", lines=entry.lines
         ),
     )
+
+
+def _text(value: Any) -> str:
+    """Return a text; what is none was complained of, and only keeps the rest from being checked."""
+    return value if isinstance(value, str) else ""
 
 
 def _tag(value: Any) -> str:
@@ -98,7 +102,7 @@ def _tag(value: Any) -> str:
 def _duplicate_ids(items: Iterable[Item]) -> Iterable[Problem]:
     first: dict[str, Place] = {}
     for item in items:
-        if item.place is None:
+        if item.place is None or not item.id:
             continue
         if item.id in first:
             other = first[item.id]

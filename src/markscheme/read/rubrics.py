@@ -7,6 +7,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
+from pydantic import ValidationError
+
 from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
 from markscheme.read.complaints import Complaints, guess, iterate
@@ -88,13 +90,23 @@ def _read_axes(
         if not isinstance(kind, str) or kind not in models:
             _complain_of_kind(entry, path, models, complaints)
             continue
-        model = complaints.check(models[kind], entry, path)
+        model = complaints.check(models[kind], entry, path) or _without_common(models[kind], entry)
         if model is not None:
             spec = _made(cast("AxisModel", model), kinds[kind], inherited)
             for field, message in (*spec.axis.parameter_problems(), *_expects_problems(spec)):
                 complaints.add((*path, *field.split(".")), message)
             found.append(spec)
     return found
+
+
+def _without_common(model: type[AxisModel], entry: Any) -> AxisModel | None:
+    """Return an axis by its parameters alone, so that these are checked though a name is wrong."""
+    if not isinstance(entry, Map):
+        return None
+    try:
+        return model.model_validate({**entry, "name": "unnamed", "weight": 0})
+    except ValidationError:
+        return None
 
 
 def _complain_of_kind(

@@ -38,5 +38,5 @@ def locate(source: str | Path, kind: str) -> tuple[Path | Traversable, str]:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name that no file can have
+    except (OSError, ValueError):  # a name that no file can have
         return False

@@ -39,7 +39,9 @@ _CORE_SCHEMA: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
 )
 _MAY_BE_MORE = frozenset(["", *"+-.0123456789~nNtTfF"])  # first characters of what is no word
 _LONG_NUMBER = re.compile(r"[-+0-9.eE]{100,}")
-_NOT_A_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_NOT_A_NUMBER = re.compile(
+    r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|[-+]?[0-9.]*[0-9][0-9.]*[eE][-+]?[0-9]{5,}"
+)
 
 
 class Map(dict[str, Any]):

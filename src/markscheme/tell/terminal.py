@@ -198,8 +198,9 @@ class Page:
     def _subjects(self, summary: Summary) -> None:
         for found in summary.subjects:
             lacking = f", {len(found.missing):,} missing" if found.missing else ""
-            told = f"{show(found.score)} ({found.n:,} answers{lacking})"
-            self.out.print(Text(f"  subject {found.subject or '(none)'}: {_line(told)}"))
+            answers = f"{found.n:,} answer{'' if found.n == 1 else 's'}"
+            told = f"subject {found.subject or '(none)'}: {show(found.score)} ({answers}{lacking})"
+            self.out.print(Text(f"  {_line(told)}"))
 
     def _groups(self, summary: Summary) -> None:
         tags: dict[str, list[Group]] = {}

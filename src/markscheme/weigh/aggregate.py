@@ -11,7 +11,7 @@ import polars as pl
 
 from markscheme.exact import mean
 from markscheme.mark.scoring import score_of
-from markscheme.vocabulary import Group, SubjectSummary, Summary
+from markscheme.vocabulary import Frozen, Group, SubjectSummary, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -83,9 +83,9 @@ class Tally:
             groups=tuple(self._groups()),
         )
 
-    def _means(self, sums: _Sums) -> dict[str, Fraction | None]:
+    def _means(self, sums: _Sums) -> Frozen:
         totals = zip(self.rubric, sums.axes, strict=True)
-        return {spec.name: mean(total, sums.n) for spec, total in totals}
+        return Frozen({spec.name: mean(total, sums.n) for spec, total in totals})
 
     def _subjects(self, missing: Mapping[str | None, list[int]]) -> Iterator[SubjectSummary]:
         counts: dict[str | None, list[tuple[Key, int]]] = {}
@@ -115,9 +115,8 @@ class Tally:
         sums = self._sums(counts)
         if not sums.n:
             return None
-        axes = {
-            spec.name: total / sums.n for spec, total in zip(self.rubric, sums.axes, strict=True)
-        }
+        totals = zip(self.rubric, sums.axes, strict=True)
+        axes = Frozen({spec.name: total / sums.n for spec, total in totals})
         return Group(tag=tag, value=value, n=sums.n, score=sums.score / sums.n, axes=axes)
 
     def _sums(self, counts: Iterable[tuple[Key, int]]) -> _Sums:

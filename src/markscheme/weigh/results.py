@@ -18,7 +18,7 @@ from markscheme.weigh.records import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Result:
     """Exact totals, one row for each answer as a polars frame, and the rows that were none."""
 

@@ -85,7 +85,10 @@ class JsonSchema(BaseAxis):
             return Cell.missed("the JSON object stands in a code fence; the response must be bare")
         if response.document is None:
             return Cell.missed(f"the response is no JSON object: {response.why}")
-        violations = [_violation(error) for error in islice(self._errors(response), _SHOWN + 1)]
+        try:
+            violations = [_violation(error) for error in islice(self._errors(response), _SHOWN + 1)]
+        except ValueError as error:  # too deep, a number too long, half a character
+            return Cell.missed(f"the object is too hard to hold to be checked: {error}")
         violations += [
             f"{name}: an axis reads this field and does not find what it can read"
             for name in response.lacking

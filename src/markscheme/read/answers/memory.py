@@ -41,7 +41,13 @@ def _batches(
 
 
 def _shown(part: list[Any]) -> Callable[[int], str]:
-    return lambda at: excerpt(str(part[at]))
+    def shown(at: int) -> str:
+        try:
+            return excerpt(str(part[at]))
+        except (RecursionError, ValueError):  # too deep, or a number too long to be shown
+            return "…"
+
+    return shown
 
 
 def _plain(row: Any) -> Any:

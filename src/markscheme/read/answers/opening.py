@@ -60,7 +60,7 @@ def read_answers(
 
 
 def _refuse_unless_readable(path: Path) -> None:
-    with suppress(OSError):  # a name that no file can have fails to open below
+    with suppress(OSError, ValueError):  # a name that no file can have fails to open below
         if path.is_dir():
             raise AnswersError([_problem(path, "this is a folder; name a file of answers in it")])
     if path.suffix.lower() not in _ALLOWED:
@@ -70,8 +70,9 @@ def _refuse_unless_readable(path: Path) -> None:
         path.open("rb").close()
     except FileNotFoundError:
         raise AnswersError([_problem(path, "there is no such file")]) from None
-    except OSError as error:
-        raise AnswersError([_problem(path, f"this cannot be opened: {error.strerror}")]) from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise AnswersError([_problem(path, f"this cannot be opened: {why}")]) from error
 
 
 def _text_answers(
