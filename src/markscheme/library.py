@@ -120,7 +120,8 @@ class Scoring:
             return read_answers(answers, items=items)
         if isinstance(answers, pl.DataFrame):
             return read_rows(answers.iter_rows(named=True), items=items)
-        if not isinstance(answers, Iterable) or isinstance(answers, dict | bytes):
+        given: object = answers
+        if not isinstance(given, Iterable) or isinstance(given, dict | bytes):
             raise UsageError("the answers must be a file's path, a polars frame, or a list of rows")
         return read_rows(answers, items=items)
 
