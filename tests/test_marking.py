@@ -483,7 +483,7 @@ def test_the_score_does_not_depend_on_the_order_of_the_axes(axes: list[Any], out
     assert dict(one.cells) == dict(two.cells)
 
 
-def agree(rubric: Rubric, exam: Exam, rows: list[tuple[str, Any]]) -> None:
+def check_agreement(rubric: Rubric, exam: Exam, rows: list[tuple[str, Any]]) -> None:
     """Compare the columns with the definition cell by cell, the second time from memory."""
     marker, items = Marker(rubric, exam), {item.id: item for item in exam.items}
     for _ in range(2):
@@ -530,7 +530,7 @@ def test_columns_agree_with_the_definition_under_any_schema(
     )
     rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
     item = Item(id="q", prompt="p", expectations={"expected": "ate", "expected_number": 2})
-    agree(
+    check_agreement(
         rubric, Exam(names=("e",), items=(item,), fingerprint="b2:0"), [("q", o) for o in outputs]
     )
 
@@ -543,7 +543,7 @@ def test_an_axis_that_judges_otherwise_than_its_parent_does_not_share_its_cells(
     axes = (AxisSpec(name="loud", weight=Decimal(1), axis=Shouting(limit=1)),)
     rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
     exam = Exam(names=("e",), items=(EAT,), fingerprint="b2:0")
-    agree(rubric, exam, [(EAT.id, "ATE"), (EAT.id, "ate"), (EAT.id, "WENT")])
+    check_agreement(rubric, exam, [(EAT.id, "ATE"), (EAT.id, "ate"), (EAT.id, "WENT")])
 
 
 def test_the_order_of_two_axes_on_one_field_changes_nothing() -> None:
@@ -557,7 +557,7 @@ def test_the_order_of_two_axes_on_one_field_changes_nothing() -> None:
     for axes in ((text, number, form), (number, text, form)):
         rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
         found.append(mark_answer(rubric, item, '{"b": 3, "c": 5}').score)
-        agree(rubric, exam, [("q", '{"b": 3, "c": 5}'), ("q", '{"b": "3"}'), ("q", "3")])
+        check_agreement(rubric, exam, [("q", '{"b": 3, "c": 5}'), ("q", '{"b": "3"}'), ("q", "3")])
     assert found[0] == found[1] == Fraction(8, 10)
 
 
@@ -599,7 +599,7 @@ def test_axes_with_many_different_values_are_told_apart() -> None:
     spec = [AxisSpec(name=f"a{n}", weight=Decimal("0.1"), axis=Partial(limit=1)) for n in range(10)]
     rubric = Rubric(name="r", version=1, axes=tuple(spec), gates=(), fingerprint="b2:0")
     exam = Exam(names=("e",), items=(EAT,), fingerprint="b2:0")
-    agree(rubric, exam, [(EAT.id, str(n)) for n in range(200)])
+    check_agreement(rubric, exam, [(EAT.id, str(n)) for n in range(200)])
 
 
 @given(st.lists(st.tuples(st.sampled_from(["e-39-01", "x"]), OUTPUTS), min_size=1, max_size=8))
@@ -607,4 +607,4 @@ def test_marking_in_columns_agrees_with_the_definition(rows: list[tuple[str, str
     other = Item(
         id="x", prompt="p", expectations={"expected_contains": ["a", "e"], "gloss_contains": ["ó"]}
     )
-    agree(TUTOR, Exam(names=("e",), items=(EAT, other), fingerprint="b2:0"), rows)
+    check_agreement(TUTOR, Exam(names=("e",), items=(EAT, other), fingerprint="b2:0"), rows)
