@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header --no-annotate \
+  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types imports pytest fix schemas exams pins bench peers clean
 
@@ -55,8 +58,8 @@ exams: $(VENV)/.run ## write the built-in exams anew from the verb table
 	$(BIN)/python scripts/build_exams.py
 
 pins: $(VENV)/.dev ## compile the pinned requirements anew (names no index)
-	$(BIN)/python -m piptools compile --quiet --strip-extras --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host -o requirements/run.txt pyproject.toml
-	$(BIN)/python -m piptools compile --quiet --strip-extras --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe -o requirements/dev.txt requirements/dev.in
+	$(COMPILE) -o requirements/run.txt pyproject.toml
+	$(COMPILE) --allow-unsafe -o requirements/dev.txt requirements/dev.in
 
 bench: $(VENV)/.dev ## measure bulk scoring beside its floor; writes docs/performance.md
 	$(BIN)/python benchmarks/bulk.py --work .bench --document docs/performance.md

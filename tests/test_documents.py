@@ -167,6 +167,11 @@ def test_an_axis_of_unknown_kind_is_told_once_and_its_parameters_are_left_alone(
     assert len(found) == 1
 
 
+def test_a_weight_out_of_range_blames_no_other_axis(tmp_path: Path) -> None:
+    found = problems_of(tmp_path / "r.yaml", RUBRIC.replace("0.60", "-0.60"))
+    assert found == ["r.yaml:7: axes.0.weight: -0.60 is below 0; allowed: 0 or more"]
+
+
 def test_weights_that_miss_1_by_a_hair_are_refused_with_the_whole_sum(tmp_path: Path) -> None:
     found = problems_of(tmp_path / "r.yaml", RUBRIC.replace("0.40", "0.4000000000000000000000001"))
     assert "sum to 1.0000000000000000000000001;" in found[0]

@@ -183,6 +183,8 @@ def _check_weights(tree: Map, complaints: Complaints) -> None:
         return
     if not all(isinstance(w, int | Decimal) and not isinstance(w, bool) for _, w in weights):
         return
+    if not all(0 <= weight <= 1 for _, weight in weights):
+        return  # complained of already; a sum with it in would blame another axis
     total, blamed = Fraction(0), weights[-1]
     for index, weight in weights:
         total += Fraction(weight)

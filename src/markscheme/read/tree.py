@@ -295,7 +295,8 @@ class _Builder:
         if event.style or not event.implicit[0] or text[:1] not in _MAY_BE_MORE:
             return text
         if _NOT_A_NUMBER.fullmatch(text) or _LONG_NUMBER.fullmatch(text):
-            message = f"`{text[:20]}` is not a number that can be used; finite ones of < 100 digits"
+            allowed = "finite numbers of fewer than 100 digits are allowed"
+            message = f"`{text[:20]}` is not a number that can be used; {allowed}"
             self.note(line, self.path(), message)
             return None
         return _plain_value(text)
