@@ -657,15 +657,3 @@ def test_stdin_is_read_as_jsonl(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Stdin())
     batch = merged(read_answers("-", items=ITEMS))
     assert (batch.lines, only_error(batch).line) == ([1], 2)
-
-
-def test_reading_jsonl_and_csv_does_not_import_polars(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(GOOD)
-    (tmp_path / "a.csv").write_bytes(b"item,output\ne-39-01,Ate.\n")
-    code = (
-        "import sys; from markscheme.read.answers import read_answers\n"
-        "for path in sys.argv[1:]: assert len(next(read_answers(path, items=['e-39-01']))) == 1\n"
-        "assert 'polars' not in sys.modules"
-    )
-    paths = [str(tmp_path / "a.jsonl"), str(tmp_path / "a.csv")]
-    subprocess.run([sys.executable, "-c", code, *paths], check=True)

@@ -21,6 +21,7 @@ from markscheme.mark.columns import Marker
 from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, further_steps, normalise
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import mark_answer
+from markscheme.read.answers import AnswerBatch
 from markscheme.read.composed import composed
 from markscheme.vocabulary import Fields
 
@@ -486,8 +487,11 @@ def test_the_score_does_not_depend_on_the_order_of_the_axes(axes: list[Any], out
 def check_agreement(rubric: Rubric, exam: Exam, rows: list[tuple[str, Any]]) -> None:
     """Compare the columns with the definition cell by cell, the second time from memory."""
     marker, items = Marker(rubric, exam), {item.id: item for item in exam.items}
+    batch = AnswerBatch()
+    for at, (item, output) in enumerate(rows):
+        batch.append(at + 1, (item, output, None, at + 1, None, None, None, None))
     for _ in range(2):
-        marked = marker.mark([item for item, _ in rows], [output for _, output in rows])
+        marked = marker.mark(batch)
         for at, (item, output) in enumerate(rows):
             wanted = mark_answer(rubric, items[item], output)
             got = [marked.cell(axis, at) for axis in range(len(rubric.axes))]

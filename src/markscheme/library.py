@@ -117,7 +117,7 @@ class Scoring:
         """Open answers to this exam: a file, or rows in memory."""
         items = [item.id for item in self.exam.items]
         if isinstance(answers, str | Path):
-            return read_answers(answers, items=items)
+            return read_answers(answers, items=items, fields=self._marker.fields)
         if isinstance(answers, pl.DataFrame):
             return read_rows(answers.iter_rows(named=True), items=items)
         given: object = answers
@@ -128,10 +128,10 @@ class Scoring:
     def frames(self, batches: Iterable[AnswerBatch]) -> Iterator[pl.DataFrame]:
         """Yield the rows of each batch, the bad ones after the answers; last the missing items."""
         for batch in batches:
-            if batch.items:
-                marked = self._marker.mark(batch.items, batch.outputs)
-                self.tally.add(marked, batch.subjects)
-                yield self._frames.answered(batch, marked)
+            if batch.rows > len(batch.errors):
+                marked = self._marker.mark(batch)
+                self.tally.add(marked)
+                yield self._frames.answered(marked)
             if batch.errors:
                 self.tally.errors += len(batch.errors)
                 self.errors.extend(batch.errors[: ERRORS_KEPT - len(self.errors)])

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import polars as pl
 
 from markscheme.mark.axes.base import TextAxis
@@ -23,9 +25,10 @@ from markscheme.mark.shapes import Shape
 from markscheme.vocabulary import Cell, Reading, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from markscheme.mark.shapes import Texts
+    from markscheme.read.answers import AnswerBatch
     from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
 REMEMBERED = 50_000
@@ -48,8 +51,9 @@ class CellTable:
         """Forget everything, so that memory stays flat over any number of answers."""
         self.cells: list[Cell] = []
         self.codes: dict[Hashable, int] = {}
+        self.known: pl.DataFrame | None = None
         self.values: list[Fraction | None] = []
-        self._numbers: dict[Fraction | None, int] = {}
+        self._numbers: dict[object, int] = {}
         self._characters = 0
         self._frame = pl.DataFrame(schema=_CELLS)
 
@@ -68,6 +72,20 @@ class CellTable:
             self._characters += len(text)
         return code
 
+    def look_up(self, keys: pl.DataFrame, judge: Callable[[int], Cell]) -> pl.Series:
+        """Return the code of each row by its key; `judge` judges the row at a position."""
+        names = keys.columns
+        if self.known is None:
+            self.known = keys.clear().with_columns(code=pl.lit(0, dtype=pl.UInt32))
+        codes = keys.join(self.known, on=names, how="left", maintain_order="left")["code"]
+        if codes.null_count():
+            new = keys.with_row_index("at").filter(codes.is_null())
+            new = new.unique(names, keep="first", maintain_order=True)
+            added = pl.Series("code", [self.add(judge(at)) for at in new["at"]], dtype=pl.UInt32)
+            self.known = self.known.vstack(new.select(names).with_columns(added))
+            codes = keys.join(self.known, on=names, how="left", maintain_order="left")["code"]
+        return codes
+
     def frame(self) -> pl.DataFrame:
         """Return the cells as columns; only those that are new are converted."""
         new = self.cells[self._frame.height :]
@@ -81,21 +99,25 @@ class CellTable:
         return self._frame
 
     def _number(self, value: Fraction | None) -> int:
-        if value not in self._numbers:
-            self._numbers[value] = len(self.values)
+        key = None if value is None else value.as_integer_ratio()
+        if key not in self._numbers:
+            self._numbers[key] = len(self.values)
             self.values.append(value)
-        return self._numbers[value]
+        return self._numbers[key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """A batch of answers after marking, in columns.
+    """A batch of answers after marking, in columns, in the order of their lines.
 
-    `codes` holds a column for each axis, with positions in the table of that axis, and `cells` the
-    rows of the table that they lead to. `vectors` numbers the different sets of axis values, and
-    `values` says what each number stands for. It holds until the next batch is marked.
+    `table` says what is known of each answer beside its output, `items` the position of its item
+    in the exam. `codes` holds a column for each axis, with positions in the table of that axis,
+    and `cells` the rows of the table that they lead to. `vectors` numbers the different sets of
+    axis values, and `values` says what each number stands for. It holds until the next batch is
+    marked.
     """
 
+    table: pl.DataFrame
     items: pl.Series
     readings: pl.Series
     got: pl.Series
@@ -117,31 +139,80 @@ class Marker:
     def __init__(self, rubric: Rubric, exam: Exam) -> None:
         self.rubric = rubric
         self.items: tuple[Item, ...] = exam.items
-        self.index: dict[str, int] = {item.id: i for i, item in enumerate(exam.items)}
+        self._ids = pl.Enum([item.id for item in exam.items])
         self._shape = Shape(rubric.fields)
         self._got = getattr(leading_axis(rubric), "reads", None)
         self._tables = [CellTable(spec) for spec in rubric]
         self._memory = Memory()
 
-    def mark(self, items: Sequence[str], outputs: Sequence[str | Mapping[str, Any]]) -> Marked:
-        """Mark one batch: each output as the answer to the item beside it."""
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that outputs must have, and nothing else, to be marked in columns of text."""
+        texts = all(map(_reads_a_field, self.rubric))
+        return tuple(self.rubric.fields.accepted) if texts and self._got is not None else ()
+
+    def mark(self, batch: AnswerBatch) -> Marked:
+        """Mark the answers of one batch."""
         if self._memory.full or any(table.full for table in self._tables):
             self._forget()
-        indices = list(map(self.index.__getitem__, items))
-        rows = self._memory.recall(outputs, indices, self._rows)
-        codes = [rows[f"axis {at}"] for at in range(len(self._tables))]
+        table = batch.table()
+        items = table["item"].cast(self._ids).to_physical().alias("index")
+        rows = self._marked(batch, items)
+        table = pl.concat([table, items.to_frame(), rows], how="horizontal")
+        if batch.alike and batch.items:
+            table = table.sort("line")
+        codes = [table[f"axis {at}"] for at in range(len(self._tables))]
         cells = [t.frame()[column] for t, column in zip(self._tables, codes, strict=True)]
         vectors, values = _vectors(self._tables, cells)
         return Marked(
-            items=pl.Series(indices, dtype=pl.UInt32),
-            readings=rows["reading"],
-            got=rows["got"],
+            table=table,
+            items=table["index"],
+            readings=table["reading"],
+            got=table["got"],
             codes=codes,
             cells=cells,
             tables=self._tables,
             vectors=vectors,
             values=values,
         )
+
+    def _marked(self, batch: AnswerBatch, items: pl.Series) -> pl.DataFrame:
+        """Mark the rows that are alike, then the others."""
+        parts = []
+        if batch.alike:
+            parts.append(self._alike_rows(batch.alike.texts, items.head(batch.alike.table.height)))
+        if batch.items or not parts:
+            indices = items.tail(len(batch.items)).to_list()
+            parts.append(self._memory.recall(batch.outputs, indices, self._rows))
+        return pl.concat(parts)
+
+    def _alike_rows(self, texts: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
+        """Mark answers that are objects of exactly the fields that axes read, all of them text."""
+        columns = {
+            "reading": pl.repeat(Reading.OBJECT.value, texts.height, eager=True),
+            "got": texts[str(self._got)],
+        }
+        for at, table in enumerate(self._tables):
+            columns[f"axis {at}"] = self._alike_codes(table, texts, items)
+        return pl.DataFrame(columns)
+
+    def _alike_codes(self, table: CellTable, texts: pl.DataFrame, items: pl.Series) -> pl.Series:
+        axis = table.spec.axis
+        if not isinstance(axis, TextAxis):
+            code = table.codes.get("usual")
+            if code is None:
+                document = orjson.dumps(texts.row(0, named=True)).decode()
+                response = read_response(document, self._shape.fields)
+                code = table.add(judged(axis, response, self.items[items[0]]), "usual")
+            return pl.repeat(code, texts.height, dtype=pl.UInt32, eager=True)
+        read = texts[str(axis.reads)]
+        return table.look_up(
+            axis.column_keys(read, items), partial(self._judge, table, read, items)
+        )
+
+    def _judge(self, table: CellTable, texts: pl.Series, items: pl.Series, at: int) -> Cell:
+        response = Response(reading=Reading.TEXT, text=texts[at])
+        return judged(table.spec.axis, response, self.items[items[at]])
 
     def _forget(self) -> None:
         """Forget rows and cells together: rows hold codes of cells."""
@@ -182,7 +253,7 @@ class Marker:
     def _text_codes(
         self, table: CellTable, axis: TextAxis, indices: Sequence[int], texts: Texts
     ) -> list[int]:
-        read, keys = texts.of(axis.reads), _keys_of(axis)
+        read, keys = texts.of(axis.reads), _own(axis, "keys")
         codes: list[Any] = list(map(table.codes.get, keys(axis, read, indices)))
         if None in codes:
             for at in [at for at, code in enumerate(codes) if code is None]:
@@ -223,14 +294,27 @@ class Marker:
         return judged(table.spec.axis, response, self.items[index])
 
 
-def _keys_of(axis: TextAxis) -> Callable[..., Iterable[Hashable]]:
-    """Return how the axis tells texts apart; not by keys that were made for another judgement."""
+def _reads_a_field(spec: AxisSpec) -> bool:
+    """Whether the axis judges the text of one field, or the keys of an object of texts."""
+    axis = spec.axis
+    if type(axis) is JsonSchema:
+        return axis.asks_for_texts
+    return (
+        isinstance(axis, TextAxis)
+        and type(axis).mark is TextAxis.mark
+        and axis.reads is not None
+        and str in axis.accepts
+    )
+
+
+def _own(axis: TextAxis, way: str) -> Callable[..., Any]:
+    """Return a way of telling texts apart, but not one that was made for another judgement."""
     for kind in type(axis).__mro__:
-        if "keys" in vars(kind):
-            return type(axis).keys
+        if way in vars(kind):
+            return getattr(type(axis), way)  # type: ignore[no-any-return]
         if "judge" in vars(kind):
             break
-    return TextAxis.keys
+    return getattr(TextAxis, way)  # type: ignore[no-any-return]
 
 
 def _vectors(
@@ -239,7 +323,7 @@ def _vectors(
     """Number the sets of axis values, and say what each number stands for."""
     numbers = pl.DataFrame([f["number"].alias(str(at)) for at, f in enumerate(cells)])
     if prod(len(table.values) for table in tables) < _LARGEST:
-        vectors = pl.zeros(numbers.height, dtype=pl.UInt64, eager=True)
+        vectors = pl.zeros(numbers.height, dtype=pl.UInt64, eager=True).alias("vector")
         for table, column in zip(tables, numbers.iter_columns(), strict=True):
             vectors = vectors * len(table.values) + column.cast(pl.UInt64)
     else:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from markscheme.mark.columns import Marked
-    from markscheme.read.answers import AnswerBatch
     from markscheme.vocabulary import Exam, RowError, Rubric
 
+_KNOWN = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost", "line")
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
 
 
@@ -65,7 +65,7 @@ class Frames:
         }
         return pl.Schema(columns)
 
-    def answered(self, batch: AnswerBatch, marked: Marked) -> pl.DataFrame:
+    def answered(self, marked: Marked) -> pl.DataFrame:
         """Return the rows of the answers of one batch."""
         scores = self._scores(marked)
         columns: dict[str, Any] = {
@@ -80,13 +80,7 @@ class Frames:
             "reading": marked.readings,
             "reason": self._each(cells["reason"] for cells in marked.cells),
             "near_miss": self._each(cells["near_miss"] for cells in marked.cells),
-            "subject": batch.subjects,
-            "attempt": batch.attempts,
-            "latency_ms": batch.latency_ms,
-            "tokens_in": batch.tokens_in,
-            "tokens_out": batch.tokens_out,
-            "cost": batch.costs,
-            "line": batch.lines,
+            **{name: marked.table[name] for name in _KNOWN},
             "error": None,
         }
         return self._frame(columns, len(marked.items))

@@ -61,11 +61,12 @@ class Memory:
     ) -> None:
         """Mark what is new, once for each pair, and complete the codes."""
         firsts: dict[tuple[str, int], int] = {}
+        height = self._rows.height
         for at in new:
-            codes[at] = self._rows.height + firsts.setdefault((outputs[at], items[at]), len(firsts))
+            codes[at] = height + firsts.setdefault((outputs[at], items[at]), len(firsts))
         if firsts:
             rows = mark([output for output, _ in firsts], [item for _, item in firsts])
-            self._codes |= {pair: self._rows.height + at for pair, at in firsts.items()}
+            self._codes |= {pair: height + at for pair, at in firsts.items()}
             self._rows = self._rows.vstack(rows) if self._rows.width else rows
             self._characters += sum(len(output) for output, _ in firsts)
 

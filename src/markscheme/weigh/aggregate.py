@@ -14,7 +14,7 @@ from markscheme.mark.scoring import score_of
 from markscheme.vocabulary import Frozen, Group, SubjectSummary, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from markscheme.mark.columns import Marked
     from markscheme.vocabulary import Exam, Rubric
@@ -36,15 +36,18 @@ class Tally:
         self.errors = 0
         self._numbers: dict[Values, int] = {}
 
-    def add(self, marked: Marked, subjects: Sequence[str | None]) -> None:
+    def add(self, marked: Marked) -> None:
         """Count the answers of one batch, each with the subject who gave it."""
         numbers = {vector: self._number(values) for vector, values in marked.values.items()}
-        columns = pl.DataFrame({"item": marked.items, "vector": marked.vectors})
-        several = len(set(subjects)) > 1
-        if several:
-            columns = columns.with_columns(pl.Series("subject", subjects, dtype=pl.String))
-        for item, vector, *who, count in columns.group_by(pl.all()).len().iter_rows():
-            self.counts[who[0] if several else subjects[0], item, numbers[vector]] += count
+        columns = [
+            marked.table["subject"],
+            marked.items.alias("item"),
+            marked.vectors.alias("values"),
+        ]
+        for subject, item, vector, count in (
+            pl.DataFrame(columns).group_by(pl.all()).len().iter_rows()
+        ):
+            self.counts[subject, item, numbers[vector]] += count
 
     def _number(self, values: Values) -> int:
         """Return the number of a set of axis values, a new one where it is new."""

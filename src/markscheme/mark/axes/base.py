@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import polars as pl
+
 from markscheme.errors import shown
 from markscheme.vocabulary import Cell, Item, Response
 
@@ -72,6 +74,10 @@ class TextAxis(BaseAxis):
     def keys(self, texts: Sequence[str], items: Sequence[int]) -> Iterable[Hashable]:
         """Return what each judgement depends on: texts with equal keys get equal cells."""
         return zip(texts, items, strict=True)
+
+    def column_keys(self, texts: pl.Series, items: pl.Series) -> pl.DataFrame:
+        """Return the same as columns: rows with equal keys get equal cells."""
+        return pl.DataFrame([texts.alias("text"), items.alias("item")])
 
 
 def _with_note(cell: Cell, note: str) -> Cell:

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+import polars as pl
+
 from markscheme.mark.axes.base import TextAxis, counted
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+
+_OTHER_SPACE = r"[\x09-\x0d\x1c-\x1f]"  # what else parts words in ASCII
 
 
 class Unit(StrEnum):
@@ -36,6 +41,23 @@ class MaxWords(TextAxis):
     def keys(self, texts: Sequence[str], items: Sequence[int]) -> Iterable[Hashable]:  # noqa: ARG002
         """Return the counts: nothing else matters."""
         return map(len, map(str.split, texts))
+
+    def column_keys(self, texts: pl.Series, items: pl.Series) -> pl.DataFrame:  # noqa: ARG002
+        """Return the counts: of spaces where single spaces part the words, else by splitting."""
+        odd = (
+            texts.str.contains("  ", literal=True)
+            | texts.str.starts_with(" ")
+            | texts.str.ends_with(" ")
+            | (texts == "")
+            | texts.str.contains(_OTHER_SPACE)
+            | (texts.str.len_bytes() != texts.str.len_chars())  # not ASCII
+        )
+        counts = texts.str.count_matches(" ", literal=True) + 1
+        if odd.any():
+            at = odd.arg_true()
+            split = [len(text.split()) for text in texts.gather(at)]
+            counts = counts.scatter(at, pl.Series(split, dtype=pl.UInt32))
+        return pl.DataFrame([counts.alias("words")])
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count, and how much it is over."""

@@ -39,14 +39,14 @@ def read_delimited(
     names = _names(next(read), file)
     batch, size = AnswerBatch(), 0
     for piece in _pieces(read, min(_PIECE_ROWS, limits.batch_rows)):
-        before = len(batch)
         take(batch, _raw_rows(piece, names), known)
-        ledger.strike(batch, before)
         size += sum(len(record.raw) for record in piece)
         if batch.rows >= limits.batch_rows or size >= limits.batch_bytes:
+            ledger.strike(batch)
             yield batch
             batch, size = AnswerBatch(), 0
     if batch.rows:
+        ledger.strike(batch)
         yield batch
 
 

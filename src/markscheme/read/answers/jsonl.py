@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from markscheme.read.answers.alike import AlikeLines
 from markscheme.read.answers.batch import AnswerBatch
 from markscheme.read.answers.encoding import fault_in_bytes
 from markscheme.read.answers.excerpt import excerpt
 from markscheme.read.answers.limits import USUAL, Limits
-from markscheme.read.answers.lines import LongLine, split
+from markscheme.read.answers.lines import Lines, LongLine, split
 from markscheme.read.answers.rows import Refused
 from markscheme.read.answers.taking import RawRows, columns_taken, take, taken_at_once
 from markscheme.read.answers.typed import typed_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from markscheme.read.answers.known import KnownItems
     from markscheme.read.answers.ledger import Ledger
+    from markscheme.read.answers.lines import Stretch
 
 _SMALL = 2_048
+_SLICE = 262_144
 _FENCE = 2_718_281_828
 _FENCE_TEXT = b"%d" % _FENCE
 _FENCE_BETWEEN = b",%d," % _FENCE
@@ -32,30 +35,76 @@ def read_jsonl(
     *,
     known: KnownItems,
     ledger: Ledger | None = None,
+    fields: Collection[str] = (),
     limits: Limits = USUAL,
     first_line: int = 1,
 ) -> Iterator[AnswerBatch]:
     """Yield the answers in a file, or in a part of one that starts with line `first_line`.
 
     `blocks` are its bytes in pieces of any size. Without a `ledger` repeats are not looked for:
-    whoever reads a file in parts enters all of them into one ledger.
+    whoever reads a file in parts enters all of them into one ledger. Outputs that hold exactly
+    these `fields` may come as columns of their texts.
     """
-    batch, size, line = AnswerBatch(), 0, first_line
-    for stretch in split(blocks, limit=limits.row_bytes):
-        before = len(batch)
+    writer = AlikeLines(known.ids, fields) if fields else None
+    line = first_line
+    for stretch in _gathered(split(blocks, limit=limits.row_bytes), limits):
         if isinstance(stretch, LongLine):
-            batch.errors.append(stretch.error(line, limits.row_bytes))
+            yield AnswerBatch(errors=[stretch.error(line, limits.row_bytes)])
             line += 1
-        else:
-            line += _take_lines(batch, stretch.text, line, known)
-            size += len(stretch.text)
+            continue
+        batch = AnswerBatch()
+        if writer is None or not _taken_alike(batch, stretch.text, line, writer, known):
+            for first, text in _slices(stretch.text, line):
+                _take_lines(batch, text, first, known)
         if ledger:
-            ledger.strike(batch, before)  # at once, while the columns are still in the cache
-        if batch.rows >= limits.batch_rows or size >= limits.batch_bytes:
+            ledger.strike(batch)
+        if batch.rows:
             yield batch
-            batch, size = AnswerBatch(), 0
-    if batch.rows:
-        yield batch
+        line += stretch.text.count(b"\n") + 1
+
+
+def _gathered(stretches: Iterable[Stretch], limits: Limits) -> Iterator[Stretch]:
+    """Join stretches of lines until they reach the size of a batch."""
+    texts: list[bytes] = []
+    size = rows = 0
+    for stretch in stretches:
+        if isinstance(stretch, Lines):
+            texts.append(stretch.text)
+            size += len(stretch.text)
+            rows += stretch.text.count(b"\n") + 1
+        full = size >= limits.batch_bytes or rows >= limits.batch_rows
+        if texts and (full or isinstance(stretch, LongLine)):
+            yield Lines(text=b"\n".join(texts))
+            texts, size, rows = [], 0, 0
+        if isinstance(stretch, LongLine):
+            yield stretch
+    if texts:
+        yield Lines(text=b"\n".join(texts))
+
+
+def _taken_alike(
+    batch: AnswerBatch, text: bytes, first: int, writer: AlikeLines, known: KnownItems
+) -> bool:
+    """Add lines that are mostly written alike, the others among them one by one."""
+    found = writer.read(text, first)
+    if found is None:
+        return False
+    batch.alike, others = found
+    lines, raws = [line for line, _ in others], [raw for _, raw in others]
+    rows = list(map(_value_of, raws))
+    take(batch, RawRows(lines=lines, rows=rows, shown=lambda at: excerpt(raws[at])), known)
+    return True
+
+
+def _slices(text: bytes, first: int) -> Iterator[tuple[int, bytes]]:
+    """Yield whole lines in pieces small enough to stay in the cache, with their first line."""
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start + _SLICE)
+        piece = text[start:] if end < 0 else text[start:end]
+        yield first, piece
+        first += piece.count(b"\n") + 1
+        start += len(piece) + 1
 
 
 def _take_lines(batch: AnswerBatch, text: bytes, first: int, known: KnownItems) -> int:

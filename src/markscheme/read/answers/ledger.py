@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING, TypeAlias
 
+import polars as pl
+
 from markscheme.read.answers.excerpt import excerpt
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from markscheme.read.answers.batch import AnswerBatch
+    from markscheme.read.answers.batch import AlikeRows, AnswerBatch
 
 Marks: TypeAlias = dict[str, bytearray]
 
@@ -52,12 +54,54 @@ class Ledger:
                     again.append(at)
         return again
 
-    def strike(self, batch: AnswerBatch, since: int = 0) -> None:
-        """Enter the answers of a batch from position `since` on; turn repeats into errors."""
-        columns = (batch.items[since:], batch.subjects[since:], batch.attempts[since:])
-        again = {since + at for at in self.repeats(*columns)}
-        if again:
-            batch.set_aside(again, [_repeated(batch, at) for at in sorted(again)])
+    def strike(self, batch: AnswerBatch) -> None:
+        """Enter the answers of a batch; turn repeats into errors."""
+        if batch.alike is None:
+            again = self.repeats(batch.items, batch.subjects, batch.attempts)
+            if again:
+                batch.set_aside(again, [_repeated(batch, at) for at in again])
+        elif not self._enter_runs(batch.table()):
+            self._strike_in_order(batch, batch.alike)
+
+    def _strike_in_order(self, batch: AnswerBatch, alike: AlikeRows) -> None:
+        """Enter the rows that are alike and the others one by one, as they stand in the file."""
+        table, count = batch.table(), alike.table.height
+        order = table["line"].arg_sort()
+        columns = (table[name].gather(order).to_list() for name in ("item", "subject", "attempt"))
+        again = [int(order[at]) for at in self.repeats(*columns)]
+        if not again:
+            return
+        ours = [at for at in again if at < count]
+        errors = [_repeated_alike(alike, at) for at in ours]
+        batch.alike = alike.without(ours)
+        theirs = sorted(at - count for at in again if at >= count)
+        errors += [_repeated(batch, at) for at in theirs]
+        batch.set_aside(theirs, errors)
+
+    def _enter_runs(self, table: pl.DataFrame) -> bool:
+        """Enter answers whose attempts at each item are a run without gaps, all of them new.
+
+        Nothing is entered where that is not so.
+        """
+        attempt = pl.col("attempt")
+        runs = table.group_by("item", "subject").agg(
+            attempt.min().alias("first"),
+            attempt.max().alias("last"),
+            attempt.n_unique().alias("distinct"),
+            attempt.len().alias("count"),
+        )
+        self._spare += _PER_ANSWER * table.height
+        spans: list[tuple[bytearray, int, int]] = []
+        for item, subject, first, last, distinct, count in runs.iter_rows():
+            seen = self._widened(item, subject, last)
+            whole = last - first + 1 == distinct == count
+            if seen is None or not whole or any(seen[first : last + 1]):
+                self._spare -= _PER_ANSWER * table.height
+                return False
+            spans.append((seen, first, last))
+        for seen, first, last in spans:
+            seen[first : last + 1] = b"\1" * (last + 1 - first)
+        return True
 
     def _tables(self, subjects: Sequence[str | None]) -> Iterable[Marks]:
         distinct = set(subjects)
@@ -69,19 +113,30 @@ class Ledger:
 
     def _enter(self, item: str, subject: str | None, attempt: int) -> bool:
         """Enter an attempt beyond the marks of its item: widen them, or keep it in the set."""
-        seen = self._marks[subject].setdefault(item, bytearray())
         far = self._far.get((item, subject), set())
         if attempt in far:
             return False
+        seen = self._widened(item, subject, attempt)
+        if seen is None:
+            self._far.setdefault((item, subject), far).add(attempt)
+        else:
+            seen[attempt] = 1
+        return True
+
+    def _widened(self, item: str, subject: str | None, attempt: int) -> bytearray | None:
+        """Return the marks of an item, wide enough for an attempt, where that can be afforded."""
+        seen = self._marks.setdefault(subject, {}).setdefault(item, bytearray())
+        if attempt < len(seen):
+            return seen
         growth = max(attempt + 1, 2 * len(seen), _SMALLEST) - len(seen)
         if growth > self._spare:
-            self._far.setdefault((item, subject), far).add(attempt)
-            return True
+            return None
         self._spare -= growth
         seen.extend(bytes(growth))
-        for reached in (attempt, *(number for number in far if number < len(seen))):
-            seen[reached] = 1
-        return True
+        for reached in self._far.get((item, subject), ()):
+            if reached < len(seen):
+                seen[reached] = 1
+        return seen
 
 
 def strike_repeats(batches: Iterable[AnswerBatch], ledger: Ledger) -> Iterator[AnswerBatch]:
@@ -92,11 +147,20 @@ def strike_repeats(batches: Iterable[AnswerBatch], ledger: Ledger) -> Iterator[A
 
 
 def _repeated(batch: AnswerBatch, at: int) -> RowError:
-    item, subject, attempt = batch.items[at], batch.subjects[at], batch.attempts[at]
+    line, item, output, subject, attempt, *_ = (column[at] for column in batch.columns())
+    return _error(line, item, subject, attempt, output)
+
+
+def _repeated_alike(alike: AlikeRows, at: int) -> RowError:
+    line, item, subject, attempt = alike.table.row(at)[:4]
+    return _error(line, item, subject, attempt, alike.output(at))
+
+
+def _error(line: int, item: str, subject: str | None, attempt: int, output: object) -> RowError:
     whose = "" if subject is None else f" by `{excerpt(subject, 40)}`"
     return RowError(
-        line=batch.lines[at],
+        line=line,
         reason=f"attempt {attempt} at item `{excerpt(item, 40)}`{whose} was already answered above",
         item=item,
-        excerpt=excerpt(str(batch.outputs[at])),
+        excerpt=excerpt(str(output)),
     )

@@ -15,7 +15,7 @@ class Limits:
 
     row_bytes: int = 10_000_000
     batch_rows: int = 32_768
-    batch_bytes: int = 16_777_216
+    batch_bytes: int = 8_388_608
     block_bytes: int = 262_144
 
 

@@ -31,12 +31,17 @@ _HEAD = 65_536
 
 
 def read_answers(
-    source: str | Path, *, items: Collection[str], limits: Limits = USUAL
+    source: str | Path,
+    *,
+    items: Collection[str],
+    fields: Collection[str] = (),
+    limits: Limits = USUAL,
 ) -> Iterator[AnswerBatch]:
     """Stream recorded answers in columns.
 
     `source` is a file (.jsonl, .ndjson, .parquet, .csv) or `-` for JSONL on the standard input;
-    `items` are the ids that an answer may name. Every row comes out once, as an answer or as an
+    `items` are the ids that an answer may name, `fields` those of outputs that may come as columns
+    of text where lines are written alike. Every row comes out once, as an answer or as an
     error of its batch; a file without rows gives no batch.
 
     Raises:
@@ -45,13 +50,13 @@ def read_answers(
     """
     known, ledger = KnownItems(items), Ledger()
     if str(source) == "-":
-        return _text_answers(None, known, ledger, limits)
+        return _text_answers(None, known, ledger, fields, limits)
     if not str(source):
         raise UsageError("the file of answers has no name; name one, or `-` for JSONL on stdin")
     path = Path(source)
     _refuse_unless_readable(path)
     if path.suffix.lower() != ".parquet":
-        return _text_answers(path, known, ledger, limits)
+        return _text_answers(path, known, ledger, fields, limits)
     if path.stat().st_size == 0:
         return iter(())
     from markscheme.read.answers.parquet import read_parquet  # noqa: PLC0415 - polars, if needed
@@ -76,7 +81,11 @@ def _refuse_unless_readable(path: Path) -> None:
 
 
 def _text_answers(
-    path: Path | None, known: KnownItems, ledger: Ledger, limits: Limits
+    path: Path | None,
+    known: KnownItems,
+    ledger: Ledger,
+    fields: Collection[str],
+    limits: Limits,
 ) -> Iterator[AnswerBatch]:
     file = _STDIN if path is None else str(path)
     is_jsonl = path is None or path.suffix.lower() in _JSONL
@@ -87,7 +96,7 @@ def _text_answers(
             raise AnswersError([_problem(file, fault)])
         blocks = chain([head], iter(partial(_block, stream, file, limits.block_bytes), b""))
         if is_jsonl:
-            yield from read_jsonl(blocks, known=known, ledger=ledger, limits=limits)
+            yield from read_jsonl(blocks, known=known, ledger=ledger, fields=fields, limits=limits)
         else:
             yield from read_delimited(blocks, known=known, ledger=ledger, file=file, limits=limits)
 

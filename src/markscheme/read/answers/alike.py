@@ -1,0 +1,139 @@
+"""Lines that one program wrote: alike but for what they say, so that one pattern reads them all.
+
+The pattern is learnt from a line: its keys in their order, and inside its output a JSON object of
+exactly the fields that axes read. A line that the pattern matches from end to end is that JSON and
+no other, with texts that hold no escape and are in NFC; so nothing is decided here, and what does
+not match is left to the other ways of reading it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+import polars as pl
+
+from markscheme.read.answers.batch import FIELDS, TABLE, AlikeRows
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_TRIED = 20
+_PATIENCE = 3
+_INSIDE = "output."
+_RAW = "output"
+# Every character that may stand in a JSON string as itself, below U+0300: there all text is NFC.
+_TEXT = r"[ !#-\[\]-~\x{80}-\x{2ff}]*"
+_WHOLE = "(?:null|(0|[1-9][0-9]{0,14}))"
+_NUMBER = r"(?:null|((?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,17})?))"
+_PATTERNS = {
+    "item": f'"({_TEXT})"',
+    "subject": f'(?:null|"({_TEXT})")',
+    "attempt": _WHOLE,
+    "latency_ms": _NUMBER,
+    "tokens_in": _WHOLE,
+    "tokens_out": _WHOLE,
+    "cost": _NUMBER,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pattern:
+    """How every line is written, and the names of its groups in their order."""
+
+    text: str
+    groups: tuple[str, ...]
+
+
+class AlikeLines:
+    """Reads lines that are alike, for as long as they are."""
+
+    def __init__(self, items: Collection[str], fields: Collection[str]) -> None:
+        self._items = pl.Enum(list(items))
+        self._fields = frozenset(fields)
+        self._pattern: _Pattern | None = None
+        self._patience = _PATIENCE
+
+    def read(self, text: bytes, first: int) -> tuple[AlikeRows, list[tuple[int, bytes]]] | None:
+        """Return the rows that are alike, and every other line with its number.
+
+        `None` where too few are alike to be worth it. `first` is the number of the first line.
+        """
+        if not self._patience or b"\r" in text:
+            return None
+        try:
+            lines = pl.read_lines(text).to_series()
+        except pl.exceptions.ComputeError:  # not UTF-8
+            return None
+        found = self._groups(lines)
+        if found is None:
+            self._patience -= 1
+            return None
+        self._patience = _PATIENCE
+        positions = found["item"].is_null().arg_true()
+        others = zip(positions.to_list(), lines.gather(positions).to_list(), strict=True)
+        return self._rows(found, lines, first), [
+            (first + at, line.encode()) for at, line in others if line.strip()
+        ]
+
+    def _groups(self, lines: pl.Series) -> pl.DataFrame | None:
+        """Return what each line says by the pattern, or by a new one where that serves better.
+
+        A line that names no item of the exam is not alike.
+        """
+        for pattern in (self._pattern, _learnt(lines, self._fields)):
+            if pattern is None:
+                continue
+            groups = lines.str.extract_groups(pattern.text).struct.unnest()
+            groups.columns = list(pattern.groups)
+            known = groups["item"].cast(self._items, strict=False).is_not_null()
+            groups = groups.with_columns(pl.when(known).then(pl.col("item")))
+            if groups["item"].null_count() * 2 <= lines.len():
+                self._pattern = pattern
+                return groups
+        return None
+
+    def _rows(self, groups: pl.DataFrame, lines: pl.Series, first: int) -> AlikeRows:
+        numbered = groups.with_row_index("line", offset=first).with_columns(lines.alias(_RAW))
+        numbered = numbered.drop_nulls("item")
+        columns = [
+            numbered[name].cast(dtype)
+            if name in numbered.columns
+            else pl.Series(name, [None], dtype=dtype).new_from_index(0, numbered.height)
+            for name, dtype in TABLE.items()
+        ]
+        texts = [numbered[_INSIDE + name].alias(name) for name in sorted(self._fields)]
+        return AlikeRows(
+            table=pl.DataFrame(columns).with_columns(pl.col("attempt").fill_null(1)),
+            texts=pl.DataFrame(texts),
+            raw=numbered[_RAW],
+        )
+
+
+def _learnt(lines: pl.Series, fields: frozenset[str]) -> _Pattern | None:
+    """Return the pattern of one of the first lines."""
+    for line in lines.head(_TRIED):
+        pattern = _pattern_of(line, fields)
+        if pattern and pl.Series([line]).str.contains(pattern.text)[0]:
+            return pattern
+    return None
+
+
+def _pattern_of(line: str, fields: frozenset[str]) -> _Pattern | None:
+    try:
+        row = orjson.loads(line)
+        output = orjson.loads(row["output"])
+        keys, inner = tuple(row), tuple(output)
+        taken = frozenset(inner) == fields and frozenset(keys) <= frozenset(FIELDS)
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    if not taken or "item" not in keys:
+        return None
+    texts = (rf'\\"{pl.escape_regex(name)}\\": ?\\"({_TEXT})\\"' for name in inner)
+    output_pattern = rf'"\{{{", ?".join(texts)}\}}"'
+    patterns = {**_PATTERNS, "output": output_pattern}
+    text = ", ?".join(f'"{key}": ?{patterns[key]}' for key in keys)
+    at = keys.index("output")
+    groups = (*keys[:at], *(_INSIDE + name for name in inner), *keys[at + 1 :])
+    return _Pattern(text=rf"^\{{{text}\}}$", groups=groups)

@@ -1,0 +1,181 @@
+"""Lines that are written alike are read by one pattern: with the same result as one by one."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from markscheme import AxisSpec, Exam, Item, Rubric, load_rubric
+from markscheme.library import Scoring
+from markscheme.mark.axes.contract import JsonSchema
+from markscheme.mark.axes.size import MaxWords
+from markscheme.mark.axes.text import ContainsAll, Match
+from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, read_jsonl
+
+TUTOR = load_rubric("tutor-capstone")
+EXAM = Exam(
+    names=("e",),
+    items=tuple(
+        Item(
+            id=f"t-{n}",
+            prompt="p",
+            expectations={"expected_contains": [form], "gloss_contains": [gloss]},
+            tags={"verb": form},
+        )
+        for n, (form, gloss) in enumerate([("ate", "comió"), ("went", "fue"), ("a", "ñ")])
+    ),
+    fingerprint="b2:0",
+)
+TEXTS = st.one_of(
+    st.sampled_from(["Ate.", "ATE", "Comió.", "comio\u0301", "Went.", "fue", "", " ", "a  b"]),
+    st.text(alphabet=" .aeóñ\"\\/\t\u0301\u00a0\u2003\u0085\x7f\u3000{}`'", max_size=12),
+    st.text(max_size=8),
+)
+USUAL = st.fixed_dictionaries({"correction": TEXTS, "spanish_gloss": TEXTS, "explanation": TEXTS})
+OUTPUTS: st.SearchStrategy[Any] = st.one_of(
+    USUAL.map(lambda fields: json.dumps(fields, ensure_ascii=False)),
+    USUAL.map(lambda fields: json.dumps(fields, ensure_ascii=False)),
+    USUAL.map(json.dumps),
+    USUAL.map(lambda fields: json.dumps(fields, separators=(",", ":"))),
+    USUAL.map(lambda fields: json.dumps({**fields, "more": 1}, ensure_ascii=False)),
+    USUAL.map(lambda fields: f"```json\n{json.dumps(fields)}\n```"),
+    USUAL,
+    TEXTS,
+)
+NUMBERS = st.one_of(
+    st.none(), st.integers(0, 9), st.floats(0, 1e6), st.sampled_from([1e300, -1, "2", True, 1e15])
+)
+ROWS = st.fixed_dictionaries(
+    {
+        "item": st.sampled_from(["t-0", "t-1", "t-2", "t-0", "t-1", "T_0", ""]),
+        "attempt": st.one_of(st.integers(0, 40), st.sampled_from([None, 10**9, 1.0, "1"])),
+        "output": OUTPUTS,
+        "latency_ms": NUMBERS,
+    },
+)
+FIRST = b"".join(
+    b'{"item": "t-%d", "attempt": %d, "output": "{\\"correction\\": \\"Ate.\\", '
+    b'\\"spanish_gloss\\": \\"Comi\xc3\xb3.\\", \\"explanation\\": \\"x y.\\"}", '
+    b'"latency_ms": 12.5}\n' % (n % 3, 50 + n // 3)
+    for n in range(30)
+)
+
+
+def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 40) -> Any:
+    scoring = Scoring(rubric, EXAM)
+    batches = read_jsonl(
+        [content],
+        known=KnownItems([item.id for item in EXAM.items]),
+        ledger=Ledger(),
+        fields=scoring._marker.fields if alike else (),
+        limits=Limits(batch_rows=rows),
+    )
+    result = scoring.result(scoring.frames(batches))
+    return result.frame.sort("line", maintain_order=True).to_dicts(), result.to_dict()["summary"]
+
+
+@given(st.lists(ROWS, max_size=12), st.sampled_from([(", ", ": "), (",", ":")]))
+@settings(max_examples=300)
+def test_rows_and_totals_are_those_of_reading_line_by_line(
+    rows: list[dict[str, Any]], separators: tuple[str, str]
+) -> None:
+    lines = [json.dumps(row, ensure_ascii=False, separators=separators) for row in rows]
+    content = FIRST + "\n".join(lines).encode("utf-8", "replace")
+    assert scored(content, alike=True) == scored(content, alike=False)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12)), max_size=40))
+@settings(max_examples=100)
+def test_repeats_are_found_in_whatever_order_attempts_come(keys: list[tuple[int, int]]) -> None:
+    line = FIRST.split(b"\n", 1)[0].decode()
+    lines = [line.replace("t-0", f"t-{n}").replace(": 50,", f": {at},") for n, at in keys]
+    content = FIRST + "\n".join(lines).encode()
+    assert scored(content, alike=True, rows=7) == scored(content, alike=False)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                b"",
+                b"nope",
+                b"\xff",
+                b"{}",
+                b"[1]",
+                b'{"item": "t-0"}',
+                FIRST.split(b"\n")[0] + b"\r",
+                FIRST.split(b"\n")[0][:-1] + b', "more": 1}',
+                FIRST.split(b"\n")[0][:-1] + b', "item": "t-1"}',
+                b" " + FIRST.split(b"\n")[1],
+                FIRST.split(b"\n")[1] + b" x",
+                FIRST.split(b"\n")[1].replace(b"12.5", b"012.5"),
+                FIRST.split(b"\n")[1].replace(b"12.5", b"1e3"),
+                FIRST.split(b"\n")[1].replace(b"x y.", b"x\x01y."),
+                FIRST.split(b"\n")[1].replace(b"x y.", b"x\\u0000y."),
+            ]
+        ),
+        max_size=6,
+    )
+)
+def test_lines_that_are_not_alike_are_told_as_they_are_alone(odd: list[bytes]) -> None:
+    content = FIRST + b"\n".join(odd)
+    assert scored(content, alike=True) == scored(content, alike=False)
+
+
+def rubric_of(*axes: Any) -> Rubric:
+    weight = Decimal(1) / len(axes)
+    specs = (AxisSpec(name=f"a{at}", weight=weight, axis=axis) for at, axis in enumerate(axes))
+    return Rubric(name="r", version=1, axes=tuple(specs), gates=(), fingerprint="b2:0")
+
+
+def alike_rows(batches: list[AnswerBatch]) -> int:
+    return sum(batch.alike.table.height for batch in batches if batch.alike)
+
+
+def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
+    fields = Scoring(TUTOR, EXAM)._marker.fields
+    known = KnownItems([item.id for item in EXAM.items])
+    batches = list(read_jsonl([FIRST + b"nope\n" + FIRST], known=known, fields=fields))
+    assert alike_rows(batches) == 60
+    assert [error.line for batch in batches for error in batch.errors] == [31]
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        (ContainsAll(reads="correction"), MaxWords(limit=3)),
+        (ContainsAll(), MaxWords(reads="explanation", limit=3)),
+        (ContainsAll(reads="correction"), JsonSchema(schema={"maxProperties": 2})),
+        (MaxWords(reads="explanation", limit=3),),
+    ],
+)
+def test_a_rubric_that_looks_at_more_than_fields_reads_line_by_line(axes: Any) -> None:
+    assert Scoring(rubric_of(*axes), EXAM)._marker.fields == ()
+
+
+def test_fields_named_like_columns_are_kept_apart() -> None:
+    rubric = rubric_of(
+        ContainsAll(reads="item", match=Match.WORD), MaxWords(reads="latency_ms", limit=1)
+    )
+    output = json.dumps({"item": "Ate.", "latency_ms": "two words"})
+    rows = [{"item": "t-0", "attempt": n, "output": output} for n in range(5)]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    found, summary = scored(content, alike=True, rubric=rubric)
+    assert (found, summary) == scored(content, alike=False, rubric=rubric)
+    assert summary["axes"] == {"a0": 1.0, "a1": 0.0}
+
+
+def test_a_whole_run_is_the_same_whatever_the_batches(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(FIRST)
+    scoring = Scoring(TUTOR, EXAM)
+    whole = pl.concat(list(scoring.frames(scoring.batches(path))))
+    assert whole.height == 30
+    assert scored(FIRST, alike=True, rows=3)[0] == whole.to_dicts()
