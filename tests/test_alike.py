@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -18,6 +17,9 @@ from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
 from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, read_jsonl
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TUTOR = load_rubric("tutor-capstone")
 EXAM = Exam(

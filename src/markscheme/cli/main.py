@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -64,6 +65,7 @@ def main() -> None:
 
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
+    gc.set_threshold(100_000, 50, 50)  # imports and rows; looking for cycles among them is waste
     _steady_streams()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(Exit.TERMINATED))
     code = _outcome()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import click
 
 from markscheme.cli.exits import Exit, command_body, whole_document
@@ -49,7 +47,6 @@ def command(
     destination = None if output is None else check_destination(output, inputs)
     loaded = load_rubric(rubric)
     scoring = Scoring(loaded, load_exam(*exams, rubric=loaded))
-    gc.set_threshold(100_000, 50, 50)  # rows come and go; looking for cycles among them is waste
     glimpse = Glimpse()
     frames = scoring.frames(watched(scoring.batches(answers), answers))
     with whole_document() as stream:

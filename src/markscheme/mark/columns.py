@@ -255,13 +255,13 @@ class Marker:
     ) -> list[int]:
         read, keys = texts.of(axis.reads), _own(axis, "keys")
         codes: list[Any] = list(map(table.codes.get, keys(axis, read, indices)))
+        for at, response in texts.unusual.items():
+            if axis.reads in response.lacking:  # its cell also says where it was read
+                codes[at] = self._code(table, indices[at], texts, at)
         if None in codes:
             for at in [at for at, code in enumerate(codes) if code is None]:
                 (key,) = keys(axis, (read[at],), (indices[at],))
                 codes[at] = self._text_code(table, key, read[at], indices[at])
-        for at, response in texts.unusual.items():
-            if axis.reads in response.lacking:
-                codes[at] = self._code(table, indices[at], texts, at)
         return codes
 
     def _text_code(self, table: CellTable, key: Hashable, text: str, index: int) -> int:

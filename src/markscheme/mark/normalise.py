@@ -118,6 +118,9 @@ def _essence_of(character: str) -> str:
 
 
 _ESSENCE = _EachCharacter(_essence_of)
+_ASCII = bytes(range(128))
+_ASCII_LOWER = bytes(range(256)).lower()
+_ASCII_OTHERS = bytes(code for code in _ASCII if not _essence_of(chr(code)))
 
 
 def essence(text: str) -> str:
@@ -126,6 +129,8 @@ def essence(text: str) -> str:
     If one text is part of another after any step, its essence is part of the other's essence. So
     texts whose essences do not fit are no near miss, and need not be tried step by step.
     """
+    if text.isascii():
+        return text.encode().translate(_ASCII_LOWER, _ASCII_OTHERS).decode()
     return text.translate(_ESSENCE)
 
 
