@@ -76,6 +76,7 @@ def start(folder: Path, bin_: Path, user: dict[str, Any]) -> tuple[subprocess.Po
             [
                 *(bin_ / "postgres", "-D", folder / "data", "-p", str(port), "-k", folder),
                 *("-c", "listen_addresses=127.0.0.1", "-c", "log_min_messages=fatal"),
+                *("-c", "fsync=off"),  # nothing here has to outlast the machine
             ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

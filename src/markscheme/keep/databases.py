@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from markscheme.errors import StoreError, UsageError, shown
+from markscheme.errors import StoreError, StoreInvalidError, UsageError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,6 +88,10 @@ class Database(ABC):
             with suppress(Exception):
                 self._execute("ROLLBACK", ())
             raise
+
+    def damaged(self, what: str) -> StoreInvalidError:
+        """Return the error for a record that is not what was kept."""
+        return StoreInvalidError(f"the store `{self.place}` is damaged: {what} cannot be read")
 
     @contextmanager
     def guarded(self) -> Iterator[None]:

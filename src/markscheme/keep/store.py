@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.errors import StoreInvalidError, UsageError, shown
+from markscheme.errors import UsageError, shown
+from markscheme.keep import chunks
 from markscheme.keep.listing import find_run, list_runs
 from markscheme.keep.names import check_tag, new_id
+from markscheme.keep.parts import PARTS, add_parts, read_parts
 from markscheme.keep.records import (
     Baseline,
     Chunk,
@@ -22,7 +24,6 @@ from markscheme.keep.records import (
     RunStatus,
     Tag,
     as_json,
-    digest_of,
 )
 
 if TYPE_CHECKING:
@@ -31,11 +32,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.keep.databases import Database
-
-_PARTS = ("summary", "measures", "marks")
-_RUNS_AT_ONCE = 500
-_ROWS_AT_ONCE = 32_768
-_CHUNKS_AT_ONCE = 1_000
 
 
 class Store:
@@ -88,7 +84,7 @@ class Store:
             body=body,
         )
         if found.digest != digest:
-            raise self._damaged(f"the {kind} {shown(name)}")
+            raise self._database.damaged(f"the {kind} {shown(name)}")
         return found
 
     # --- writing a run ---
@@ -115,23 +111,10 @@ class Store:
 
         A frame that the store has already is kept once; `Kept` names it without giving it again.
         """
-        blobs: list[tuple[str, str, bytes]] = []
-        kept = [_put(frame, blobs) for frame in (answers, cells)]
-        if kept[0].height != kept[1].height:
-            raise ValueError("answers and cells differ in their number of rows")
+        kept, blobs = chunks.prepared(answers, cells)
         with self._database.transaction():
             seq = self._next_seq(run)
-            for blob in sorted(blobs):  # in one order, so that two writers cannot block each other
-                self._database.change(
-                    "INSERT INTO blobs (digest, encoding, body) VALUES (?, ?, ?)"
-                    " ON CONFLICT DO NOTHING",
-                    blob,
-                )
-            self._database.change(
-                "INSERT INTO chunks (run, seq, height, answers, cells) VALUES (?, ?, ?, ?, ?)",
-                [run, seq, kept[0].height, kept[0].digest, kept[1].digest],
-            )
-        return Chunk(seq=seq, answers=kept[0], cells=kept[1])
+            return chunks.add(self._database, run, Chunk(seq=seq, **kept), blobs)
 
     def finish(
         self,
@@ -143,18 +126,15 @@ class Store:
         marks: Mapping[str, Any],
     ) -> None:
         """Close a run with what is decided about it; nothing can be added to it afterwards."""
-        bodies = [as_json(part) for part in (summary, measures, marks)]
+        parts = {"summary": summary, "measures": measures, "marks": marks}
+        bodies = {part: as_json(data) for part, data in parts.items()}
         with self._database.transaction():
             self._next_seq(run)
             self._database.change(
                 "INSERT INTO finished (run, finished, counts) VALUES (?, ?, ?)",
                 [run, self._time(), as_json(counts)],
             )
-            for part, body in zip(_PARTS, bodies, strict=True):
-                self._database.change(
-                    "INSERT INTO run_data (run, part, digest, body) VALUES (?, ?, ?, ?)",
-                    [run, part, digest_of(body.encode()), body],
-                )
+            add_parts(self._database, run, bodies)
 
     def _next_seq(self, run: str) -> int:
         """Inside a transaction: hold the run, make sure that it is open, and number the append."""
@@ -188,70 +168,27 @@ class Store:
 
     def summaries(self, runs: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the id and the summary of each of these runs that is finished."""
-        for run, (summary,) in self._data(runs, ("summary",)):
+        for run, (summary,) in read_parts(self._database, runs, ["summary"]):
             yield run, summary
 
     def run_data(self, runs: Iterable[str]) -> Iterator[RunData]:
         """Yield what is decided about each of these runs that is finished, in their order."""
-        for run, (summary, measures, marks) in self._data(runs, _PARTS):
+        for run, (summary, measures, marks) in read_parts(self._database, runs, PARTS):
             yield RunData(run=run, summary=summary, measures=measures, marks=marks)
-
-    def _data(
-        self, runs: Iterable[str], parts: tuple[str, ...]
-    ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        ids = list(runs)
-        for start in range(0, len(ids), _RUNS_AT_ONCE):
-            asked = ids[start : start + _RUNS_AT_ONCE]
-            query = (
-                f"SELECT run, part, digest, body FROM run_data WHERE part IN ({_marks(parts)})"  # noqa: S608 - question marks
-                f" AND run IN ({_marks(asked)})"
-            )
-            rows = self._database.rows(query, [*parts, *asked])
-            found = {(run, part): (digest, body) for run, part, digest, body in rows}
-            for run in asked:
-                if (run, parts[0]) in found:
-                    yield run, [self._part(run, found.get((run, part))) for part in parts]
-
-    def _part(self, run: str, kept: tuple[str, str] | None) -> dict[str, Any]:
-        if kept is None or digest_of(kept[1].encode()) != kept[0]:
-            raise self._damaged(f"what is kept of the run `{run}`")
-        data: dict[str, Any] = json.loads(kept[1])
-        return data
 
     # --- reading answers and cells ---
 
     def chunks(self, run: str) -> list[Chunk]:
         """Return what was appended to a run, without reading it."""
-        query = "SELECT seq, height, answers, cells FROM chunks WHERE run = ? ORDER BY seq"
-        return [
-            Chunk(
-                seq=seq,
-                answers=Kept(digest=answers, height=height),
-                cells=Kept(digest=cells, height=height),
-            )
-            for seq, height, answers, cells in self._database.rows(query, [run])
-        ]
+        return chunks.of_run(self._database, run)
 
     def answers(self, run: str) -> Iterator[pl.DataFrame]:
         """Yield the answers of a run in the order they were added, some thousands at a time."""
-        return self._frames(run, "answers")
+        return chunks.frames(self._database, run, "answers")
 
     def cells(self, run: str) -> Iterator[pl.DataFrame]:
         """Yield the cells of a run, in the order of its answers and as many at a time."""
-        return self._frames(run, "cells")
-
-    def _frames(self, run: str, column: Literal["answers", "cells"]) -> Iterator[pl.DataFrame]:
-        from markscheme.keep.frames import decoded, joined
-
-        query = (
-            f"SELECT seq, digest, encoding, body FROM chunks JOIN blobs ON digest = {column}"  # noqa: S608 - a literal
-            " WHERE run = ? AND seq BETWEEN ? AND ? ORDER BY seq"
-        )
-        for first, last in _stretches(self.chunks(run)):
-            rows = self._database.rows(query, [run, first, last])
-            if [row[0] for row in rows] != list(range(first, last + 1)):
-                raise self._damaged(f"the {column} of the run `{run}`")
-            yield from joined(decoded(*row[1:]) for row in rows)
+        return chunks.frames(self._database, run, "cells")
 
     # --- tags, baselines, gate outcomes ---
 
@@ -324,38 +261,6 @@ class Store:
 
     def _time(self) -> str:
         return self._now().isoformat(timespec="microseconds")
-
-    def _damaged(self, what: str) -> StoreInvalidError:
-        return StoreInvalidError(f"the store `{self.place}` is damaged: {what} cannot be read")
-
-
-def _put(frame: pl.DataFrame | Kept, blobs: list[tuple[str, str, bytes]]) -> Kept:
-    """Name a frame by its digest; one that is not known to be kept joins the blobs."""
-    if isinstance(frame, Kept):
-        return frame
-    from markscheme.keep.frames import encoded
-
-    blob = encoded(frame)
-    blobs.append(blob)
-    return Kept(digest=blob[0], height=frame.height)
-
-
-def _stretches(chunks: Iterable[Chunk]) -> Iterator[tuple[int, int]]:
-    """Yield first and last numbers of neighbours that are not too much to hold at once."""
-    stretch: list[Chunk] = []
-    height = 0
-    for chunk in chunks:
-        height += chunk.answers.height
-        if stretch and (height > _ROWS_AT_ONCE or len(stretch) == _CHUNKS_AT_ONCE):
-            yield stretch[0].seq, stretch[-1].seq
-            stretch, height = [], chunk.answers.height
-        stretch.append(chunk)
-    if stretch:
-        yield stretch[0].seq, stretch[-1].seq
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _read(time: str) -> datetime:
