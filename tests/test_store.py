@@ -102,7 +102,7 @@ def test_a_run_reads_back_as_it_was_begun(store: Store) -> None:
 
 def test_a_finished_run_says_when_and_what_was_decided(store: Store) -> None:
     run = begun(store)
-    decided = {
+    decided: dict[str, Any] = {
         "summary": {"score": "1/3", "note": "comió \ud800 \0 ✓"},
         "measures": {"cost": None},
         "marks": {"items": {"i-0": [[["1", None], 2**80]]}},
@@ -163,6 +163,16 @@ def test_frames_of_different_columns_are_not_forced_into_one(store: Store) -> No
     store.append(run, answers("a"), cells(1.0))
     store.append(run, answers("b").with_columns(cost=pl.lit(1)), cells(1.0))
     assert [frame.width for frame in store.answers(run)] == [3, 4]
+
+
+def test_a_frame_cut_from_a_large_one_takes_only_its_own_room(store: Store) -> None:
+    run = begun(store)
+    large = answers(*[f"a text that is too long to be kept inline: {n}" for n in range(5000)])
+    store.append(run, large.slice(1000, 1000), cells(*[1.0] * 1000))
+    ((cut,),) = store._database.rows("SELECT MAX(LENGTH(body)) FROM blobs")
+    store.append(run, large, cells(*[1.0] * 5000))
+    ((whole_,),) = store._database.rows("SELECT MAX(LENGTH(body)) FROM blobs")
+    assert cut < whole_ / 3
 
 
 def test_a_run_without_answers_has_none(store: Store) -> None:
