@@ -25,13 +25,13 @@ _FAST = 1
 def encoded(frame: pl.DataFrame) -> tuple[str, str, bytes]:
     """Return the digest, the encoding and the bytes of a frame."""
     small = frame.height <= _SMALL
-    stream = BytesIO()
-    frame.rechunk().write_ipc_stream(
-        stream,
+    stream = frame.rechunk().write_ipc_stream(
+        None,
         compression="uncompressed" if small else "zstd",
         compat_level=pl.CompatLevel.oldest(),  # views would drag along what they were cut from
     )
-    body = zlib.compress(stream.getvalue(), _FAST) if small else stream.getvalue()
+    body = stream.getvalue()
+    body = zlib.compress(body, _FAST) if small else body
     return digest_of(body), WHOLE if small else COLUMNS, body
 
 
