@@ -1,8 +1,64 @@
-"""What holds for all tests: no test depends on how fast the machine is."""
+"""What holds for all tests: no test depends on how fast the machine is; two real databases."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
+
+SERVER = Path(__file__).parent.parent / "scripts" / "postgres_server.py"
+NOT_INSTALLED = 77
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Start a PostgreSQL server of our own; it ends with us, however we end."""
+    server = subprocess.Popen(
+        [sys.executable, SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C is ours: the server stops when we let go of it
+    )
+    assert server.stdin
+    assert server.stdout
+    url = server.stdout.readline().strip()
+    if not url and server.wait() == NOT_INSTALLED:
+        server.stdin.close()
+        server.stdout.close()
+        pytest.skip("PostgreSQL's programs (initdb, postgres) are not installed")
+    assert url, "the PostgreSQL server did not start"
+    yield url
+    server.stdin.close()
+    server.stdout.close()
+    server.wait()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """Give an empty database of its own."""
+    psycopg = pytest.importorskip("psycopg")
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgres_server.removesuffix("postgres") + name
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Name a store that is not there yet, in each kind of database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store.db")
+    url: str = request.getfixturevalue("postgres_url")
+    return url

@@ -2,9 +2,12 @@
 
 MarkschemeError              exit code   when
 ├── UsageError               2           the call itself makes no sense (unknown name, wrong option)
-└── InputError               3           an input is invalid; carries every Problem found
-    ├── DocumentError        3           a rubric or an exam
-    └── AnswersError         3           a file of answers that cannot be read at all
+├── InputError               3           an input is invalid; carries every Problem found
+│   ├── DocumentError        3           a rubric or an exam
+│   └── AnswersError         3           a file of answers that cannot be read at all
+└── StoreError                           the store of runs cannot do what it was asked
+    ├── StoreUnavailableError  2         not writable, locked, full, out of reach
+    └── StoreInvalidError      3         damaged, no store at all, or of a newer markscheme
 
 Anything else that escapes is our bug and ends with exit code 70.
 """
@@ -57,6 +60,18 @@ class DocumentError(InputError):
 
 class AnswersError(InputError):
     """A file of answers cannot be read at all (a bad row is a record, not this error)."""
+
+
+class StoreError(MarkschemeError):
+    """The store of runs cannot do what it was asked; nothing is half done."""
+
+
+class StoreUnavailableError(StoreError):
+    """The store cannot be used here and now: not writable, locked, full, out of reach."""
+
+
+class StoreInvalidError(StoreError):
+    """What is there cannot be read as a store: damaged, something else, or of a newer version."""
 
 
 def shown(value: object) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from markscheme.errors import InputError, UsageError
+from markscheme.errors import InputError, StoreError, StoreInvalidError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -54,7 +54,10 @@ def command_body(function: Callable[..., Exit]) -> Callable[..., Exit]:
         except InputError as error:
             complain(str(error), Exit.INVALID, error.problems, as_json=as_json)
             return Exit.INVALID
-        except UsageError as error:
+        except StoreInvalidError as error:
+            complain(str(error), Exit.INVALID, as_json=as_json)
+            return Exit.INVALID
+        except (UsageError, StoreError) as error:
             complain(str(error), Exit.USAGE, as_json=as_json)
             return Exit.USAGE
         except BrokenPipeError:

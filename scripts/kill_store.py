@@ -1,0 +1,201 @@
+"""Kill a storing process again and again, and count what was acknowledged, lost and kept twice.
+
+    python scripts/kill_store.py [--kills 200] [--seed 1] [--postgres [URL]]
+
+Each round starts a process that stores runs and says on stdout what the store acknowledged, kills
+it (SIGKILL) at a random moment from before the store is opened, and then starts normally: opens the
+store and compares. Ten rounds share a store, so that making one is interrupted too. Ends with 1 if
+a single record is lost, kept twice or out of place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import polars as pl
+
+from markscheme.keep import Document, DocumentKind, NewRun, RunStatus, Store, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SHARED = 10
+LONGEST = 0.15
+_APPENDS = 7
+
+
+def write(place: str, subject: str) -> None:
+    """Store runs until killed; say each thing only after the store has acknowledged it."""
+    if "://" in place:
+        importlib.import_module("psycopg")  # so that kills hit the store and not the import
+    print("ready", flush=True)
+    with open_store(place, create=True) as store:
+        documents = [
+            Document(kind=kind, name="kill", version=1, fingerprint="b2:0", body="{}")
+            for kind in DocumentKind
+        ]
+        rubric, exam = map(store.put_document, documents)
+        new = NewRun(subject=subject, rubric=rubric, exam=exam, axis_versions={}, tool_version="0")
+        while True:
+            write_run(store, new)
+
+
+def write_run(store: Store, new: NewRun) -> None:
+    """Store one run of a few appends, of one answer or several hundred."""
+    run = store.begin(new)
+    print("begun", run, flush=True)
+    for number in range(_APPENDS):
+        tokens = [uuid4().hex for _ in range(1 if number % 2 else 300)]
+        cells = pl.DataFrame({"score": [1.0] * len(tokens)})
+        store.append(run, pl.DataFrame({"output": tokens}), cells)
+        print("kept", run, *tokens, flush=True)
+    store.finish(run, counts={}, summary={"of": run}, measures={}, marks={"of": run})
+    print("finished", run, flush=True)
+
+
+@dataclass(slots=True)
+class Told:
+    """What one process was acknowledged before it died."""
+
+    begun: list[str] = field(default_factory=list)
+    kept: dict[str, list[str]] = field(default_factory=dict)
+    finished: set[str] = field(default_factory=set)
+
+    def hear(self, line: str) -> None:
+        """Take one whole line of what the process said."""
+        match line.split():
+            case ["begun", run]:
+                self.begun.append(run)
+                self.kept[run] = []
+            case ["kept", run, *tokens]:
+                self.kept[run] += tokens
+            case ["finished", run]:
+                self.finished.add(run)
+
+
+def killed(place: str, subject: str, delay: float) -> Told:
+    """Run the storing process, kill it after so many seconds; return what it was told."""
+    command = [sys.executable, __file__, "--write", place, subject]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout  # noqa: S101 - asked for above
+        process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        said = process.stdout.read()
+    told = Told()
+    for line in said.splitlines(keepends=True):
+        if line.endswith("\n"):
+            told.hear(line)
+    return told
+
+
+def compare(store: Store, subject: str, told: Told, counts: Counter[str]) -> None:
+    """Count what is found of what was acknowledged; the last thing may be there unacknowledged."""
+    runs = {run.id: run for run in store.runs(subject=subject)}
+    finished = {run for run, found in runs.items() if found.status is RunStatus.FINISHED}
+    data = {found.run for found in store.run_data(runs) if found.marks == {"of": found.run}}
+    for run in runs:
+        tokens = [text for frame in store.answers(run) for text in frame["output"].to_list()]
+        wanted = told.kept.get(run, [])
+        cells = sum(frame.height for frame in store.cells(run))
+        counts["acknowledged"] += len(wanted)
+        counts["found"] += len(set(wanted) & set(tokens))
+        counts["twice"] += len(tokens) - len(set(tokens))
+        counts["found though unacknowledged"] += len(set(tokens) - set(wanted))
+        counts["out of place"] += tokens[: len(wanted)] != wanted or cells != len(tokens)
+    records = {"begun": set(told.begun) - set(runs), "finished": told.finished - finished}
+    counts["acknowledged"] += len(told.begun) + len(told.finished)
+    counts["found"] += len(set(told.begun) & set(runs)) + len(told.finished & finished)
+    counts["out of place"] += len(finished ^ data)
+    counts["lost"] = counts["acknowledged"] - counts["found"]
+    if any(records.values()) or len(runs) > len(told.begun) + 1:
+        print(f"{subject}: {records}, {len(runs)} runs for {len(told.begun)} begun")
+
+
+@contextmanager
+def places(postgres: str | None) -> Iterator[Callable[[], str]]:
+    """Give what names a new store each time it is called: a file, or a database of a server."""
+    if postgres is None:
+        with tempfile.TemporaryDirectory() as folder:
+            yield lambda: str(Path(folder) / f"{uuid4().hex}.db")
+    elif postgres:
+        yield lambda: new_database(postgres)
+    else:
+        script = Path(__file__).with_name("postgres_server.py")
+        with subprocess.Popen(  # noqa: S603 - our own script
+            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as server:
+            assert server.stdout  # noqa: S101 - asked for above
+            url = server.stdout.readline().strip()
+            yield lambda: new_database(url)
+
+
+def new_database(url: str) -> str:
+    """Make an empty database; return its URL."""
+    psycopg = importlib.import_module("psycopg")
+    name = f"kill_{uuid4().hex}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return f"{url.rpartition('/')[0]}/{name}"
+
+
+def rounds(kills: int, seed: int, new_place: Callable[[], str]) -> Counter[str]:
+    """Kill so often; compare after each kill, and everything once more at the end."""
+    chance = random.Random(seed)  # noqa: S311 - moments, not secrets
+    counts: Counter[str] = Counter()
+    again: Counter[str] = Counter()
+    done: list[tuple[str, str, Told]] = []
+    place = ""
+    for number in range(kills):
+        place = place if number % SHARED else new_place()
+        subject = f"round-{number}"
+        told = killed(place, subject, chance.uniform(0, LONGEST))
+        done.append((place, subject, told))
+        counts["kills"] += 1
+        counts["kills before anything was acknowledged"] += not told.begun
+        counts["runs left open"] += len(told.begun) - len(told.finished)
+        with open_store(place, create=True) as store:
+            compare(store, subject, told, counts)
+    for place, subject, told in done:
+        with open_store(place, create=False) as store:
+            compare(store, subject, told, again)
+    counts["changed by later kills"] = sum(
+        abs(again[name] - counts[name]) for name in ("acknowledged", "found", "twice")
+    )
+    return counts
+
+
+def main() -> None:
+    """Print the counts; end with 1 unless everything acknowledged is there exactly once."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--postgres", nargs="?", const="", metavar="URL")
+    parser.add_argument("--write", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.write:
+        write(*options.write)
+    with places(options.postgres) as new_place:
+        counts = rounds(options.kills, options.seed, new_place)
+    print("PostgreSQL" if options.postgres is not None else "SQLite")
+    bad = ("lost", "twice", "out of place", "changed by later kills")
+    for name in ("kills", *sorted(set(counts) - {"kills", *bad}), *bad):
+        print(f"{counts[name]:>9,} {name}")
+    raise SystemExit(any(counts[name] for name in bad) or not counts["acknowledged"])
+
+
+if __name__ == "__main__":
+    main()

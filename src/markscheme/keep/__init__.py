@@ -1,0 +1,45 @@
+"""The store: runs, their answers and cells, baselines and gate outcomes; it only ever adds.
+
+`places` says where the store is, `opening` opens it: `sqlite` or `postgres`, two kinds of one
+`databases.Database`, brought up to date by `schema`. The `store` speaks in `records`; answers and
+cells are `frames` in chunks, and `names` is how a run is called.
+"""
+
+from markscheme.keep.opening import open_store
+from markscheme.keep.places import PLACE, VARIABLE
+from markscheme.keep.records import (
+    Baseline,
+    Chunk,
+    Document,
+    DocumentKind,
+    DocumentName,
+    Kept,
+    NewRun,
+    Outcomes,
+    Run,
+    RunData,
+    RunStatus,
+    Source,
+    Tag,
+)
+from markscheme.keep.store import Store
+
+__all__ = (
+    "PLACE",
+    "VARIABLE",
+    "Baseline",
+    "Chunk",
+    "Document",
+    "DocumentKind",
+    "DocumentName",
+    "Kept",
+    "NewRun",
+    "Outcomes",
+    "Run",
+    "RunData",
+    "RunStatus",
+    "Source",
+    "Store",
+    "Tag",
+    "open_store",
+)

@@ -1,0 +1,119 @@
+"""What the store needs of a database, and the few words in which the two kinds differ."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from markscheme.errors import StoreError, StoreInvalidError, UsageError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PATIENCE = 30.0
+"""Seconds to wait for a lock or a connection before giving up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """Everything in which the SQL of the two databases differs."""
+
+    serial: str
+    bytes: str
+    begin: str
+    lock_row: str
+
+
+class Cursor(Protocol):
+    """The part of DB-API that is used."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows a change touched."""
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows that are left."""
+
+
+class Database(ABC):
+    """One connection of one thread. Statements have `?` for values and `{words}` of the dialect."""
+
+    dialect: Dialect
+    place: str
+    """How messages name the store; holds no password."""
+
+    @abstractmethod
+    def tables(self) -> set[str]:
+        """Return the tables that are there."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the connection back."""
+
+    @abstractmethod
+    def lock(self) -> None:
+        """Inside a transaction: let nobody else change the schema until it ends."""
+
+    @abstractmethod
+    def _execute(self, statement: str, values: Sequence[Any]) -> Cursor:
+        """Run one statement, errors as the driver raises them."""
+
+    @abstractmethod
+    def _told(self, error: Exception) -> StoreError | None:
+        """Return the driver's error as ours, or nothing where it would be a bug of ours."""
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return what a query finds."""
+        with self.guarded():
+            return self._execute(self._worded(statement), _checked(values)).fetchall()
+
+    def change(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Carry out one change; return how many rows it touched."""
+        with self.guarded():
+            return self._execute(self._worded(statement), _checked(values)).rowcount
+
+    def _worded(self, statement: str) -> str:
+        return statement.format_map(asdict(self.dialect)) if "{" in statement else statement
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make what happens inside one change: all of it is on disk at the end, or nothing is."""
+        self.change(self.dialect.begin)
+        try:
+            yield
+            self.change("COMMIT")
+        except BaseException:
+            with suppress(Exception):
+                self._execute("ROLLBACK", ())
+            raise
+
+    def damaged(self, what: str) -> StoreInvalidError:
+        """Return the error for a record that is not what was kept."""
+        return StoreInvalidError(f"the store `{self.place}` is damaged: {what} cannot be read")
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turn what the driver raises into an error that says what to do."""
+        try:
+            yield
+        except Exception as error:
+            told = self._told(error)
+            if told is None:
+                raise
+            raise told from error
+
+
+def _checked(values: Sequence[Any]) -> Sequence[Any]:
+    """Refuse text that one of the databases could not give back as it was."""
+    for value in values:
+        if isinstance(value, str) and not _keepable(value):
+            raise UsageError(f"{shown(value)} holds NUL or half a surrogate pair; leave it out")
+    return values
+
+
+def _keepable(text: str) -> bool:
+    if "\0" in text:
+        return False
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,0 +1,52 @@
+"""Frames as bytes: Arrow's stream format, which is the cheapest to write and to read.
+
+Arrow compresses column by column, which does nothing for a frame of few rows, where the description
+of the columns is most of it; a small frame is therefore compressed as a whole.
+"""
+
+from __future__ import annotations
+
+import zlib
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from markscheme.keep.records import digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+WHOLE, COLUMNS = "arrow+zlib", "arrow+zstd"
+_SMALL = 256
+_FAST = 1
+
+
+def encoded(frame: pl.DataFrame) -> tuple[str, str, bytes]:
+    """Return the digest, the encoding and the bytes of a frame."""
+    small = frame.height <= _SMALL
+    stream = frame.rechunk().write_ipc_stream(
+        None,
+        compression="uncompressed" if small else "zstd",
+        compat_level=pl.CompatLevel.oldest(),  # views would drag along what they were cut from
+    )
+    body = stream.getvalue()
+    body = zlib.compress(body, _FAST) if small else body
+    return digest_of(body), WHOLE if small else COLUMNS, body
+
+
+def decoded(encoding: str, body: bytes) -> pl.DataFrame:
+    """Return the frame of these bytes."""
+    return pl.read_ipc_stream(BytesIO(zlib.decompress(body) if encoding == WHOLE else body))
+
+
+def joined(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield neighbours with the same columns as one frame."""
+    alike: list[pl.DataFrame] = []
+    for frame in frames:
+        if alike and alike[0].schema != frame.schema:
+            yield pl.concat(alike)
+            alike = []
+        alike.append(frame)
+    if alike:
+        yield pl.concat(alike)

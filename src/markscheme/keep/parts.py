@@ -1,0 +1,54 @@
+"""What is decided about a run: small plain data, read for many runs at once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from markscheme.keep.records import digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from markscheme.keep.databases import Database
+
+PARTS = ("summary", "measures", "marks")
+_RUNS_AT_ONCE = 500
+
+
+def add_parts(database: Database, run: str, bodies: Mapping[str, str]) -> None:
+    """Add each part with its digest: a damaged one must be noticed before it decides anything."""
+    for part, body in bodies.items():
+        database.change(
+            "INSERT INTO run_data (run, part, digest, body) VALUES (?, ?, ?, ?)",
+            [run, part, digest_of(body.encode()), body],
+        )
+
+
+def read_parts(
+    database: Database, runs: Iterable[str], parts: Sequence[str]
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield each of the runs that has these parts, in the order given, some hundreds at a time."""
+    ids = list(runs)
+    for start in range(0, len(ids), _RUNS_AT_ONCE):
+        asked = ids[start : start + _RUNS_AT_ONCE]
+        query = (
+            f"SELECT run, part, digest, body FROM run_data WHERE part IN ({_marks(parts)})"  # noqa: S608 - question marks
+            f" AND run IN ({_marks(asked)})"
+        )
+        rows = database.rows(query, [*parts, *asked])
+        found = {(run, part): (digest, body) for run, part, digest, body in rows}
+        for run in asked:
+            if (run, parts[0]) in found:
+                yield run, [_part(database, run, found.get((run, part))) for part in parts]
+
+
+def _part(database: Database, run: str, kept: tuple[str, str] | None) -> dict[str, Any]:
+    if kept is None or digest_of(kept[1].encode()) != kept[0]:
+        raise database.damaged(f"what is kept of the run `{run}`")
+    data: dict[str, Any] = json.loads(kept[1])
+    return data
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))

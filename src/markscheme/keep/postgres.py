@@ -1,0 +1,124 @@
+"""The store in a PostgreSQL database, by its URL; needs the extra `markscheme[postgres]`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from markscheme.errors import StoreError, StoreInvalidError, StoreUnavailableError, UsageError
+from markscheme.keep.databases import Database, Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import psycopg
+
+SCHEMA = "markscheme"
+_LOCK = 0x6D61726B  # any number that nobody else takes: "mark"
+
+
+class PostgresDatabase(Database):
+    """Tables in a schema of their own, so that the database may hold other things."""
+
+    dialect = Dialect(
+        serial="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        bytes="BYTEA",
+        begin="BEGIN ISOLATION LEVEL READ COMMITTED",
+        lock_row="FOR UPDATE",
+    )
+
+    def __init__(self, url: str, *, patience: float) -> None:
+        options = _options(url)
+        self._password = str(options.get("password") or "")
+        self.place = _shown(options)
+        wait = {"connect_timeout": max(2, int(patience)), **options}
+        import psycopg
+
+        with self.guarded():
+            self._connection = psycopg.connect(**wait, autocommit=True)
+        self._cursor = self._connection.cursor(binary=True)
+        try:
+            self._set_up(patience)
+        except BaseException:
+            self.close()
+            raise
+
+    def _set_up(self, patience: float) -> None:
+        self.rows("SELECT set_config('search_path', ?, false)", [SCHEMA])
+        self.rows("SELECT set_config('lock_timeout', ?, false)", [f"{int(patience * 1000)}ms"])
+        self.rows(
+            "SELECT set_config('synchronous_commit', 'on', false)"
+            " WHERE current_setting('synchronous_commit') = 'off'"
+        )
+
+    def tables(self) -> set[str]:
+        """Return the tables that are there."""
+        named = "SELECT tablename FROM pg_tables WHERE schemaname = ?"
+        return {name for (name,) in self.rows(named, [SCHEMA])}
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+    def lock(self) -> None:
+        """Take the lock of all who change the schema; make the schema where there is none."""
+        self.rows("SELECT pg_advisory_xact_lock(?)", [_LOCK])
+        if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [SCHEMA]):
+            self.change(f"CREATE SCHEMA {SCHEMA}")
+
+    def _execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
+        return self._cursor.execute(statement.replace("%", "%%").replace("?", "%s"), values)
+
+    def _told(self, error: Exception) -> StoreError | None:
+        import psycopg
+        from psycopg import errors
+
+        told = f"the store `{self.place}`"
+        match error:
+            case errors.UndefinedTable() | errors.UndefinedColumn() | errors.DataCorrupted():
+                return StoreInvalidError(f"{told} is damaged: {self._first_line(error)}")
+            case errors.LockNotAvailable():
+                why = "is locked by another process; try again when that one is done"
+            case errors.DiskFull():
+                why = "cannot grow: the server's disk is full; what was stored before is kept"
+            case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
+                why = f"may not be used like this: {self._first_line(error)}"
+            case psycopg.OperationalError() | psycopg.InternalError():
+                why = f"cannot be reached: {self._first_line(error)}"
+            case _:
+                return None
+        return StoreUnavailableError(f"{told} {why}")
+
+    def _first_line(self, error: Exception) -> str:
+        """Return what the server says, on one line and without the password."""
+        text = " ".join(str(error).split())
+        return text.replace(self._password, "…") if self._password else text
+
+
+def _options(url: str) -> dict[str, Any]:
+    """Take the URL apart. A part in the wrong place may be half a password, so none is shown."""
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError as error:
+        needs = "a store in PostgreSQL needs psycopg"
+        raise StoreUnavailableError(
+            f"{needs}; install it with `pip install 'markscheme[postgres]'`"
+        ) from error
+    try:
+        options = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        options = {"port": "?"}
+    host, port = str(options.get("host") or ""), str(options.get("port") or "0")
+    if "@" in host or not port.replace(",", "").isdecimal():
+        form = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+        raise UsageError(
+            f"the URL of the store is not of the form {form}; in a password, write"
+            " signs such as / @ : # ? % as %2F %40 %3A %23 %3F %25"
+        ) from None
+    return options
+
+
+def _shown(options: dict[str, Any]) -> str:
+    user = f"{options['user']}@" if options.get("user") else ""
+    port = f":{options['port']}" if options.get("port") else ""
+    return f"postgresql://{user}{options.get('host') or ''}{port}/{options.get('dbname') or ''}"

@@ -1,0 +1,161 @@
+"""What goes into the store and what comes back, as frozen records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any
+
+
+class DocumentKind(StrEnum):
+    """What a kept document is."""
+
+    RUBRIC = "rubric"
+    EXAM = "exam"
+
+
+class RunStatus(StrEnum):
+    """An open run is still being written, or its writer died."""
+
+    OPEN = "open"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A whole rubric or exam, so that it can be loaded again; `body` is the resolved text."""
+
+    kind: DocumentKind
+    name: str
+    version: int | None
+    fingerprint: str
+    body: str
+
+    @property
+    def digest(self) -> str:
+        """The key of the document: also what the fingerprint is blind to makes another one."""
+        parts = [self.kind, self.name, self.version, self.fingerprint, self.body]
+        return digest_of(as_json(parts).encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentName:
+    """How a run names its rubric or its exam."""
+
+    digest: str
+    name: str
+    version: int | None
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where recorded answers came from: the name of the file and the digest of its bytes."""
+
+    name: str
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """What is known of a run when it begins; `rubric` and `exam` are digests of kept documents."""
+
+    subject: str | None
+    rubric: str
+    exam: str
+    axis_versions: Mapping[str, Any]
+    tool_version: str
+    seed: int | None = None
+    source: Source | None = None
+    rescored_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run as the list of runs shows it; nothing here needs its answers or its data."""
+
+    id: str
+    status: RunStatus
+    started: datetime
+    finished: datetime | None
+    subject: str | None
+    rubric: DocumentName
+    exam: DocumentName
+    axis_versions: Mapping[str, Any]
+    tool_version: str
+    seed: int | None
+    source: Source | None
+    rescored_from: str | None
+    counts: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunData:
+    """What is decided about a finished run, as the plain data it was given as."""
+
+    run: str
+    summary: Mapping[str, Any]
+    measures: Mapping[str, Any]
+    marks: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A frame that the store has already, named by its digest instead of given again."""
+
+    digest: str
+    height: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """One append: so many answers, and the cells of the same answers in the same order."""
+
+    seq: int
+    answers: Kept
+    cells: Kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """A name that somebody gave to a run."""
+
+    name: str
+    run: str
+    tagged: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """A run that was made the baseline of its rubric and exam: by whom, when and why."""
+
+    rubric: str
+    exam: str
+    run: str
+    set_at: datetime
+    set_by: str | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """What the gates said of a run, and against which baseline, at one time."""
+
+    run: str
+    baseline: str | None
+    decided: datetime
+    outcomes: Mapping[str, Any]
+
+
+def digest_of(body: bytes) -> str:
+    """Return the name of these bytes; the prefix names the algorithm."""
+    return f"b2:{blake2b(body, digest_size=20).hexdigest()}"
+
+
+def as_json(value: Any) -> str:
+    """Return plain data as text that both databases take: ASCII only, and never NaN."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))

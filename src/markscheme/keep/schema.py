@@ -1,0 +1,86 @@
+"""The tables, once for both databases, as numbered migrations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markscheme.errors import StoreInvalidError
+
+if TYPE_CHECKING:
+    from markscheme.keep.databases import Database
+
+_FIRST = (
+    "CREATE TABLE schema_versions (version INTEGER PRIMARY KEY, applied TEXT NOT NULL)",
+    """CREATE TABLE documents (
+      digest TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, version INTEGER,
+      fingerprint TEXT NOT NULL, body TEXT NOT NULL)""",
+    """CREATE TABLE runs (
+      number {serial}, id TEXT NOT NULL UNIQUE, started TEXT NOT NULL, subject TEXT,
+      rubric TEXT NOT NULL REFERENCES documents (digest),
+      exam TEXT NOT NULL REFERENCES documents (digest),
+      axis_versions TEXT NOT NULL, tool_version TEXT NOT NULL, seed TEXT,
+      source_name TEXT, source_digest TEXT, rescored_from TEXT REFERENCES runs (id))""",
+    """CREATE TABLE finished (
+      run TEXT PRIMARY KEY REFERENCES runs (id), finished TEXT NOT NULL, counts TEXT NOT NULL)""",
+    # A row for each part, so that a list of runs reads summaries and not what they came from.
+    """CREATE TABLE run_data (
+      run TEXT NOT NULL REFERENCES runs (id), part TEXT NOT NULL, digest TEXT NOT NULL,
+      body TEXT NOT NULL, PRIMARY KEY (run, part))""",
+    """CREATE TABLE blobs (
+      digest TEXT PRIMARY KEY, encoding TEXT NOT NULL, body {bytes} NOT NULL)""",
+    """CREATE TABLE chunks (
+      run TEXT NOT NULL REFERENCES runs (id), seq INTEGER NOT NULL, height INTEGER NOT NULL,
+      answers TEXT NOT NULL REFERENCES blobs (digest),
+      cells TEXT NOT NULL REFERENCES blobs (digest), PRIMARY KEY (run, seq))""",
+    """CREATE TABLE tags (
+      number {serial}, name TEXT NOT NULL, run TEXT NOT NULL REFERENCES runs (id),
+      tagged TEXT NOT NULL)""",
+    "CREATE INDEX tags_by_name ON tags (name, number)",
+    """CREATE TABLE baselines (
+      number {serial}, rubric TEXT NOT NULL, exam TEXT NOT NULL,
+      run TEXT NOT NULL REFERENCES runs (id), set_at TEXT NOT NULL, set_by TEXT, note TEXT)""",
+    "CREATE INDEX baselines_by_names ON baselines (rubric, exam, number)",
+    """CREATE TABLE gate_outcomes (
+      number {serial}, run TEXT NOT NULL REFERENCES runs (id),
+      baseline TEXT REFERENCES runs (id), decided TEXT NOT NULL, outcomes TEXT NOT NULL)""",
+    "CREATE INDEX gate_outcomes_by_run ON gate_outcomes (run, number)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+"""Migration n takes the schema from version n - 1 to n. A released one is never edited."""
+
+
+def version_of(database: Database) -> int:
+    """Return the version of the schema; 0 where there is nothing at all yet."""
+    tables = database.tables()
+    if "schema_versions" in tables:
+        ((version,),) = database.rows("SELECT MAX(version) FROM schema_versions")
+        if version is not None:
+            return _known(database, int(version))
+    if tables:
+        told = f"the store `{database.place}` holds tables that are not markscheme's"
+        raise StoreInvalidError(f"{told}; name another place with --store")
+    return 0
+
+
+def _known(database: Database, version: int) -> int:
+    if version > len(MIGRATIONS):
+        told = f"the store `{database.place}` was written by a newer markscheme"
+        raise StoreInvalidError(
+            f"{told} (its schema is {version}, this one knows up to {len(MIGRATIONS)});"
+            " upgrade markscheme, or name another store with --store"
+        )
+    return version
+
+
+def migrate(database: Database, now: str) -> None:
+    """Bring the schema up to date: each step in a transaction of its own, one process at a time."""
+    for number, statements in enumerate(MIGRATIONS, start=1):
+        with database.transaction():
+            database.lock()
+            if version_of(database) >= number:
+                continue
+            for statement in statements:
+                database.change(statement)
+            record = "INSERT INTO schema_versions (version, applied) VALUES (?, ?)"
+            database.change(record, [number, now])

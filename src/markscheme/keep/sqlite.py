@@ -1,0 +1,121 @@
+"""The store in an SQLite file: the default, nothing to set up."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markscheme.errors import StoreError, StoreInvalidError, StoreUnavailableError
+from markscheme.keep.databases import Database, Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_RETRY = 0.01
+_DAMAGED = "copy a backup over it, or move it away to start anew"
+
+
+class SqliteDatabase(Database):
+    """Write-ahead log, synced at each commit: readers never wait, a commit costs one sync."""
+
+    dialect = Dialect(
+        serial="INTEGER PRIMARY KEY AUTOINCREMENT",
+        bytes="BLOB",
+        begin="BEGIN IMMEDIATE",
+        lock_row="",
+    )
+
+    def __init__(self, path: Path, *, create: bool, patience: float) -> None:
+        self.place = str(path)
+        with self.guarded():
+            self._connection = sqlite3.connect(
+                _address(path, create=create), uri=True, timeout=patience, isolation_level=None
+            )
+        try:
+            self._set_up(patience)
+        except BaseException:
+            self.close()
+            raise
+
+    def _set_up(self, patience: float) -> None:
+        self.change("PRAGMA foreign_keys = ON")
+        self.change("PRAGMA trusted_schema = OFF")  # a store may come from somebody else
+        self.change("PRAGMA synchronous = FULL")
+        if self._writable() and self.rows("PRAGMA journal_mode") != [("wal",)]:
+            self._keep_a_log(time.monotonic() + patience)
+
+    def _writable(self) -> bool:
+        return self.rows("PRAGMA query_only") == [(0,)] and _may_write(Path(self.place))
+
+    def _keep_a_log(self, until: float) -> None:
+        """Switch to the write-ahead log; SQLite does not wait for others here, so we do."""
+        while True:
+            try:
+                with self.guarded():
+                    self._execute("PRAGMA journal_mode = WAL", ())
+            except StoreUnavailableError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_RETRY)
+            else:
+                return
+
+    def tables(self) -> set[str]:
+        """Return the tables that are there."""
+        return {name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type='table'")}
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+    def lock(self) -> None:
+        """Do nothing: `BEGIN IMMEDIATE` has the only write lock already."""
+
+    def _execute(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
+        return self._connection.execute(statement, values)
+
+    def _told(self, error: Exception) -> StoreError | None:
+        if not isinstance(error, sqlite3.Error):
+            return None
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        told = f"the store `{self.place}`"
+        match code:
+            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+                why = "is locked by another process; try again when that one is done"
+            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+                why = "cannot be opened or written; check that it and its folder are writable"
+            case sqlite3.SQLITE_FULL:
+                why = "cannot grow: the disk is full; what was stored before is kept"
+            case sqlite3.SQLITE_IOERR:
+                why = f"cannot be read or written: {error}; what was stored before is kept"
+            case sqlite3.SQLITE_NOTADB:
+                return StoreInvalidError(f"{told} is not a database of markscheme; {_DAMAGED}")
+            case sqlite3.SQLITE_CORRUPT:
+                return StoreInvalidError(f"{told} is damaged: {error}; {_DAMAGED}")
+            case sqlite3.SQLITE_ERROR if str(error).startswith("no such"):
+                return StoreInvalidError(f"{told} is damaged: {error}; {_DAMAGED}")
+            case _:
+                return None
+        return StoreUnavailableError(f"{told} {why}")
+
+
+def _address(path: Path, *, create: bool) -> str:
+    """Return the file as SQLite's URI.
+
+    Where we may not write, a log of others is read with the file; without one the file is all there
+    is, and must be called immutable, because SQLite cannot put its own files beside it.
+    """
+    uri = path.absolute().as_uri()
+    if create or _may_write(path):
+        return f"{uri}?mode={'rwc' if create else 'rw'}"
+    logged = path.with_name(f"{path.name}-wal").exists()
+    return f"{uri}?mode=ro{'' if logged else '&immutable=1'}"
+
+
+def _may_write(path: Path) -> bool:
+    effective = os.access in os.supports_effective_ids
+    places = [path.parent, path] if path.exists() else [path.parent]
+    return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)

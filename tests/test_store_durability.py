@@ -1,0 +1,373 @@
+"""The store when things go wrong: several writers, kills, full disks, damage, locks, servers."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from markscheme.cli.exits import Exit, command_body
+from markscheme.errors import StoreError, StoreInvalidError, StoreUnavailableError
+from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KILL = Path(__file__).parent.parent / "scripts" / "kill_store.py"
+
+WRITER = """
+import sys, polars as pl
+from markscheme.keep import *
+place, subject, appends, shared = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
+print("ready", flush=True)
+sys.stdin.readline()
+with open_store(place, create=True) as store:
+    rubric, exam = (
+        store.put_document(Document(kind=kind, name="r", version=1, fingerprint="f", body=""))
+        for kind in DocumentKind
+    )
+    new = NewRun(subject=subject, rubric=rubric, exam=exam, axis_versions={}, tool_version="0")
+    run = shared[0] if shared else store.begin(new)
+    for number in range(appends):
+        text = f"{subject} {number}"
+        store.append(run, pl.DataFrame({"output": [text, "same"]}), pl.DataFrame({"x": [1, 1]}))
+    if not shared:
+        store.finish(run, counts={}, summary={}, measures={}, marks={})
+"""
+
+
+def new_run(store: Store) -> NewRun:
+    rubric, exam = (
+        store.put_document(Document(kind=kind, name="r", version=1, fingerprint="f", body=""))
+        for kind in DocumentKind
+    )
+    return NewRun(subject=None, rubric=rubric, exam=exam, axis_versions={}, tool_version="0")
+
+
+def append(store: Store, run: str, text: str) -> None:
+    store.append(run, pl.DataFrame({"output": [text]}), pl.DataFrame({"x": [1]}))
+
+
+def outputs(store: Store, run: str) -> list[str]:
+    return [text for frame in store.answers(run) for text in frame["output"].to_list()]
+
+
+def at_once(place: str, *arguments: str, writers: int = 3) -> None:
+    """Let so many processes write at the same moment."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, place, f"writer-{number}", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(writers)
+    ]
+    for process in started:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+    for process in started:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in started:
+        process.communicate()
+    assert [process.returncode for process in started] == [0] * writers
+
+
+def test_processes_that_make_the_store_at_once_all_succeed_and_lose_nothing(place: str) -> None:
+    at_once(place, "20")
+    with open_store(place, create=False) as store:
+        assert len(store.runs()) == 3
+        for run in store.runs():
+            said = outputs(store, run.id)
+            assert said[::2] == [f"{run.subject} {number}" for number in range(20)]
+        assert len(list(store.run_data(run.id for run in store.runs()))) == 3
+
+
+def test_processes_that_write_one_run_at_once_lose_nothing(place: str) -> None:
+    with open_store(place, create=True) as store:
+        run = store.begin(new_run(store))
+        at_once(place, "20", run)
+        said = outputs(store, run)[::2]
+        assert sorted(said) == sorted(
+            f"writer-{writer} {number}" for writer in range(3) for number in range(20)
+        )
+        for writer in range(3):
+            own = [text for text in said if text.startswith(f"writer-{writer}")]
+            assert own == [f"writer-{writer} {number}" for number in range(20)]
+        assert [chunk.seq for chunk in store.chunks(run)] == list(range(1, 61))
+
+
+def test_ten_kills_lose_nothing_and_keep_nothing_twice(
+    place: str, request: pytest.FixtureRequest
+) -> None:
+    server = ["--postgres", request.getfixturevalue("postgres_server")] if "://" in place else []
+    command = [sys.executable, KILL, "--kills", "10", *server]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "10 kills" in done.stdout
+    assert "0 lost" in done.stdout
+
+
+def test_an_interrupted_append_leaves_the_run_as_it_was(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(place, create=True) as store:
+        run = store.begin(new_run(store))
+        append(store, run, "one")
+        with monkeypatch.context() as patched:
+            patched.setattr(store._database, "transaction", _interrupted(store))
+            with pytest.raises(KeyboardInterrupt):
+                append(store, run, "two")
+        append(store, run, "three")
+        assert outputs(store, run) == ["one", "three"]
+
+
+def _interrupted(store: Store) -> Any:
+    whole = store._database.transaction
+
+    @contextmanager
+    def transaction() -> Iterator[None]:
+        with whole():
+            yield
+            raise KeyboardInterrupt
+
+    return transaction
+
+
+def test_a_full_disk_is_told_and_keeps_what_was_acknowledged(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.db", create=True) as store:
+        run = store.begin(new_run(store))
+        append(store, run, "small")
+        ((pages,),) = store._database.rows("PRAGMA page_count")
+        store._database.rows(f"PRAGMA max_page_count = {pages + 4}")
+        with pytest.raises(StoreUnavailableError, match="the disk is full; what was stored"):
+            append(store, run, os.urandom(100_000).hex())
+        assert outputs(store, run) == ["small"]
+    with open_store(tmp_path / "store.db", create=True) as store:
+        append(store, run, "after room was made")
+        assert outputs(store, run) == ["small", "after room was made"]
+
+
+def test_a_file_that_may_not_grow_is_told_by_the_system_itself(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.db", create=True) as store:
+        run = store.begin(new_run(store))
+        append(store, run, "small")
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+    big = WRITER.replace('"same"', "__import__('os').urandom(300_000).hex()")
+    command = [sys.executable, "-c", limit + big, str(tmp_path / "store.db"), "x", "1"]
+    done = subprocess.run(command, input="\n", capture_output=True, text=True, check=False)
+    assert "StoreUnavailableError" in done.stderr
+    assert "what was stored before is kept" in done.stderr
+    with open_store(tmp_path / "store.db", create=False) as store:
+        assert outputs(store, run) == ["small"]
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "told"),
+    [
+        ("53100", StoreUnavailableError, "disk is full"),
+        ("42501", StoreUnavailableError, "may not be used like this"),
+        ("25006", StoreUnavailableError, "may not be used like this"),
+        ("57P01", StoreUnavailableError, "cannot be reached"),
+        ("XX001", StoreInvalidError, "is damaged"),
+    ],
+)
+def test_what_the_server_raises_is_told(
+    postgres_url: str, state: str, error: type[StoreError], told: str
+) -> None:
+    raised = f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{state}'; END $$"
+    with open_store(postgres_url, create=True) as store, pytest.raises(error, match=told):
+        store._database.change(raised)
+
+
+def test_a_locked_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with open_store(path, create=True, patience=0.05) as store:
+        run = store.begin(new_run(store))
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreUnavailableError, match="locked by another process"):
+                append(store, run, "one")
+        append(store, run, "two")
+        assert outputs(store, run) == ["two"]
+
+
+def test_a_locked_table_on_the_server_is_told(postgres_url: str) -> None:
+    with (
+        open_store(postgres_url, create=True, patience=0.05) as store,
+        open_store(postgres_url, create=True) as other,
+    ):
+        run = store.begin(new_run(store))
+        with other._database.transaction():
+            other._database.change("LOCK TABLE chunks IN EXCLUSIVE MODE")
+            with pytest.raises(StoreUnavailableError, match="locked by another process"):
+                append(store, run, "one")
+        append(store, run, "two")
+        assert outputs(store, run) == ["two"]
+
+
+def test_a_file_that_is_no_database_is_told_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database, but long enough to be one\n" * 50)
+    for create in (True, False):
+        with pytest.raises(StoreInvalidError, match=r"notes\.txt` is not a database of markscheme"):
+            open_store(path, create=create)
+    assert path.read_text().startswith("not a database")
+
+
+def test_a_database_of_something_else_is_told_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE customers (name TEXT)")
+    with pytest.raises(StoreInvalidError, match="tables that are not markscheme's"):
+        open_store(path, create=True)
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("customers",)]
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    path.touch()  # what a kill in the first moment leaves
+    with open_store(path, create=True) as store:
+        assert store.runs() == []
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.6, 0.9])
+def test_a_file_cut_short_is_told(tmp_path: Path, keep: float) -> None:
+    path = tmp_path / "store.db"
+    with open_store(path, create=True) as store:
+        run = store.begin(new_run(store))
+        for number in range(20):
+            append(store, run, os.urandom(3_000).hex() + str(number))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * keep)])
+    with (
+        pytest.raises(StoreInvalidError, match=r"is damaged|not a database"),
+        open_store(path, create=False) as store,
+    ):
+        outputs(store, store.find("latest").id)
+
+
+@contextmanager
+def nobody() -> Iterator[Path]:
+    """Be somebody whom file permissions bind, in a folder of their own."""
+    mine = os.geteuid()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if mine == 0:
+            os.chown(folder, 65534, -1)
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            folder.chmod(stat.S_IRWXU)
+            os.seteuid(mine)
+
+
+def test_a_folder_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with nobody() as folder:
+        monkeypatch.chdir(folder)
+        folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+        with pytest.raises(StoreUnavailableError, match=r"cannot make the folder .*--store"):
+            open_store(create=True)
+        with pytest.raises(StoreUnavailableError, match="check that it and its folder"):
+            open_store(folder / "store.db", create=True)
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("writer_is_there", [False, True])
+def test_a_store_in_a_folder_that_cannot_be_written_can_be_read(*, writer_is_there: bool) -> None:
+    with nobody() as folder:
+        path = folder / "store.db"
+        writer = open_store(path, create=True)
+        run = writer.begin(new_run(writer))
+        append(writer, run, "one")
+        if not writer_is_there:
+            writer.close()
+        folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+        with open_store(path, create=False) as store:
+            assert outputs(store, run) == ["one"]
+            with pytest.raises(StoreUnavailableError, match="cannot be opened or written"):
+                append(store, run, "two")
+        folder.chmod(stat.S_IRWXU)
+        writer.close()
+
+
+def test_a_server_that_is_away_is_told_without_the_password() -> None:
+    with pytest.raises(StoreUnavailableError, match="cannot be reached") as told:
+        open_store("postgresql://ana:s3cret@127.0.0.1:9/marks", create=True)
+    assert "postgresql://ana@127.0.0.1:9/marks" in str(told.value)
+    assert "s3cret" not in str(told.value)
+
+
+def test_a_refused_password_is_told_without_it(postgres_url: str) -> None:
+    wrong = postgres_url.replace(":p%40ss", ":wr0ng")
+    with pytest.raises(StoreUnavailableError, match="password authentication failed") as told:
+        open_store(wrong, create=True)
+    assert "wr0ng" not in str(told.value)
+
+
+def test_a_store_that_is_open_never_shows_its_password(postgres_url: str) -> None:
+    with open_store(postgres_url, create=True) as store:
+        assert "marks@127.0.0.1" in store.place
+        assert "ss" not in store.place.partition("://")[2]
+
+
+def test_a_server_that_goes_away_in_the_middle_is_told(postgres_url: str) -> None:
+    with open_store(postgres_url, create=True) as store:
+        run = store.begin(new_run(store))
+        append(store, run, "one")
+        with open_store(postgres_url, create=True) as other:
+            ((backend,),) = store._database.rows("SELECT pg_backend_pid()")
+            other._database.rows("SELECT pg_terminate_backend(?)", [backend])
+        with pytest.raises(StoreUnavailableError, match="cannot be reached"):
+            append(store, run, "two")
+    with open_store(postgres_url, create=False) as store:
+        assert outputs(store, run) == ["one"]
+
+
+def test_a_server_that_is_told_to_answer_before_it_has_synced_is_overruled(
+    postgres_url: str,
+) -> None:
+    with open_store(f"{postgres_url}?options=-csynchronous_commit%3Doff", create=True) as store:
+        assert store._database.rows("SHOW synchronous_commit") == [("on",)]
+
+
+def test_each_commit_to_a_file_is_synced_and_readers_do_not_wait(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.db", create=True) as store:
+        assert store._database.rows("PRAGMA journal_mode") == [("wal",)]
+        assert store._database.rows("PRAGMA synchronous") == [(2,)]
+        with (
+            store._database.transaction(),
+            open_store(tmp_path / "store.db", create=False, patience=0.05) as reader,
+        ):
+            assert reader.runs() == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (StoreUnavailableError("it is away"), Exit.USAGE),
+        (StoreInvalidError("it is damaged"), Exit.INVALID),
+    ],
+)
+def test_an_error_of_the_store_has_a_message_and_an_exit_code(
+    error: StoreError, code: Exit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @command_body
+    def command() -> Exit:
+        raise error
+
+    assert command() is code
+    assert str(error) in capsys.readouterr().err
