@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
-from markscheme.exact import written
+from markscheme.weigh.statistics import quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +56,7 @@ class Measures:
 
     def latency_percentile(self, percent: Fraction) -> Fraction | None:
         """Return a percentile by linear interpolation between closest ranks; 50 is the median."""
-        values = sorted(self.latency_ms)
-        if not values:
-            return None
-        ranks = list(accumulate(self.latency_ms[value] for value in values))
-        rank = (ranks[-1] - 1) * percent / 100
-        at = math.floor(rank)
-        low, high = (written(values[bisect_right(ranks, r)]) for r in (at, math.ceil(rank)))
-        return low + (high - low) * (rank - at)
+        return quantile(self.latency_ms, percent / 100) if self.latency_ms else None
 
     def merged(self, other: Measures) -> Measures:
         """Return the measures of both together."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import number, ratio
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.vocabulary import Exam, RowError, Rubric, Summary
+    from markscheme.vocabulary import Exam, Group, RowError, Rubric, Summary
+    from markscheme.weigh.distribution import Distribution, Estimate
     from markscheme.weigh.outcomes import (
         BaselineReport,
         GateOutcome,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         ItemChange,
         NonInferiority,
     )
+    from markscheme.weigh.recalibration import Recalibration
 
 
 def rubric_record(rubric: Rubric) -> dict[str, Any]:
@@ -76,16 +79,17 @@ def summary_record(summary: Summary) -> dict[str, Any]:
             }
             for found in summary.subjects
         ],
-        "groups": [
-            {
-                "tag": group.tag,
-                "value": group.value,
-                "n": group.n,
-                "score": number(group.score),
-                "axes": {axis: number(value) for axis, value in group.axes.items()},
-            }
-            for group in summary.groups
-        ],
+        "groups": list(map(_group_record, summary.groups)),
+    }
+
+
+def _group_record(group: Group) -> dict[str, Any]:
+    return {
+        "tag": group.tag,
+        "value": group.value,
+        "n": group.n,
+        "score": number(group.score),
+        "axes": _numbers(group.axes),
     }
 
 
@@ -172,6 +176,79 @@ def _evidence_record(evidence: NonInferiority) -> dict[str, Any]:
         "p": evidence.p,
         "items_needed": evidence.items_needed,
         "because": evidence.because,
+    }
+
+
+def distribution_record(found: Distribution) -> dict[str, Any]:
+    """Return the stable distribution of a run and the trend of its history."""
+    return {
+        "run": found.run,
+        "items": found.items,
+        "score": _estimate_record(found.score),
+        "axes": {axis: _estimate_record(estimate) for axis, estimate in found.axes.items()},
+        "passed": _estimate_record(found.passed),
+        "quantiles": {f"p{at}": number(value) for at, value in found.quantiles.items()},
+        "groups": list(map(_group_record, found.groups)),
+        "trend": [
+            {"run": point.run, "score": number(point.score), "axes": _numbers(point.axes)}
+            for point in found.trend
+        ],
+        "drifts": [
+            {
+                "axis": drift.axis,
+                "first": number(drift.first),
+                "last": number(drift.last),
+                "p": number(drift.p),
+                "alone": drift.alone,
+            }
+            for drift in found.drifts
+        ],
+        "runs_needed": found.runs_needed,
+        "left_out": [{"run": run, "because": why} for run, why in found.left_out],
+    }
+
+
+def _estimate_record(estimate: Estimate) -> dict[str, Any]:
+    return {
+        "mean": number(estimate.mean),
+        "exact": ratio(estimate.mean),
+        "lower": estimate.lower,
+        "upper": estimate.upper,
+        "method": estimate.method,
+    }
+
+
+def recalibration_record(found: Recalibration) -> dict[str, Any]:
+    """Return a history under a new rubric."""
+    return {
+        "rubric": found.rubric,
+        "runs": [
+            {
+                "run": run.run,
+                "exam": run.exam,
+                "before": number(run.before),
+                "after": number(run.after),
+                "exact": {"before": ratio(run.before), "after": ratio(run.after)},
+                "rank_before": run.rank_before,
+                "rank_after": run.rank_after,
+                "flips": [
+                    {"gate": flip.gate, "before": flip.before, "after": flip.after}
+                    for flip in run.flips
+                ],
+            }
+            for run in found.runs
+        ],
+        "rankings": [asdict(ranking) for ranking in found.rankings],
+        "proposals": [
+            {
+                "exam": proposal.exam,
+                "run": proposal.run,
+                "score": number(proposal.score),
+                "because": proposal.because,
+            }
+            for proposal in found.proposals
+        ],
+        "refused": [{"run": run, "because": why} for run, why in found.refused],
     }
 
 

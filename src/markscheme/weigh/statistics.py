@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import mean
+from markscheme.exact import mean, written
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _TINY = 1e-300
 _ENOUGH = 1e-15
@@ -58,6 +60,20 @@ class Sample:
         """Return the two-sided t interval of the mean."""
         half = self.half_width((1 + confidence) / 2)
         return float(self.mean) - half, float(self.mean) + half
+
+
+def quantile(counts: Mapping[Fraction, int] | Mapping[float, int], share: Fraction) -> Fraction:
+    """Return a quantile of counted values by linear interpolation between closest ranks.
+
+    A double stands for the decimal that it was written as; 1/2 gives the usual median.
+    """
+    ordered: list[tuple[Any, int]] = sorted(counts.items())
+    ranks = list(accumulate(count for _, count in ordered))
+    rank = (ranks[-1] - 1) * share
+    at = math.floor(rank)
+    low, high = (ordered[bisect_right(ranks, r)][0] for r in (at, math.ceil(rank)))
+    low, high = (v if isinstance(v, Fraction) else written(v) for v in (low, high))
+    return low + (high - low) * (rank - at)
 
 
 def t_cdf(t: float, df: int) -> float:
