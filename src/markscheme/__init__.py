@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         Cell,
         Exam,
         Gate,
-        GateOutcome,
         Item,
         Level,
         Outcome,
@@ -45,7 +44,19 @@ if TYPE_CHECKING:
         SubjectSummary,
         Summary,
     )
+    from markscheme.weigh.marks import Marks
+    from markscheme.weigh.measures import Measures
+    from markscheme.weigh.outcomes import (
+        BaselineReport,
+        Evidence,
+        GateOutcome,
+        GateReport,
+        ItemChange,
+        ItemLoss,
+        NonInferiority,
+    )
     from markscheme.weigh.results import Result
+    from markscheme.weigh.runs import Run
     from markscheme.weigh.verification import Finding, Verification
 
 __version__ = "0.1.0"
@@ -54,10 +65,16 @@ _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
     "library": "load_exam load_rubric score verify",
     "vocabulary": (
-        "Answer Axis AxisSpec Breakdown Cell Exam Gate GateOutcome Item Level Outcome Reading "
+        "Answer Axis AxisSpec Breakdown Cell Exam Gate Item Level Outcome Reading "
         "Response RowError Rubric Status SubjectSummary Summary"
     ),
+    "weigh.marks": "Marks",
+    "weigh.measures": "Measures",
+    "weigh.outcomes": (
+        "BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss NonInferiority"
+    ),
     "weigh.results": "Result",
+    "weigh.runs": "Run",
     "weigh.verification": "Finding Verification",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
@@ -80,17 +97,25 @@ __all__ = [
     "AnswersError",
     "Axis",
     "AxisSpec",
+    "BaselineReport",
     "Breakdown",
     "Cell",
     "DocumentError",
+    "Evidence",
     "Exam",
     "Finding",
     "Gate",
     "GateOutcome",
+    "GateReport",
     "InputError",
     "Item",
+    "ItemChange",
+    "ItemLoss",
     "Level",
+    "Marks",
     "MarkschemeError",
+    "Measures",
+    "NonInferiority",
     "Outcome",
     "Problem",
     "Reading",
@@ -98,6 +123,7 @@ __all__ = [
     "Result",
     "RowError",
     "Rubric",
+    "Run",
     "Status",
     "SubjectSummary",
     "Summary",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
 ZERO = Fraction(0)
 _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
+_DIGITS_OF_A_DOUBLE = 17
+_LARGEST_DENOMINATOR = 10**6
+_PLACES = (4, 6, 9, 12, 20, 30)
 
 
 def mean(total: Fraction | int, count: int) -> Fraction | None:
@@ -41,3 +45,45 @@ def plain(value: Decimal) -> str:
         return "0"
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def show_beside(value: Fraction, other: Fraction | Decimal) -> str:
+    """Return a value with as many places as tell it from the other one, where they differ."""
+    if value == Fraction(other):
+        return show(value)
+    told = (show(value, places) for places in _PLACES if show(value, places) != show(other, places))
+    return next(told, f"{value.numerator}/{value.denominator}")
+
+
+def written(value: float) -> Fraction:
+    """Return the number that a double was written as: 0.1 is a tenth, not its binary neighbour."""
+    return Fraction(repr(value))
+
+
+def recovered(value: Decimal | int) -> Fraction:
+    """Return the fraction that a published number stands for.
+
+    A result file holds the nearest doubles of exact fractions: the simplest fraction of that double
+    is taken, 1/3 for 0.3333333333333333, if its denominator is at most a million; else the number
+    stands for itself.
+    """
+    exact = Fraction(value)
+    if len(Decimal(value).as_tuple().digits) > _DIGITS_OF_A_DOUBLE:
+        return exact
+    double = float(value)
+    if not 0 < double < 1:
+        return exact
+    below, above = math.nextafter(double, 0), math.nextafter(double, 1)
+    low, high = ((Fraction(double) + Fraction(beside)) / 2 for beside in (below, above))
+    simplest = _simplest_between(low, high)
+    return simplest if simplest.denominator <= _LARGEST_DENOMINATOR else exact
+
+
+def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction with the smallest denominator strictly between two positive ones."""
+    whole = math.floor(low)
+    if whole + 1 < high:
+        return Fraction(whole + 1)
+    if low == whole:  # so high is at most whole + 1: one more than a large enough unit fraction
+        return whole + Fraction(1, math.floor(1 / (high - whole)) + 1)
+    return whole + 1 / _simplest_between(1 / (high - whole), 1 / (low - whole))

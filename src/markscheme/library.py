@@ -136,8 +136,7 @@ class Scoring:
                 self.tally.errors += len(batch.errors)
                 self.errors.extend(batch.errors[: ERRORS_KEPT - len(self.errors)])
                 yield self._frames.errors(batch.errors)
-        missing = self.tally.missing().items()
-        absent = ((subject, item) for subject, items in missing for item in items)
+        absent = self.tally.missing()
         while part := list(islice(absent, ROWS_AT_ONCE)):
             yield self._frames.missing(part)
 
@@ -151,6 +150,7 @@ class Scoring:
             summary=self.tally.summary(),
             frame=frame,
             errors=tuple(self.errors),
+            tally=self.tally,
         )
 
 

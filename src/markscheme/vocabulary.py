@@ -68,12 +68,16 @@ class Level(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What a gate says. A gate that cannot tell is undecided, never passed."""
+    """What a gate says. A gate that cannot tell is undecided, never passed.
+
+    A baseline gate is not applicable where no baseline was ever set; that judges nothing.
+    """
 
     PASS = "pass"  # noqa: S105 - an outcome, not a password
     WARN = "warn"
     FAIL = "fail"
     UNDECIDED = "undecided"
+    NOT_APPLICABLE = "not applicable"
 
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -225,29 +229,69 @@ class AxisSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
-    """A limit on the score of a run, bound to exams (all, where none is named)."""
+class Allowance:
+    """How far a score may move: a share of the baseline's score (`2%`), or points (`0.02`)."""
 
-    name: str
-    level: Level
-    at_least: Decimal
-    exams: tuple[str, ...] = ()
-    target: Decimal | None = None
+    amount: Decimal
+    relative: bool
+
+    def points(self, score: Fraction) -> Fraction:
+        """Return how many points that is for a baseline of this score."""
+        return Fraction(self.amount) * (score if self.relative else 1)
+
+    def __str__(self) -> str:
+        return f"{(self.amount * 100).normalize():f}%" if self.relative else f"{self.amount:f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateOutcome:
-    """What a gate saw and why it decided as it did."""
+class Attempts:
+    """An item passes if at least so many of its so many attempts pass."""
 
-    gate: Gate
-    outcome: Outcome
-    observed: Fraction | None
-    because: str
+    at_least: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineLimit:
+    """How far a score may fall below its baseline, and from which rise on it looks too good."""
+
+    max_drop: Allowance
+    suspicious_rise: Allowance
+    evidence_required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """A limit on a metric of a run, bound to exams (all, where none is named).
+
+    `axis`, `tags` and `attempts` say what the metric is taken of; `baseline` is there exactly when
+    the metric is `baseline`, and then there is no other limit.
+    """
+
+    name: str
+    level: Level
+    metric: str = "score"
+    at_least: Decimal | None = None
+    at_most: Decimal | None = None
+    axis: str | None = None
+    tags: Mapping[str, str] = field(default_factory=Frozen)
+    attempts: Attempts | None = None
+    baseline: BaselineLimit | None = None
+    exams: tuple[str, ...] = ()
+    target: Decimal | None = None
+
+    def applies_to(self, exam: Exam) -> bool:
+        """Return whether every document of the exam is one that the gate is bound to."""
+        return not self.exams or set(exam.names) <= set(self.exams)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """Axes with weights that sum to exactly 1, and the gates on what they add up to."""
+    """Axes with weights that sum to exactly 1, and the gates on what they add up to.
+
+    An item passes when its mean over its attempts is at least `pass_mark`, which like the gates
+    changes no score.
+    """
 
     name: str
     version: int
@@ -255,6 +299,7 @@ class Rubric:
     gates: tuple[Gate, ...]
     fingerprint: str
     title: str = ""
+    pass_mark: Decimal = Decimal(1)
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import EXIT_OF, Exit, command_body
 from markscheme.cli.options import format_option
 
 _EPILOG = """\b
@@ -29,17 +29,17 @@ def command(flawed: bool, format_: str) -> Exit:
     """Examine the bundled tutor on the capstone exam and state the gate."""
     from markscheme.library import examine_tutor
     from markscheme.tell.terminal import Page
-    from markscheme.weigh.gates import verdict
     from markscheme.weigh.records import gate_records
 
     result = examine_tutor(flawed=flawed)
+    report = result.judge()
     if format_ == "json":
-        document = {**result.to_dict(), "gates": gate_records(result.gates)}
+        document = {**result.to_dict(), "gates": gate_records(report.outcomes)}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = Page(result.rubric)
         page.run(result)
-        page.gates(result.gates)
+        page.gates(report.outcomes)
         if not flawed:
             click.echo("\nNext: `markscheme demo --flawed`, then `markscheme init my-exam`.")
-    return {True: Exit.OK, False: Exit.FAILED, None: Exit.UNDECIDED}[verdict(result.gates)]
+    return EXIT_OF[report.verdict.value]

@@ -40,6 +40,9 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
+EXIT_OF = {"pass": Exit.OK, "fail": Exit.FAILED, "undecided": Exit.UNDECIDED}
+
+
 def command_body(function: Callable[..., Exit]) -> Callable[..., Exit]:
     """Turn the errors that we raise on purpose into a message on stderr and an exit code.
 

@@ -24,15 +24,20 @@ _MAX_EXPONENT = 400  # doubles end before
 class Published:
     """A published document: its breakdowns, each with the place it stands at, and the totals.
 
-    `unscored` counts the rows that say that nothing was scored: no breakdown and no score.
+    `rest` holds the rows that say that nothing was scored: no breakdown and no score.
     """
 
     file: str
     text: str
     records: tuple[tuple[Field, Mapping[str, Any]], ...]
-    unscored: int
+    rest: tuple[Mapping[str, Any], ...]
     document: Mapping[str, Any]
     by_line: bool
+
+    @property
+    def unscored(self) -> int:
+        """How many rows hold nothing to check."""
+        return len(self.rest)
 
     def line(self, field: Field) -> int:
         """Return the line of a field, as well as it can be told."""
@@ -117,7 +122,7 @@ def _published(
         file=file,
         text=text,
         records=records,
-        unscored=len(rows) - len(records),
+        rest=tuple(row for _, row in rows if _unscored(row)),
         document=document,
         by_line=by_line,
     )

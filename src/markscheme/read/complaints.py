@@ -80,6 +80,8 @@ def _message(details: list[Any], path: Path, model: type[BaseModel]) -> str:
             return f"{shown(value)} is not allowed; allowed: {context['expected']}".replace(
                 "'", "`"
             )
+        case "greater_than":
+            return f"{shown(value).split()[-1]} is not above {context['gt']}"
         case "greater_than_equal" | "less_than_equal" as kind:
             side = "below" if kind.startswith("greater") else "above"
             limit = context.get("ge", context.get("le"))
@@ -102,6 +104,7 @@ _WANTED = {
     "int_type": "a whole number",
     "number_type": "a number",
     "bool_type": "true or false",
+    "allowance_type": "a share such as `2%` or points such as 0.02, at most the whole score",
     "list_type": "a list",
     "dict_type": "a mapping of keys to values",
     "model_type": "a mapping of keys to values",

@@ -83,7 +83,9 @@ def _item(entries: Seq, index: int, file: str) -> Item:
         id=_text(entry.get("id")),
         prompt=_text(entry.get("prompt")),
         expectations=Frozen.of({key: value for key, value in entry.items() if key not in own}),
-        tags=Frozen({key: _tag(tags[key]) for key in tags}) if isinstance(tags, Map) else Frozen(),
+        tags=Frozen({key: tag_text(tags[key]) for key in tags})
+        if isinstance(tags, Map)
+        else Frozen(),
         place=Place(
             file=file, line=entries.lines[index], field=f"items.{index}", lines=entry.lines
         ),
@@ -95,7 +97,8 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _tag(value: Any) -> str:
+def tag_text(value: Any) -> str:
+    """Return the value of a tag as text, the same in exams and in gates."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -63,25 +63,16 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class GateModel(Model):
-    """A limit on the score of a run."""
-
-    name: Name
-    level: Literal["hard", "soft"]
-    at_least: Share
-    exams: Annotated[list[Name], Field(min_length=1)] | None = None
-    target: Share | None = None
-
-
 class RubricModel(Model):
-    """What a rubric holds beside its axes, which are checked kind by kind."""
+    """What a rubric holds beside its axes and gates, which are checked kind by kind."""
 
     rubric: Name
     version: Annotated[int, Field(ge=1)] = 1
     title: Text = ""
     normalise: list[Any] | None = None
     axes: Annotated[list[Any], Field(min_length=1)]
-    gates: list[GateModel] = []
+    pass_mark: Annotated[Share, Field(gt=0)] = Decimal(1)
+    gates: list[Any] = []
 
 
 class ItemModel(BaseModel):

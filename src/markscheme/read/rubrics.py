@@ -13,10 +13,11 @@ from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
 from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.fingerprints import rubric_fingerprint
+from markscheme.read.gates import read_gates
 from markscheme.read.models import AxisModel, RubricModel, axis_models
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, read_tree
-from markscheme.vocabulary import AxisSpec, Frozen, Gate, Level, Rubric
+from markscheme.vocabulary import AxisSpec, Frozen, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -37,6 +38,8 @@ def read_rubric(
     head = cast("RubricModel | None", complaints.check(RubricModel, tree))
     inherited = _inherited_steps(tree, steps, complaints)
     axes = _read_axes(tree, inherited, axis_models(kinds, tuple(steps)), kinds, complaints)
+    names = [entry.get("name") for _, entry in iterate(tree.get("axes"))]
+    gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
     _check_unique(tree.get("axes"), "axes", "name", complaints)
     _check_unique(tree.get("gates"), "gates", "name", complaints)
     _check_weights(tree, complaints)
@@ -47,16 +50,8 @@ def read_rubric(
         version=head.version,
         title=head.title,
         axes=tuple(axes),
-        gates=tuple(
-            Gate(
-                name=gate.name,
-                level=Level(gate.level),
-                at_least=gate.at_least,
-                exams=tuple(gate.exams or ()),
-                target=gate.target,
-            )
-            for gate in head.gates
-        ),
+        gates=tuple(gates),
+        pass_mark=head.pass_mark,
         fingerprint=rubric_fingerprint(head.rubric, head.version, axes),
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import models_json_schema
 
+from markscheme.read.gates import MODELS as GATES
 from markscheme.read.models import ExamModel, RubricModel, axis_models
 
 if TYPE_CHECKING:
@@ -17,15 +18,16 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str]) -> dict[str, Any]:
-    """Return the schema of a rubric: each axis is one of the kinds, chosen by its `kind`."""
-    models = axis_models(kinds, tuple(steps))
+    """Return the schema of a rubric: an axis is chosen by its `kind`, a gate by its `metric`."""
+    axes = list(axis_models(kinds, tuple(steps)).values())
+    gates = list(dict.fromkeys(GATES.values()))
     references, definitions = models_json_schema(
-        [(model, "validation") for model in models.values()], ref_template="#/$defs/{model}"
+        [(model, "validation") for model in (*axes, *gates)], ref_template="#/$defs/{model}"
     )
     schema = RubricModel.model_json_schema()
-    schema["properties"]["axes"]["items"] = {
-        "oneOf": [references[model, "validation"] for model in models.values()]
-    }
+    for key, models in (("axes", axes), ("gates", gates)):
+        one_of = [references[model, "validation"] for model in models]
+        schema["properties"][key]["items"] = {"oneOf": one_of}
     schema["properties"]["normalise"] = {"type": "array", "items": {"enum": list(steps)}}
     schema["$defs"] = {**schema.get("$defs", {}), **definitions["$defs"]}
     return _finished(schema, "markscheme rubric")

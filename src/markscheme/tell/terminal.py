@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.vocabulary import GateOutcome, Group, RowError, Rubric, Summary
+    from markscheme.vocabulary import Group, RowError, Rubric, Summary
+    from markscheme.weigh.outcomes import GateOutcome
     from markscheme.weigh.results import Result
 
 ROWS_SHOWN = 120
@@ -33,6 +34,7 @@ _STYLES = {
     Outcome.WARN: "bold yellow",
     Outcome.FAIL: "bold red",
     Outcome.UNDECIDED: "bold magenta",
+    Outcome.NOT_APPLICABLE: "dim",
 }
 
 
@@ -227,10 +229,11 @@ class Page:
 
     def gates(self, outcomes: Iterable[GateOutcome]) -> None:
         """Print each gate: met or not, what was seen, and the target."""
+        self.out.print()
         for found in outcomes:
             gate = found.gate
             target = f"; target {gate.target}" if gate.target is not None else ""
-            line = Text(f"\n{gate.level.value} gate {gate.name}: ")
+            line = Text(f"{gate.level.value} gate {gate.name}: ")
             line.append(_SAID[found.outcome], style=_STYLES[found.outcome])
             line.append(f" ({found.because}{target})")
             self.out.print(line, highlight=False)
@@ -241,6 +244,7 @@ _SAID = {
     Outcome.WARN: "NOT MET, a warning",
     Outcome.FAIL: "NOT MET",
     Outcome.UNDECIDED: "CANNOT TELL",
+    Outcome.NOT_APPLICABLE: "DOES NOT APPLY",
 }
 
 

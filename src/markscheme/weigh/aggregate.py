@@ -1,32 +1,37 @@
-"""Exact totals: counts of equal breakdowns per item, divided last."""
+"""Counting while answers stream past: equal breakdowns per item, equal measures per subject."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from decimal import Context, Inexact
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.exact import mean
-from markscheme.mark.scoring import score_of
-from markscheme.vocabulary import Frozen, Group, SubjectSummary, Summary
+from markscheme.weigh.marks import Marks, Values
+from markscheme.weigh.measures import Measures, Total
+from markscheme.weigh.runs import Run
+from markscheme.weigh.summaries import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from markscheme.mark.columns import Marked
-    from markscheme.vocabulary import Exam, Rubric
-
-Values = tuple[Fraction | None, ...]
-
+    from markscheme.vocabulary import Exam, Rubric, Summary
 
 Key = tuple[str | None, int, int]
+_MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
+_PENDING = 100_000
+# No two doubles from 0 to 2^63 have a sum that needs more digits than this.
+_EXACT = Context(prec=800, traps=[Inexact])
 
 
 class Tally:
-    """Counts how often each subject got each set of axis values on each item; merging is adding."""
+    """Counts how often each subject got each set of axis values on each item; merging is adding.
+
+    Memory grows with items, subjects and different values, not with answers.
+    """
 
     def __init__(self, rubric: Rubric, exam: Exam) -> None:
         self.rubric = rubric
@@ -35,19 +40,17 @@ class Tally:
         self.values: list[Values] = []
         self.errors = 0
         self._numbers: dict[Values, int] = {}
+        self._measured = {name: _Counts() for name in _MEASURED}
 
     def add(self, marked: Marked) -> None:
-        """Count the answers of one batch, each with the subject who gave it."""
+        """Count the answers of one batch: who gave them, and what they came with."""
         numbers = {vector: self._number(values) for vector, values in marked.values.items()}
-        columns = [
-            marked.table["subject"],
-            marked.items.alias("item"),
-            marked.vectors.alias("values"),
-        ]
-        for subject, item, vector, count in (
-            pl.DataFrame(columns).group_by(pl.all()).len().iter_rows()
-        ):
+        subjects = marked.table["subject"]
+        answers = pl.DataFrame([subjects, marked.items.alias("item"), marked.vectors])
+        for subject, item, vector, count in answers.group_by(pl.all()).len().iter_rows():
             self.counts[subject, item, numbers[vector]] += count
+        for name, counted in self._measured.items():
+            counted.add(subjects, marked.table[name])
 
     def _number(self, values: Values) -> int:
         """Return the number of a set of axis values, a new one where it is new."""
@@ -56,94 +59,105 @@ class Tally:
             self.values.append(values)
         return self._numbers[values]
 
-    def missing(self) -> dict[str | None, list[int]]:
-        """Return for each subject the positions of the items it did not answer."""
-        answered: dict[str | None, set[int]] = {}
-        for subject, item, _ in self.counts:
-            answered.setdefault(subject, set()).add(item)
-        every = range(len(self.exam.items))
+    def runs(self) -> Iterator[Run]:
+        """Yield the run of each subject."""
+        measures = self.measures()
+        for subject, marks in self.marks():
+            yield Run(
+                name="this run" if subject is None else subject,
+                rubric=self.rubric.fingerprint,
+                exam=self.exam.fingerprint,
+                marks=marks,
+                measures=measures[subject],
+                subject=subject,
+            )
+
+    def marks(self) -> Iterator[tuple[str | None, Marks]]:
+        """Yield the marks subject by subject: there may be many, each with every item.
+
+        A bad row makes every run of the file incomplete: it may be of any subject.
+        """
+        keys: dict[str | None, list[Key]] = {}
+        for key in self.counts:
+            keys.setdefault(key[0], []).append(key)
+        for subject in sorted(keys, key=lambda name: (name is not None, name)) or [None]:
+            yield subject, self._marks(keys.get(subject, []))
+
+    def _marks(self, keys: Iterable[Key]) -> Marks:
+        items: list[Counter[Values]] = [Counter() for _ in self.exam.items]
+        for key in keys:
+            items[key[1]][self.values[key[2]]] += self.counts[key]
+        return Marks(
+            axes=tuple(spec.name for spec in self.rubric),
+            items={item.id: counts for item, counts in zip(self.exam.items, items, strict=True)},
+            errors=self.errors,
+        )
+
+    def measures(self) -> dict[str | None, Measures]:
+        """Return what was measured of each subject."""
+        counts = {name: counted.by_subject() for name, counted in self._measured.items()}
+        answers: Counter[str | None] = Counter()
+        for (subject, _, _), count in self.counts.items():
+            answers[subject] += count
         return {
-            subject: [item for item in every if item not in done]
-            for subject, done in sorted(answered.items(), key=lambda pair: pair[0] or "")
-        } or {None: list(every)}
+            subject: Measures(
+                answers=answers[subject],
+                latency_ms=counts["latency_ms"].get(subject, {}),
+                **{name: _total(counts[name].get(subject, {})) for name in _MEASURED[1:]},
+            )
+            for subject in answers or [None]
+        }
+
+    def missing(self) -> Iterator[tuple[str | None, int]]:
+        """Yield each subject with the position of each item that it did not answer."""
+        position = {item.id: at for at, item in enumerate(self.exam.items)}
+        for subject, marks in self.marks():
+            yield from ((subject, position[item]) for item in marks.missing)
 
     def summary(self) -> Summary:
         """Return the totals as exact means."""
-        sums = self._sums(self.counts.items())
-        answers = self.counts.total()
-        missing = self.missing()
-        absent = set[int]().union(*missing.values())
-        return Summary(
-            n=sums.n,
-            score=mean(sums.score, sums.n),
-            axes=self._means(sums),
-            answers=answers,
-            unscored=answers - sums.n,
-            errors=self.errors,
-            items=len(self.exam.items),
-            missing=tuple(self.exam.items[at].id for at in sorted(absent)),
-            subjects=tuple(self._subjects(missing)),
-            groups=tuple(self._groups()),
-        )
-
-    def _means(self, sums: _Sums) -> Frozen:
-        totals = zip(self.rubric, sums.axes, strict=True)
-        return Frozen({spec.name: mean(total, sums.n) for spec, total in totals})
-
-    def _subjects(self, missing: Mapping[str | None, list[int]]) -> Iterator[SubjectSummary]:
-        counts: dict[str | None, list[tuple[Key, int]]] = {}
-        for key, count in self.counts.items():
-            counts.setdefault(key[0], []).append((key, count))
-        for subject, items in missing.items():
-            sums = self._sums(counts.get(subject, ()))
-            yield SubjectSummary(
-                subject=subject,
-                n=sums.n,
-                score=mean(sums.score, sums.n),
-                axes=self._means(sums),
-                missing=tuple(self.exam.items[at].id for at in items),
-            )
-
-    def _groups(self) -> Iterator[Group]:
-        """Yield the groups by tag, tags by name, the worst group of each tag first."""
-        members: dict[tuple[str, str], list[tuple[Key, int]]] = {}
-        for key, count in self.counts.items():
-            for tag in self.exam.items[key[1]].tags.items():
-                members.setdefault(tag, []).append((key, count))
-        groups = [self._group(tag, value, found) for (tag, value), found in members.items()]
-        ordered = [group for group in groups if group is not None]
-        yield from sorted(ordered, key=lambda group: (group.tag, group.score, group.value))
-
-    def _group(self, tag: str, value: str, counts: Iterable[tuple[Key, int]]) -> Group | None:
-        sums = self._sums(counts)
-        if not sums.n:
-            return None
-        totals = zip(self.rubric, sums.axes, strict=True)
-        axes = Frozen({spec.name: total / sums.n for spec, total in totals})
-        return Group(tag=tag, value=value, n=sums.n, score=sums.score / sums.n, axes=axes)
-
-    def _sums(self, counts: Iterable[tuple[Key, int]]) -> _Sums:
-        alike: Counter[int] = Counter()
-        for (_, _, vector), count in counts:
-            alike[vector] += count
-        sums = _Sums(axes=[Fraction(0) for _ in self.rubric.axes])
-        for vector, count in alike.items():
-            sums.add(self.values[vector], score_of(self.rubric, list(self.values[vector])), count)
-        return sums
+        return summarise(self.rubric, self.exam, self._marks(self.counts), self.marks())
 
 
-@dataclass(slots=True, kw_only=True)
-class _Sums:
-    """The exact sums over the answers that have a score."""
+class _Counts:
+    """How often each value of a measure occurred, by subject."""
 
-    axes: list[Fraction]
-    n: int = 0
-    score: Fraction = Fraction(0)
+    def __init__(self) -> None:
+        self._parts: list[pl.DataFrame] = []
+        self._pending = 0
+        self._counted = 0
 
-    def add(self, values: Values, score: Fraction | None, count: int) -> None:
-        if score is None:
+    def add(self, subjects: pl.Series, values: pl.Series) -> None:
+        if values.null_count() == len(values):
             return
-        self.n += count
-        self.score += score * count
-        for axis, value in enumerate(values):
-            self.axes[axis] += (value or 0) * count
+        rows = pl.DataFrame({"subject": subjects, "value": values}).drop_nulls("value")
+        part = rows.group_by("subject", "value").agg(pl.len().cast(pl.UInt64).alias("n"))
+        self._parts.append(part)
+        self._pending += part.height
+        if self._pending > max(_PENDING, self._counted):
+            self._collapse()
+
+    def _collapse(self) -> None:
+        whole = pl.concat(self._parts).group_by("subject", "value").agg(pl.col("n").sum())
+        self._parts, self._pending, self._counted = [whole], 0, whole.height
+
+    def by_subject(self) -> dict[str | None, dict[Any, int]]:
+        if not self._parts:
+            return {}
+        self._collapse()
+        found: dict[str | None, dict[Any, int]] = {}
+        for subject, value, count in self._rows():
+            found.setdefault(subject, {})[value] = count
+        return found
+
+    def _rows(self) -> Iterator[tuple[str | None, Any, int]]:
+        return self._parts[0].iter_rows()
+
+
+def _total(counts: dict[Any, int]) -> Total:
+    """Return the exact sum of numbers as they were written."""
+    total = _EXACT.create_decimal(0)
+    for value, count in counts.items():
+        term = _EXACT.multiply(_EXACT.create_decimal(repr(value)), _EXACT.create_decimal(count))
+        total = _EXACT.add(total, term)
+    return Total(n=sum(counts.values()), sum=Fraction(total))

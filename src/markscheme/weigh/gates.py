@@ -1,53 +1,165 @@
-"""Gates: a limit that a run meets or not, told with what was seen and by how much."""
+"""Gates: a limit that a run meets or not, told with what was seen, by how much, and what to fix."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import show
-from markscheme.vocabulary import GateOutcome, Level, Outcome
+from markscheme.exact import ZERO, plain
+from markscheme.vocabulary import Level, Outcome
+from markscheme.weigh.baselines import baseline_outcome
+from markscheme.weigh.metrics import Case, named, told
+from markscheme.weigh.outcomes import GateOutcome, GateReport, failure
+from markscheme.weigh.runs import incomplete
 
 if TYPE_CHECKING:
-    from markscheme.vocabulary import Exam, Gate, Rubric, Summary
+    from collections.abc import Sequence
+
+    from markscheme.vocabulary import Exam, Gate, Rubric
+    from markscheme.weigh.metrics import Observation
+    from markscheme.weigh.outcomes import ItemLoss
+    from markscheme.weigh.runs import Run
+
+_NAMED = 3  # so many items to mend are named in a sentence
 
 
-def gate_outcomes(rubric: Rubric, exam: Exam, summary: Summary) -> tuple[GateOutcome, ...]:
+def judge(rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None) -> GateReport:
+    """Return what every gate that is bound to the exam says of a run, and what follows."""
+    outcomes = gate_outcomes(rubric, exam, run, baseline)
+    verdict, because = _verdict(outcomes, complete=run.marks.complete)
+    return GateReport(run=run.name, outcomes=outcomes, verdict=verdict, because=because)
+
+
+def cannot_judge(rubric: Rubric, exam: Exam, because: str) -> GateReport:
+    """Return that no gate can tell."""
+    gates = (gate for gate in rubric.gates if gate.applies_to(exam))
+    return GateReport(
+        run="",
+        outcomes=tuple(undecided(gate, because) for gate in gates),
+        verdict=Outcome.UNDECIDED,
+        because=because,
+    )
+
+
+def gate_outcomes(
+    rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None
+) -> tuple[GateOutcome, ...]:
     """Return the outcome of every gate that is bound to this exam or to none."""
-    names = set(exam.names)
-    bound = (gate for gate in rubric.gates if not gate.exams or names <= set(gate.exams))
-    return tuple(_outcome(gate, summary) for gate in bound)
+    gates = [gate for gate in rubric.gates if gate.applies_to(exam)]
+    stranger = _stranger(rubric, exam, run)
+    if stranger:
+        return tuple(undecided(gate, stranger) for gate in gates)
+    case = Case(rubric, exam, run)
+    return tuple(
+        _outcome(gate, case) if gate.baseline is None else baseline_outcome(gate, case, baseline)
+        for gate in gates
+    )
 
 
-def _outcome(gate: Gate, summary: Summary) -> GateOutcome:
-    outcome, because = _decided(gate, summary)
-    return GateOutcome(gate=gate, outcome=outcome, observed=summary.score, because=because)
+def undecided(gate: Gate, because: str, seen: Observation | None = None) -> GateOutcome:
+    """Return the outcome of a gate that cannot tell, with what could be seen nevertheless."""
+    return GateOutcome(
+        gate=gate,
+        outcome=Outcome.UNDECIDED,
+        observed=seen.value if seen else None,
+        because=because,
+        fix_first=seen.losses if seen else (),
+    )
 
 
-def _decided(gate: Gate, summary: Summary) -> tuple[Outcome, str]:
-    """Decide on exact values; an incomplete run never passes."""
-    if summary.score is None:
-        return Outcome.UNDECIDED, "nothing was scored"
-    if not summary.complete:
-        parts = {
-            "missing": len(summary.missing),
-            "unscored": summary.unscored,
-            "bad rows": summary.errors,
-        }
-        told = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
-        return Outcome.UNDECIDED, f"the run is incomplete ({told})"
-    limit = Fraction(gate.at_least)
-    margin = show(abs(summary.score - limit))
-    seen, wanted = show(summary.score), gate.at_least
-    if summary.score >= limit:
-        return Outcome.PASS, f"score {seen} is at least {wanted}, by {margin}"
-    failed = Outcome.FAIL if gate.level is Level.HARD else Outcome.WARN
-    return failed, f"score {seen} is below {wanted}, by {margin}"
+def _stranger(rubric: Rubric, exam: Exam, run: Run) -> str:
+    """Say that the run is not one of this rubric and exam, where it is not."""
+    axes, items = tuple(spec.name for spec in rubric), {item.id for item in exam.items}
+    if run.rubric not in {None, rubric.fingerprint} or run.marks.axes != axes:
+        return f"the run was scored under another rubric than this `{rubric.name}`; score it anew"
+    if run.exam not in {None, exam.fingerprint} or run.marks.items.keys() != items:
+        return f"the run is of another exam than this `{exam.name}`; score it anew"
+    return ""
 
 
-def verdict(outcomes: tuple[GateOutcome, ...]) -> bool | None:
-    """Return whether every hard gate is met; `None` where one cannot tell and none has failed."""
-    hard = [found.outcome for found in outcomes if found.gate.level is Level.HARD]
-    if Outcome.FAIL in hard:
-        return False
-    return None if Outcome.UNDECIDED in hard else True
+def _outcome(gate: Gate, case: Case) -> GateOutcome:
+    """Decide on exact values; an incomplete run never passes, but what is too many stays so."""
+    seen, marks = case.observe(gate), case.run.marks
+    side = None if seen.value is None else _nearest(gate, seen.value)
+    too_many = gate.metric in {"errors", "missing"} and side is not None and side.margin < 0
+    if not marks.complete and not too_many:
+        return undecided(gate, incomplete(marks), seen)
+    if seen.value is None or side is None:
+        return undecided(gate, seen.why)
+    because = _compared(gate, seen.value, side)
+    if side.margin < 0:
+        because += _remedy(seen.losses, -side.margin)
+    return GateOutcome(
+        gate=gate,
+        outcome=Outcome.PASS if side.margin >= 0 else failure(gate),
+        observed=seen.value,
+        margin=side.margin,
+        because=because,
+        fix_first=seen.losses,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Side:
+    """One limit of a gate and how far inside it a value is."""
+
+    limit: Decimal
+    margin: Fraction
+    words: tuple[str, str]
+
+
+def _nearest(gate: Gate, value: Fraction) -> _Side:
+    """Return the limit that a value is nearest to, or furthest beyond."""
+    sides = []
+    if (low := gate.at_least) is not None:
+        words = ("is at least", "is below")
+        sides.append(_Side(limit=low, margin=value - Fraction(low), words=words))
+    if (high := gate.at_most) is not None:
+        words = ("is at most", "is above")
+        sides.append(_Side(limit=high, margin=Fraction(high) - value, words=words))
+    return min(sides, key=lambda side: side.margin)
+
+
+def _compared(gate: Gate, value: Fraction, side: _Side) -> str:
+    """Say how a value stands to a limit."""
+    by = f"by {told(gate, abs(side.margin), ZERO)}" if side.margin else "exactly"
+    seen = f"{named(gate)} {told(gate, value, side.limit)}"
+    return f"{seen} {side.words[side.margin < 0]} {plain(side.limit)}, {by}"
+
+
+def _remedy(losses: Sequence[ItemLoss], shortfall: Fraction) -> str:
+    """Say which items, mended, would meet the limit, where items can."""
+    gained, worst = Fraction(0), []
+    for loss in losses:
+        if gained >= shortfall:
+            break
+        gained += loss.lost
+        worst.append(loss.item)
+    if gained < shortfall or not worst:
+        return ""
+    more = f" and {len(worst) - _NAMED:,} more" if len(worst) > _NAMED else ""
+    return f"; mending {', '.join(worst[:_NAMED])}{more} would meet it"
+
+
+def _verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcome, str]:
+    """Say what follows from all gates: a soft gate never blocks, and nothing judged is no pass."""
+    hard = {found.gate.name: found.outcome for found in outcomes if found.gate.level is Level.HARD}
+    for outcome, words in ((Outcome.FAIL, "not met"), (Outcome.UNDECIDED, "undecided")):
+        names = [name for name, found in hard.items() if found is outcome]
+        if names:
+            return outcome, f"{words}: {', '.join(names)}"
+    judged = [found for found in outcomes if found.outcome in _JUDGED]
+    if not judged:
+        return (
+            Outcome.UNDECIDED,
+            "nothing was judged: no gate applies to this run, or none can tell",
+        )
+    if not complete:
+        return Outcome.UNDECIDED, "the run is incomplete"
+    warned = [found.gate.name for found in judged if found.outcome is Outcome.WARN]
+    return Outcome.PASS, f"met, with warnings: {', '.join(warned)}" if warned else "met"
+
+
+_JUDGED = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.vocabulary import Exam, GateOutcome, RowError, Rubric, Summary
-from markscheme.weigh.gates import gate_outcomes
+from markscheme.vocabulary import Exam, RowError, Rubric, Summary
+from markscheme.weigh.aggregate import Tally
+from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.records import (
     error_record,
     exam_record,
@@ -16,6 +17,12 @@ from markscheme.weigh.records import (
     rubric_record,
     summary_record,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markscheme.weigh.outcomes import GateOutcome, GateReport
+    from markscheme.weigh.runs import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -27,11 +34,27 @@ class Result:
     summary: Summary
     frame: pl.DataFrame
     errors: tuple[RowError, ...]
+    tally: Tally = field(repr=False)
+
+    @property
+    def runs(self) -> Iterator[Run]:
+        """The run of each subject, made one after the other: there may be many."""
+        return self.tally.runs()
 
     @property
     def gates(self) -> tuple[GateOutcome, ...]:
         """What the rubric's gates say of this run."""
-        return gate_outcomes(self.rubric, self.exam, self.summary)
+        return self.judge().outcomes
+
+    def judge(self, baseline: Run | None = None) -> GateReport:
+        """Return what the gates say of the run, beside its baseline where there is one.
+
+        Gates judge one run; where the answers are of several subjects, each run has its own.
+        """
+        if len(self.summary.subjects) > 1:
+            many = f"the answers are of {len(self.summary.subjects):,} subjects"
+            return cannot_judge(self.rubric, self.exam, f"{many}; judge the run of each")
+        return judge(self.rubric, self.exam, next(self.runs), baseline)
 
     def head(self) -> dict[str, Any]:
         """Return what the JSON document says before its items."""

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import ZERO, mean, number, plain, show
+from markscheme.exact import ZERO, mean, number, plain, recovered, show
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.scoring import leading_axis, score_of
 from markscheme.read.breakdowns import Field
@@ -242,7 +242,7 @@ def _inside(document: Mapping[str, Any], *keys: str) -> Any:
 
 
 def _fraction(value: Any) -> Fraction | None:
-    return None if value is None else Fraction(value)
+    return None if value is None else recovered(value)
 
 
 def _agrees(published: Any, exact: Fraction | None) -> bool:

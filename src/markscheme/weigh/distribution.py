@@ -1,0 +1,140 @@
+"""The stable distribution: how the production tutor scores, and whether it still does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from markscheme.exact import number
+from markscheme.vocabulary import Group
+from markscheme.weigh.statistics import Sample, quantile, unseen_share, wilson
+from markscheme.weigh.summaries import Scale, groups_of
+from markscheme.weigh.trends import Drift, drifts, runs_needed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markscheme.vocabulary import Exam, Rubric
+    from markscheme.weigh.marks import Marks
+    from markscheme.weigh.runs import Run
+
+CONFIDENCE = 0.95
+_QUANTILES = (0, 5, 25, 50, 75, 95, 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """An exact mean with its two-sided 95 % interval over items; the method says which."""
+
+    mean: Fraction
+    lower: float | None
+    upper: float | None
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One run in a history: its exact means."""
+
+    run: str
+    score: Fraction
+    axes: Mapping[str, Fraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """How one run scores over its items, and how the runs like it moved.
+
+    `left_out` names the runs of the history that cannot be compared, with the reason.
+    """
+
+    run: str
+    items: int
+    score: Estimate
+    axes: Mapping[str, Estimate]
+    passed: Estimate
+    quantiles: Mapping[int, Fraction]
+    groups: tuple[Group, ...]
+    trend: tuple[Point, ...]
+    drifts: tuple[Drift, ...]
+    runs_needed: int
+    left_out: tuple[tuple[str, str], ...]
+
+
+def describe(
+    rubric: Rubric, exam: Exam, run: Run, history: Sequence[Run] = ()
+) -> Distribution | None:
+    """Return the distribution of a run, and the trend of a history that is in order of time.
+
+    Of a run in which nothing was scored there is none.
+    """
+    scale = Scale(rubric)
+    means = list(scale.item_means(run.marks).values())
+    if not means:
+        return None
+    left_out = [(past.name, why) for past in history if (why := _incomparable(past, run))]
+    trend = [_point(scale, past) for past in history if not _incomparable(past, run)]
+    passed = sum(mean >= Fraction(rubric.pass_mark) for mean in means)
+    return Distribution(
+        run=run.name,
+        items=len(means),
+        score=_estimate(means),
+        axes={axis: _estimate(_axis_means(scale, run.marks, axis)) for axis in scale.axes},
+        passed=_proportion(passed, len(means)),
+        quantiles={at: quantile(Counter(means), Fraction(at, 100)) for at in _QUANTILES},
+        groups=groups_of(scale, exam, run.marks),
+        trend=tuple(trend),
+        drifts=drifts({axis: [point.axes[axis] for point in trend] for axis in scale.axes}),
+        runs_needed=runs_needed(len(scale.axes)),
+        left_out=tuple(left_out),
+    )
+
+
+def _incomparable(past: Run, run: Run) -> str:
+    for what, theirs, ours in (
+        ("rubric", past.rubric, run.rubric),
+        ("exam", past.exam, run.exam),
+    ):
+        if theirs is None or theirs != ours:
+            return f"another {what}"
+    return "" if past.marks.complete else "incomplete"
+
+
+def _point(scale: Scale, run: Run) -> Point:
+    """Return the means of a complete run."""
+    totals = scale.totals(run.marks.counts())
+    axes = {axis: total / totals.n for axis, total in totals.axes.items()}
+    return Point(run=run.name, score=totals.score / totals.n, axes=axes)
+
+
+def _axis_means(scale: Scale, marks: Marks, axis: str) -> list[Fraction]:
+    """Return the mean of an axis on each item that has a scored answer."""
+    totals = (scale.totals(counts.items()) for counts in marks.items.values())
+    return [found.axes[axis] / found.n for found in totals if found.n]
+
+
+def _estimate(means: Sequence[Fraction]) -> Estimate:
+    """Return the mean over items: Wilson's interval of a share, Student's t of anything else.
+
+    Values that are all equal have no spread to go by; what so many items leave unseen bounds it.
+    """
+    if set(means) <= {0, 1}:
+        return _proportion(sum(map(int, means)), len(means))
+    sample = Sample.of(means)
+    if sample is None:
+        return Estimate(mean=means[0], lower=None, upper=None, method="none: one item")
+    if sample.variance:
+        lower, upper = sample.interval(CONFIDENCE)
+        lower, upper = max(0.0, lower), min(1.0, upper)
+        return Estimate(mean=sample.mean, lower=lower, upper=upper, method="Student's t")
+    unseen = unseen_share(sample.n, (1 - CONFIDENCE) / 2)
+    seen = (1 - unseen) * (number(sample.mean) or 0)
+    return Estimate(mean=sample.mean, lower=seen, upper=seen + unseen, method="all items equal")
+
+
+def _proportion(passed: int, n: int) -> Estimate:
+    lower, upper = wilson(passed, n, CONFIDENCE)
+    return Estimate(mean=Fraction(passed, n), lower=lower, upper=upper, method="Wilson")

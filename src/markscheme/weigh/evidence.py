@@ -1,0 +1,141 @@
+"""Evidence: do the paired differences show that a score dropped by no more than it may?
+
+A limit on the mean is noisy when items are few, so beside it stands a test of non-inferiority with
+three outcomes. Sums are exact; only the bounds are floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from markscheme.weigh.outcomes import Evidence, NonInferiority
+from markscheme.weigh.statistics import Sample, t_cdf, t_quantile, unseen_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from markscheme.vocabulary import Allowance
+
+CONFIDENCE = 0.95
+_MOST = 10**9  # more items than this is no advice
+
+
+def non_inferiority(pairs: Sequence[tuple[Fraction, Fraction]], limit: Allowance) -> NonInferiority:
+    """Test pairs of (baseline, candidate) against the largest drop allowed, one-sided at 95 %."""
+    kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
+    margin = Fraction(0) if limit.relative else -Fraction(limit.amount)
+    sample = Sample.of([after - kept * before for before, after in pairs])
+    if sample is None:
+        return _inconclusive(len(pairs), margin)
+    if not sample.variance or len({after - before for before, after in pairs}) == 1:
+        bounds: _Bounds = _Unmoved(centre=float(sample.mean), kept=float(kept))
+    else:
+        bounds = _Spread(centre=float(sample.mean), sd=sample.sd)
+    lower, upper = bounds.at(sample.n)
+    gap, p = sample.mean - margin, None
+    if isinstance(bounds, _Spread):
+        p = 1 - t_cdf(sample.t(margin), sample.n - 1)
+    outcome = _outcome(lower - float(margin), upper - float(margin))
+    needed = None
+    if outcome is Evidence.INCONCLUSIVE and gap:
+        needed = _needed(sample.n, lambda n: _settles(bounds, n, float(margin)))
+    return NonInferiority(
+        outcome=outcome,
+        n=sample.n,
+        mean=sample.mean,
+        margin=margin,
+        lower=lower,
+        upper=upper,
+        p=p,
+        items_needed=needed,
+        because=_because(outcome, sample.n, (lower, upper), margin, needed),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spread:
+    """Bounds of a mean whose items differ: Student's t."""
+
+    centre: float
+    sd: float
+
+    def at(self, n: int) -> tuple[float, float]:
+        half = t_quantile(CONFIDENCE, n - 1) * self.sd / n**0.5
+        return self.centre - half, self.centre + half
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unmoved:
+    """Bounds where every pair differs by the same: a t-test would be certain after two items.
+
+    All that is known is that among n items none differed otherwise; a share of them that n leaves
+    in doubt may, by as much as scores from 0 to 1 can.
+    """
+
+    centre: float
+    kept: float
+
+    def at(self, n: int) -> tuple[float, float]:
+        unseen = unseen_share(n, 1 - CONFIDENCE)
+        seen = (1 - unseen) * self.centre
+        return seen - unseen * self.kept, seen + unseen
+
+
+_Bounds = _Spread | _Unmoved
+
+
+def _outcome(lower: float, upper: float) -> Evidence:
+    if lower > 0:
+        return Evidence.PASS
+    return Evidence.FAIL if upper < 0 else Evidence.INCONCLUSIVE
+
+
+def _settles(bounds: _Bounds, n: int, margin: float) -> bool:
+    lower, upper = bounds.at(n)
+    return _outcome(lower - margin, upper - margin) is not Evidence.INCONCLUSIVE
+
+
+def _needed(n: int, settles: Callable[[int], bool]) -> int | None:
+    """Return the smallest number above n that settles it, if it is not absurd."""
+    low, high = n, 2 * n
+    while not settles(high):
+        low, high = high, 2 * high
+        if high > _MOST:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if settles(middle) else (middle, high)
+    return high
+
+
+def _inconclusive(n: int, margin: Fraction) -> NonInferiority:
+    return NonInferiority(
+        outcome=Evidence.INCONCLUSIVE,
+        n=n,
+        mean=None,
+        margin=margin,
+        lower=None,
+        upper=None,
+        p=None,
+        items_needed=None,
+        because=f"{n} item{'' if n == 1 else 's'} in pairs: a spread needs at least two",
+    )
+
+
+def _because(
+    outcome: Evidence, n: int, bounds: tuple[float, float], margin: Fraction, needed: int | None
+) -> str:
+    interval = f"{n:,} pairs, one-sided 95 % bounds {bounds[0]:.4f} and {bounds[1]:.4f}"
+    limit = f"the limit, {float(margin):.4f}"
+    match outcome:
+        case Evidence.PASS:
+            return f"{interval}: both above {limit}"
+        case Evidence.FAIL:
+            return f"{interval}: both below {limit}"
+        case Evidence.INCONCLUSIVE:
+            settle = (
+                "no number of items like these" if needed is None else f"about {needed:,} items"
+            )
+            return f"{interval}: {limit}, lies between; {settle} would settle it"

@@ -1,0 +1,115 @@
+"""Marks: how often each item got each set of axis values. All that is decided follows from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Values: TypeAlias = tuple[Fraction | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What one subject got on one exam: for each item, how many answers got which axis values.
+
+    `items` holds every item of the exam; one that was not answered has no counts. `errors` counts
+    the rows that were no answers. They say nothing of weights, so a run can be weighed anew.
+    """
+
+    axes: tuple[str, ...]
+    items: Mapping[str, Mapping[Values, int]]
+    errors: int = 0
+
+    def counts(self, items: Iterable[str] | None = None) -> Iterator[tuple[Values, int]]:
+        """Yield the sets of axis values and their counts, of the items named or of all."""
+        for item in self.items if items is None else items:
+            yield from self.items[item].items()
+
+    @property
+    def answers(self) -> int:
+        """How many answers there are, whether they could be scored or not."""
+        return sum(count for _, count in self.counts())
+
+    @property
+    def unscored(self) -> int:
+        """How many answers have an axis without a value, and therefore no score."""
+        return sum(count for values, count in self.counts() if None in values)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The items that were not answered."""
+        return tuple(item for item, counts in self.items.items() if not counts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item was answered and every row and cell could be scored."""
+        return not (self.missing or self.errors or self.unscored) and self.answers > 0
+
+    def merged(self, other: Marks) -> Marks:
+        """Return the marks of both together, as if they had been counted at once."""
+        if self.axes != other.axes:
+            raise ValueError(f"marks on {self.axes} and on {other.axes} cannot be merged")
+        items = {
+            item: dict(Counter(self.items.get(item, {})) + Counter(other.items.get(item, {})))
+            for item in {**self.items, **other.items}
+        }
+        return Marks(axes=self.axes, items=items, errors=self.errors + other.errors)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold; equal marks give equal data.
+
+        `values` lists the different sets of axis values, exact ratios as text, and `items` counts
+        them by their position in that list.
+        """
+        table = sorted({values for values, _ in self.counts()}, key=_order)
+        position = {values: str(at) for at, values in enumerate(table)}
+        return {
+            "axes": list(self.axes),
+            "values": [[None if v is None else str(v) for v in values] for values in table],
+            "items": {
+                item: {position[v]: counts[v] for v in sorted(counts, key=_order)}
+                for item, counts in self.items.items()
+            },
+            "errors": self.errors,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Marks:
+        """Return the marks that `to_dict` gave as data.
+
+        Raises:
+            ValueError: the data are not what `to_dict` gives.
+        """
+        try:
+            axes = tuple(map(str, data["axes"]))
+            table = [_values(entry, len(axes)) for entry in data["values"]]
+            items = {
+                str(item): {table[int(at)]: _count(count, 1) for at, count in counts.items()}
+                for item, counts in data["items"].items()
+            }
+            return cls(axes=axes, items=items, errors=_count(data["errors"], 0))
+        except (AttributeError, LookupError, TypeError, ZeroDivisionError) as error:
+            raise ValueError(f"no marks: {error!r}") from error
+
+
+def _order(values: Values) -> tuple[tuple[bool, Fraction], ...]:
+    return tuple((value is None, value or Fraction(0)) for value in values)
+
+
+def _values(entry: Any, axes: int) -> Values:
+    values = tuple(None if value is None else Fraction(str(value)) for value in entry)
+    if len(values) != axes or not all(value is None or 0 <= value <= 1 for value in values):
+        raise ValueError(f"no marks: {entry!r} is no value from 0 to 1 for each axis")
+    return values
+
+
+def _count(count: Any, least: int) -> int:
+    if type(count) is not int or count < least:
+        raise ValueError(f"no marks: {count!r} is no count")
+    return count

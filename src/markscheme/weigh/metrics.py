@@ -1,0 +1,222 @@
+"""Metrics: what a gate looks at. Each gives an exact number, or says why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from markscheme.exact import ZERO, show_beside
+from markscheme.vocabulary import Frozen
+from markscheme.weigh.outcomes import ItemLoss
+from markscheme.weigh.summaries import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from decimal import Decimal
+
+    from markscheme.vocabulary import Attempts, Exam, Gate, Rubric
+    from markscheme.weigh.runs import Run
+    from markscheme.weigh.summaries import Totals
+
+_COUNTS = frozenset({"failures", "errors", "missing"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """The value of a metric and what costs it most; without a value, why there is none."""
+
+    value: Fraction | None
+    why: str = ""
+    losses: tuple[ItemLoss, ...] = ()
+
+
+class Case:
+    """One run to be judged, with what is needed to weigh it."""
+
+    def __init__(self, rubric: Rubric, exam: Exam, run: Run) -> None:
+        self.rubric = rubric
+        self.exam = exam
+        self.run = run
+        self.scale = Scale(rubric)
+        self.pass_mark = Fraction(rubric.pass_mark)
+
+    def observe(self, gate: Gate) -> Observation:
+        """Return what the metric of the gate is in this run, the worst losses first."""
+        wanted = gate.tags.items()
+        items = [item.id for item in self.exam.items if wanted <= item.tags.items()]
+        if not items:
+            return Observation(value=None, why=f"no item has the tags {_tags(gate)}")
+        seen = _METRICS[gate.metric.partition("_")[0]](self, gate, items)
+        worst = sorted(seen.losses, key=lambda loss: -loss.lost)
+        return Observation(value=seen.value, why=seen.why, losses=tuple(worst))
+
+    def totals(self, *items: str) -> Totals:
+        """Return the sums over the answers to these items."""
+        return self.scale.totals(self.run.marks.counts(items))
+
+
+_NOTHING = Observation(value=None, why="nothing was scored")
+
+
+def _score(case: Case, _: Gate, items: list[str]) -> Observation:
+    totals = case.totals(*items)
+    if totals.mean is None:
+        return _NOTHING
+    losses = (_lost(case, item, totals.n) for item in items)
+    return Observation(value=totals.mean, losses=tuple(loss for loss in losses if loss.lost))
+
+
+def _lost(case: Case, item: str, n: int) -> ItemLoss:
+    """Return what an item takes from a mean over n answers, in all and by axis."""
+    totals = case.totals(item)
+    axes = {
+        spec.name: Fraction(spec.weight) * (totals.n - totals.axes[spec.name]) / n
+        for spec in case.rubric
+    }
+    by_axis = Frozen({axis: lost for axis, lost in axes.items() if lost})
+    return ItemLoss(item=item, lost=(totals.n - totals.score) / n, axes=by_axis)
+
+
+def _axis(case: Case, gate: Gate, items: list[str]) -> Observation:
+    axis, totals = gate.axis or "", case.totals(*items)
+    value = totals.axis_means[axis]
+    if value is None:
+        return _NOTHING
+    each = {item: case.totals(item) for item in items}
+    lost = {item: (found.n - found.axes[axis]) / totals.n for item, found in each.items()}
+    return Observation(value=value, losses=_losses(lost))
+
+
+def _passed(case: Case, gate: Gate, items: list[str]) -> Observation:
+    if gate.attempts is not None:
+        return _passed_of(gate.attempts, case, items)
+    means = case.scale.item_means(case.run.marks)
+    if not means.keys() & set(items):
+        return _NOTHING
+    failed = [item for item in items if means.get(item, ZERO) < case.pass_mark]
+    return _share_passed(sorted(failed, key=lambda item: means.get(item, ZERO)), len(items))
+
+
+def _passed_of(attempts: Attempts, case: Case, items: list[str]) -> Observation:
+    """Observe the share of items that pass k of n attempts; an item of others cannot tell."""
+    counts = case.run.marks.items
+    tried = {item: sum(counts[item].values()) for item in items}
+    other = [item for item, count in tried.items() if count != attempts.of]
+    if other:
+        more = f", {len(other) - 1:,} more differ" if len(other) > 1 else ""
+        told = f"{other[0]} has {tried[other[0]]:,}{more}"
+        return Observation(value=None, why=f"not every item has {attempts.of} attempts: {told}")
+    scores = {
+        item: [(case.scale.score(values) or ZERO, n) for values, n in counts[item].items()]
+        for item in items
+    }
+    passes = {
+        item: sum(n for score, n in found if score >= case.pass_mark)
+        for item, found in scores.items()
+    }
+    failed = [item for item in items if passes[item] < attempts.at_least]
+    return _share_passed(sorted(failed, key=lambda item: passes[item]), len(items))
+
+
+def _failures(case: Case, gate: Gate, items: list[str]) -> Observation:
+    """Observe how many answers the axis did not give full marks."""
+    at = case.scale.axes.index(gate.axis or "")
+    counts = {
+        item: sum(n for values, n in case.run.marks.items[item].items() if values[at] != 1)
+        for item in items
+    }
+    return Observation(value=Fraction(sum(counts.values())), losses=_losses(counts))
+
+
+def _errors(case: Case, _gate: Gate, _items: list[str]) -> Observation:
+    """Observe how many rows were no answers, and how many answers could not be scored."""
+    marks = case.run.marks
+    counts = {
+        item: sum(n for values, n in found.items() if None in values)
+        for item, found in marks.items.items()
+    }
+    return Observation(value=Fraction(marks.errors + marks.unscored), losses=_losses(counts))
+
+
+def _missing(case: Case, _gate: Gate, _items: list[str]) -> Observation:
+    missing = case.run.marks.missing
+    return Observation(value=Fraction(len(missing)), losses=_losses(dict.fromkeys(missing, 1)))
+
+
+def _latency(case: Case, gate: Gate, _: list[str]) -> Observation:
+    measures, which = case.run.measures, gate.metric.removeprefix("latency_")
+    lacking = _lacking("latency", measures.latencies, measures.answers)
+    if lacking:
+        return Observation(value=None, why=lacking)
+    percent = Fraction(100) if which == "max" else Fraction(which.removeprefix("p"))
+    return Observation(value=measures.latency_percentile(percent))
+
+
+def _cost(case: Case, gate: Gate, _: list[str]) -> Observation:
+    cost, answers = case.run.measures.cost, case.run.measures.answers
+    lacking = _lacking("cost", cost.n, answers)
+    if lacking:
+        return Observation(value=None, why=lacking)
+    return Observation(value=cost.sum if gate.metric == "cost" else cost.sum / answers)
+
+
+# By the first word of the metric's name.
+_METRICS: Mapping[str, Callable[[Case, Gate, list[str]], Observation]] = {
+    "score": _score,
+    "axis": _axis,
+    "passed": _passed,
+    "failures": _failures,
+    "errors": _errors,
+    "missing": _missing,
+    "latency": _latency,
+    "cost": _cost,
+}
+
+
+def _losses(lost: Mapping[str, Fraction | int]) -> tuple[ItemLoss, ...]:
+    return tuple(ItemLoss(item=item, lost=Fraction(n)) for item, n in lost.items() if n)
+
+
+def _share_passed(failed: list[str], items: int) -> Observation:
+    share = Fraction(items - len(failed), items)
+    return Observation(value=share, losses=_losses(dict.fromkeys(failed, Fraction(1, items))))
+
+
+def _lacking(what: str, known: int, answers: int) -> str:
+    """Say that a measure is not known of every answer; a part of them would flatter."""
+    if known and known == answers:
+        return ""
+    if not known:
+        return f"no {what} was recorded"
+    return f"the {what} of {answers - known:,} of {answers:,} answers was not recorded"
+
+
+def named(gate: Gate) -> str:
+    """Return what a gate looks at, in words."""
+    of = f" of {_tags(gate)}" if gate.tags else ""
+    match gate.metric.partition("_"):
+        case "axis", _, _:
+            return f"mean of `{gate.axis}`{of}"
+        case "passed", _, _ if gate.attempts:
+            k, n = gate.attempts.at_least, gate.attempts.of
+            return f"share of items that pass {k} of {n} attempts{of}"
+        case "passed", _, _:
+            return f"share of items that pass{of}"
+        case "failures", _, _:
+            return f"number of `{gate.axis}` failures{of}"
+        case "latency", _, which:
+            return f"{which} latency in ms"
+        case "errors" | "missing" as what, _, _:
+            return "number of errors" if what == "errors" else "number of missing items"
+        case _:
+            return f"{gate.metric.replace('_', ' ')}{of}"
+
+
+def _tags(gate: Gate) -> str:
+    return ", ".join(f"{tag}: {value}" for tag, value in gate.tags.items())
+
+
+def told(gate: Gate, value: Fraction, beside: Fraction | Decimal) -> str:
+    """Return a value of the gate's metric as a message shows it, told apart from another."""
+    return str(value) if gate.metric in _COUNTS else show_beside(value, beside)

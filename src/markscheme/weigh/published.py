@@ -1,0 +1,195 @@
+"""A run from a published result file. What does not follow from its own cells is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from markscheme.errors import DocumentError, Problem, UsageError
+from markscheme.exact import recovered
+from markscheme.mark.scoring import expected_of, leading_axis
+from markscheme.read.breakdowns import Published
+from markscheme.vocabulary import Exam, Rubric
+from markscheme.weigh.marks import Marks
+from markscheme.weigh.measures import Measures, Total
+from markscheme.weigh.runs import Run
+from markscheme.weigh.verification import verify_published
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from markscheme.read.breakdowns import Field
+
+_MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
+
+
+def run_of_published(
+    published: Published, rubric: Rubric, exam: Exam, *, subject: str | None = None
+) -> Run:
+    """Return the run that a result file holds, of the subject named where it holds several.
+
+    Under its own rubric and exam every number is recomputed first, and one that is wrong refuses
+    the file. A file of another rubric or exam is read as it stands: it keeps its own fingerprints,
+    so that no gate takes it for a run of this one.
+    """
+    source = _Source(published=published, rubric=rubric, exam=exam)
+    problems = [Problem(**found) for found in source.problems()]
+    if problems:
+        raise DocumentError(problems)
+    who = _one_subject(published, subject)
+    rows = [record for _, record in published.records if record.get("subject") == who]
+    return Run(
+        name=published.file,
+        rubric=source.fingerprint("rubric"),
+        exam=source.fingerprint("exam"),
+        marks=source.marks(rows, who),
+        measures=_measures(rows),
+        subject=who,
+    )
+
+
+def _one_subject(published: Published, subject: str | None) -> str | None:
+    rows = [*(record for _, record in published.records), *published.rest]
+    found = list(dict.fromkeys(row.get("subject") for row in rows if row.get("status") != "error"))
+    if subject is not None and subject not in found:
+        raise UsageError(f"`{published.file}` holds no answers of the subject `{subject}`")
+    if subject is None and len(found) > 1:
+        names = ", ".join(f"`{name}`" for name in found)
+        raise UsageError(f"`{published.file}` holds several subjects; name one of {names}")
+    return subject if subject is not None else next(iter(found), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """A published file beside the rubric and the exam that it is read for."""
+
+    published: Published
+    rubric: Rubric
+    exam: Exam
+
+    def fingerprint(self, key: str) -> str | None:
+        """Return what the file says it was scored under."""
+        named = self.published.document.get(key)
+        value = named.get("fingerprint") if isinstance(named, dict) else None
+        return value if isinstance(value, str) else None
+
+    @property
+    def same_rubric(self) -> bool:
+        return self.fingerprint("rubric") in {None, self.rubric.fingerprint}
+
+    @property
+    def same_exam(self) -> bool:
+        return self.fingerprint("exam") in {None, self.exam.fingerprint}
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        if self.same_rubric or not self.published.records:
+            return tuple(spec.name for spec in self.rubric)
+        return tuple(self.published.records[0][1]["breakdown"])
+
+    def problems(self) -> Iterator[dict[str, Any]]:
+        """Yield everything that keeps the file from being judged."""
+        if not self.published.records and not self.published.rest:
+            yield self._problem((), "holds no item; nothing could be judged")
+        if self.same_rubric:
+            for found in verify_published(self.published, self.rubric).findings:
+                told = f"{found.published} is published, {found.computed} is right"
+                yield {
+                    "file": found.file,
+                    "line": found.line,
+                    "field": found.field,
+                    "message": f"{told}: {found.because}",
+                }
+        yield from self._row_problems()
+        yield from self._count_problems()
+
+    def _problem(self, field: Field, message: str) -> dict[str, Any]:
+        published = self.published
+        line, name = published.line(field), published.name(field)
+        return {"file": published.file, "line": line, "field": name, "message": message}
+
+    def _row_problems(self) -> Iterator[dict[str, Any]]:
+        items = {item.id: item for item in self.exam.items}
+        leading, seen = leading_axis(self.rubric), set[tuple[Any, ...]]()
+        for place, row in self.published.records:
+            item = row.get("item")
+            if not isinstance(item, str) or (self.same_exam and item not in items):
+                yield self._problem((*place, "item"), "names no item of this exam")
+                continue
+            if self.same_rubric and self.same_exam and "expected" in row:
+                expected = _texts(expected_of(leading, items[item]))
+                if _texts(row["expected"]) != expected:
+                    yield self._problem((*place, "expected"), "is not what the exam expects")
+            key = (item, row.get("subject"), row.get("attempt"))
+            if key in seen:
+                yield self._problem((*place, "item"), "occurs twice with the same attempt")
+            seen.add(key)
+            yield from self._value_problems(place, row)
+
+    def _value_problems(self, place: Field, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        if set(row["breakdown"]) != set(self.axes):
+            yield self._problem((*place, "breakdown"), f"must have the axes {', '.join(self.axes)}")
+        for axis, value in row["breakdown"].items():
+            if value is not None and not 0 <= value <= 1:
+                yield self._problem((*place, "breakdown", axis), "must be from 0 to 1")
+        for key in _MEASURED:
+            value = row.get(key)
+            known = isinstance(value, int | Decimal) and not isinstance(value, bool)
+            if value is not None and not (known and value >= 0):
+                yield self._problem((*place, key), "must be a number from 0 on, or null")
+
+    def _count_problems(self) -> Iterator[dict[str, Any]]:
+        """Compare the bad rows that are listed with their number in the summary."""
+        summary = self.published.document.get("summary")
+        told = summary.get("errors") if isinstance(summary, dict) else None
+        if told not in {None, self.errors}:
+            yield self._problem(("summary", "errors"), f"must be {self.errors}, as many are listed")
+
+    @property
+    def errors(self) -> int:
+        """How many rows were no answers: listed after the items, or as rows of their own."""
+        document = self.published.document
+        listed, left = document.get("errors"), document.get("errors_left_out")
+        count: int = len(listed) if isinstance(listed, list) else 0
+        count += left if isinstance(left, int) and left > 0 else 0
+        return count + sum(row.get("status") != "missing" for row in self.published.rest)
+
+    def marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:
+        """Count the cells of one subject's rows."""
+        own = [row["item"] for row in rows]
+        absent = [row.get("item") for row in self.published.rest if row.get("subject") == subject]
+        ids = [item.id for item in self.exam.items] if self.same_exam else [*own, *absent]
+        items: dict[str, Counter[tuple[Fraction | None, ...]]] = {
+            item: Counter() for item in ids if isinstance(item, str)
+        }
+        for row in rows:
+            cells = row["breakdown"]
+            values = tuple(None if cells[a] is None else recovered(cells[a]) for a in self.axes)
+            items[row["item"]][values] += 1
+        return Marks(axes=self.axes, items=items, errors=self.errors)
+
+
+def _texts(expected: Any) -> list[str]:
+    if expected is None:
+        return []
+    return (
+        [str(entry) for entry in expected]
+        if isinstance(expected, list | tuple)
+        else [str(expected)]
+    )
+
+
+def _measures(rows: list[Mapping[str, Any]]) -> Measures:
+    latencies = (row.get("latency_ms") for row in rows)
+    totals = {
+        key: [Fraction(row[key]) for row in rows if row.get(key) is not None]
+        for key in _MEASURED[1:]
+    }
+    return Measures(
+        answers=len(rows),
+        latency_ms=Counter(float(value) for value in latencies if value is not None),
+        **{key: Total(n=len(found), sum=sum(found, Fraction(0))) for key, found in totals.items()},
+    )

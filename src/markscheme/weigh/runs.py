@@ -1,0 +1,33 @@
+"""A run in exact numbers, small enough to keep: gates, baselines and history rest on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markscheme.weigh.marks import Marks
+from markscheme.weigh.measures import Measures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One subject over one exam under one rubric.
+
+    `name` is how messages call it. `rubric` and `exam` are the fingerprints it was scored under;
+    `None` where its source does not say, and then it is never compared with another run.
+    """
+
+    name: str
+    rubric: str | None
+    exam: str | None
+    marks: Marks
+    measures: Measures
+    subject: str | None = None
+
+
+def incomplete(marks: Marks, whose: str = "the run") -> str:
+    """Say what a run lacks."""
+    if not marks.answers:
+        return f"{whose} holds no answer; nothing was scored"
+    parts = {"missing": len(marks.missing), "unscored": marks.unscored, "bad rows": marks.errors}
+    lacks = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count)
+    return f"{whose} is incomplete ({lacks}); it can be judged when every item is scored"
