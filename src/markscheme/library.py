@@ -29,11 +29,13 @@ from markscheme.weigh.aggregate import Tally
 from markscheme.weigh.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from markscheme.read.breakdowns import Published
     from markscheme.vocabulary import Answer, Axis
     from markscheme.weigh.verification import Verification
+
+    Keep = Callable[[pl.Series, pl.DataFrame], None]
 
 ERRORS_KEPT = 10_000
 ROWS_AT_ONCE = 32_768
@@ -51,6 +53,14 @@ def load_rubric(source: str | Path, *, axes: Iterable[type[Axis]] = ()) -> Rubri
     """
     kinds = {**AXES, **{axis.kind: axis for axis in axes}}
     return read_rubric(source, kinds=kinds, steps=STEPS)
+
+
+def rubric_of_text(text: str, shown: str, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
+    """Return the rubric in a text, which messages call `shown`."""
+    from markscheme.read.rubrics import parse_rubric
+
+    kinds = {**AXES, **{axis.kind: axis for axis in axes}}
+    return parse_rubric(text.encode(), shown, kinds=kinds, steps=STEPS)
 
 
 def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -> Exam:
@@ -94,11 +104,13 @@ def json_schemas() -> dict[str, dict[str, Any]]:
 class Scoring:
     """One pass over answers: yields a frame for each batch and keeps the exact totals.
 
-    Memory does not grow with the number of answers.
+    Memory does not grow with the number of answers. `keep` is given the outputs and the rows of the
+    answers of every batch.
     """
 
-    def __init__(self, rubric: Rubric, exam: Exam) -> None:
+    def __init__(self, rubric: Rubric, exam: Exam, keep: Keep | None = None) -> None:
         check_exam(rubric, exam)
+        self._keep = keep
         self.rubric = rubric
         self.exam = exam
         self.tally = Tally(rubric, exam)
@@ -129,9 +141,12 @@ class Scoring:
         """Yield the rows of each batch, the bad ones after the answers; last the missing items."""
         for batch in batches:
             if batch.rows > len(batch.errors):
-                marked = self._marker.mark(batch)
+                marked = self._marker.mark(batch, outputs=self._keep is not None)
                 self.tally.add(marked)
-                yield self._frames.answered(marked)
+                frame = self._frames.answered(marked)
+                if self._keep:
+                    self._keep(marked.table["output"], frame)
+                yield frame
             if batch.errors:
                 self.tally.errors += len(batch.errors)
                 self.errors.extend(batch.errors[: ERRORS_KEPT - len(self.errors)])
@@ -150,7 +165,7 @@ class Scoring:
             summary=self.tally.summary(),
             frame=frame,
             errors=tuple(self.errors),
-            tally=self.tally,
+            each_run=self.tally.runs,
         )
 
 
@@ -171,15 +186,16 @@ def score(
     return scoring.result(scoring.frames(scoring.batches(answers)))
 
 
-def examine_tutor(*, flawed: bool = False) -> Result:
-    """Let the bundled tutor answer the whole capstone exam, and score it."""
+def answers_of_tutor(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:
+    """Let the bundled tutor answer an exam."""
     from markscheme.ask.tutor import FLAWED, Tutor
 
-    rubric = load_rubric("tutor-capstone")
-    exam = load_exam("capstone", "capstone-extra", rubric=rubric)
     tutor = Tutor(faults=FLAWED if flawed else frozenset())
-    answers = [{"item": item.id, "output": tutor.answer(item.prompt)} for item in exam.items]
-    return score(rubric, exam, answers)
+    subject = "flawed-tutor" if flawed else "tutor"
+    return [
+        {"item": item.id, "output": tutor.answer(item.prompt), "subject": subject}
+        for item in exam.items
+    ]
 
 
 def verify(source: str | Path, rubric: Rubric | str | Path | None = None) -> Verification:

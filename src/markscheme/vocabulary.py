@@ -290,7 +290,7 @@ class Rubric:
     """Axes with weights that sum to exactly 1, and the gates on what they add up to.
 
     An item passes when its mean over its attempts is at least `pass_mark`, which like the gates
-    changes no score.
+    changes no score. `source` is the text it was read from.
     """
 
     name: str
@@ -300,6 +300,7 @@ class Rubric:
     fingerprint: str
     title: str = ""
     pass_mark: Decimal = Decimal(1)
+    source: str = field(default="", compare=False, repr=False)
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)

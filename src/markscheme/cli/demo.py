@@ -6,8 +6,8 @@ import json
 
 import click
 
-from markscheme.cli.exits import EXIT_OF, Exit, command_body
-from markscheme.cli.options import format_option
+from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
+from markscheme.cli.options import format_option, no_store_option, store_option
 
 _EPILOG = """\b
 Example:
@@ -23,15 +23,24 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
     is_flag=True,
     help="Examine the same tutor with realistic faults, to see what a breakdown is for.",
 )
+@no_store_option
+@store_option
 @format_option
 @command_body
-def command(flawed: bool, format_: str) -> Exit:
+def command(flawed: bool, no_store: bool, store: str | None, format_: str) -> Exit:
     """Examine the bundled tutor on the capstone exam and state the gate."""
-    from markscheme.library import examine_tutor
+    from markscheme.history.recording import recording
+    from markscheme.library import Scoring, answers_of_tutor, load_exam, load_rubric
     from markscheme.tell.terminal import Page
     from markscheme.weigh.records import gate_records
 
-    result = examine_tutor(flawed=flawed)
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", "capstone-extra", rubric=rubric)
+    with recording(rubric, exam, where=store, skip=no_store) as recorder:
+        scoring = Scoring(rubric, exam, keep=recorder.keep if recorder else None)
+        batches = scoring.batches(answers_of_tutor(exam, flawed=flawed))
+        result = scoring.result(scoring.frames(batches))
+        say_stored(recorder.finish(result) if recorder else [])
     report = result.judge()
     if format_ == "json":
         document = {**result.to_dict(), "gates": gate_records(report.outcomes)}

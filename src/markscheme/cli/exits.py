@@ -19,7 +19,7 @@ import click
 from markscheme.errors import InputError, StoreError, StoreInvalidError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from markscheme.errors import Problem
 
@@ -81,6 +81,13 @@ def complain(
         told = [asdict(problem) for problem in problems]
         document = {"error": {"exit_code": int(code), "message": text, "problems": told}}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def say_stored(kept: Sequence[str]) -> None:
+    """Say on stderr under which ids runs were stored: stdout is the same for the same input."""
+    if kept:
+        ids = kept[0] if len(kept) == 1 else f"{len(kept):,} runs, the last of them {kept[-1]}"
+        click.echo(f"stored as {'run ' if len(kept) == 1 else ''}{ids}", err=True)
 
 
 @contextmanager

@@ -21,6 +21,11 @@ COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
     "init": "Write a small working project to start from.",
     "score": "Score recorded answers and explain every point.",
+    "gate": "Judge a run by the gates of its rubric: may it ship?",
+    "runs": "List the stored runs.",
+    "show": "Show one stored run.",
+    "baseline": "Set or show the run that new ones are held against.",
+    "recalibrate": "Rescore stored history under changed weights.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
 }
 

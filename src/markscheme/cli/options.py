@@ -28,3 +28,10 @@ exam_option = click.option(
     metavar="FILE|NAME",
     help="An exam file, or a built-in name such as capstone; several merge into one.",
 )
+store_option = click.option(
+    "--store",
+    metavar="FILE|URL",
+    help="The store of runs: a file, or postgresql://…. Default: MARKSCHEME_STORE, else "
+    ".markscheme/markscheme.db in this folder or the nearest above.",
+)
+no_store_option = click.option("--no-store", is_flag=True, help="Do not store the run.")

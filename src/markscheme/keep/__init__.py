@@ -6,7 +6,7 @@ cells are `frames` in chunks, and `names` is how a run is called.
 """
 
 from markscheme.keep.opening import open_store
-from markscheme.keep.places import PLACE, VARIABLE
+from markscheme.keep.places import PLACE, VARIABLE, place_of
 from markscheme.keep.records import (
     Baseline,
     Chunk,
@@ -42,4 +42,5 @@ __all__ = (
     "Store",
     "Tag",
     "open_store",
+    "place_of",
 )

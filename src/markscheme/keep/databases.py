@@ -43,6 +43,7 @@ class Database(ABC):
     dialect: Dialect
     place: str
     """How messages name the store; holds no password."""
+    _inside = False
 
     @abstractmethod
     def tables(self) -> set[str]:
@@ -79,8 +80,15 @@ class Database(ABC):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make what happens inside one change: all of it is on disk at the end, or nothing is."""
+        """Make what happens inside one change: all of it is on disk at the end, or nothing is.
+
+        A transaction inside another is part of that one.
+        """
+        if self._inside:
+            yield
+            return
         self.change(self.dialect.begin)
+        self._inside = True
         try:
             yield
             self.change("COMMIT")
@@ -88,6 +96,8 @@ class Database(ABC):
             with suppress(Exception):
                 self._execute("ROLLBACK", ())
             raise
+        finally:
+            self._inside = False
 
     def damaged(self, what: str) -> StoreInvalidError:
         """Return the error for a record that is not what was kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -55,6 +56,12 @@ class Store:
     def place(self) -> str:
         """Where the store is, as messages name it; holds no password."""
         return self._database.place
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Put several records on disk at once: all of them at the end, or none."""
+        with self._database.transaction():
+            yield
 
     # --- documents ---
 

@@ -151,13 +151,15 @@ class Marker:
         texts = all(map(_reads_a_field, self.rubric))
         return tuple(self.rubric.fields.accepted) if texts and self._got is not None else ()
 
-    def mark(self, batch: AnswerBatch) -> Marked:
-        """Mark the answers of one batch."""
+    def mark(self, batch: AnswerBatch, *, outputs: bool = False) -> Marked:
+        """Mark the answers of one batch; with `outputs` the table holds those too."""
         if self._memory.full or any(table.full for table in self._tables):
             self._forget()
         table = batch.table()
         items = table["item"].cast(self._ids).to_physical().alias("index")
         rows = self._marked(batch, items)
+        if outputs:
+            table = table.with_columns(batch.output_texts())
         table = pl.concat([table, items.to_frame(), rows], how="horizontal")
         if batch.alike and batch.items:
             table = table.sort("line")

@@ -85,6 +85,31 @@ class Frames:
         }
         return self._frame(columns, len(marked.items))
 
+    def completed(self, kept: pl.DataFrame, weighed: pl.DataFrame) -> pl.DataFrame:
+        """Return rows of which answers and cells were kept, with what follows from the documents.
+
+        `weighed` holds their `score` and `weighted` values.
+        """
+        items = kept["item"].cast(pl.Enum(self._ids)).to_physical()
+        scores = weighed["score"]
+        columns: dict[str, Any] = {
+            "item": kept["item"],
+            "prompt": self._prompts.gather(items),
+            "expected": self._expected.gather(items),
+            "got": kept["got"],
+            "score": scores,
+            "weighted": weighed["weighted"],
+            "status": scores.is_null().replace_strict({True: UNSCORED, False: SCORED}),
+            "reading": kept["reading"],
+            **{name: self._in_order(kept[name]) for name in ("breakdown", "reason", "near_miss")},
+            **{name: kept[name] for name in _KNOWN},
+        }
+        return self._frame(columns, kept.height)
+
+    def _in_order(self, cells: pl.Series) -> pl.Series:
+        """Return cells in the order of the rubric's axes."""
+        return cells.struct.unnest().select(spec.name for spec in self.rubric).to_struct()
+
     def missing(self, absent: Sequence[tuple[str | None, int]]) -> pl.DataFrame:
         """Return a row for each subject and position of an item that it did not answer."""
         items = pl.Series([item for _, item in absent], dtype=pl.UInt32)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import DocumentError, Problem
 from markscheme.read.complaints import Complaints, iterate, unknown_key
-from markscheme.read.fingerprints import exam_fingerprint
+from markscheme.read.fingerprints import canonical, exam_fingerprint
 from markscheme.read.models import ExamModel
 from markscheme.read.sources import locate
-from markscheme.read.tree import Map, Seq, read_tree
+from markscheme.read.tree import Map, Seq, parse_tree, read_tree
 from markscheme.vocabulary import Exam, Frozen, Item, Place
 
 if TYPE_CHECKING:
@@ -41,6 +41,36 @@ def read_exam(
     if problems:
         raise DocumentError(problems)
     return Exam(names=tuple(names), items=tuple(items), fingerprint=exam_fingerprint(names, items))
+
+
+def exam_text(exam: Exam) -> str:
+    """Return an exam as one text, from which `exam_of_text` makes the same exam again."""
+    items = [
+        {
+            "id": item.id,
+            "prompt": item.prompt,
+            "expectations": item.expectations,
+            "tags": item.tags,
+        }
+        for item in exam.items
+    ]
+    return canonical({"names": exam.names, "items": items})
+
+
+def exam_of_text(text: str, shown: str) -> Exam:
+    """Return the exam that was made into a text; messages call it `shown`."""
+    tree = parse_tree(text.encode(), shown)
+    items = [
+        Item(
+            id=entry["id"],
+            prompt=entry["prompt"],
+            expectations=Frozen.of(entry["expectations"]),
+            tags=Frozen(entry["tags"]),
+        )
+        for entry in tree["items"]
+    ]
+    names = tuple(tree["names"])
+    return Exam(names=names, items=tuple(items), fingerprint=exam_fingerprint(names, items))
 
 
 def _read_exam_file(

@@ -16,7 +16,7 @@ from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
 from markscheme.read.models import AxisModel, RubricModel, axis_models
 from markscheme.read.sources import locate
-from markscheme.read.tree import Map, Seq, read_tree
+from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
 from markscheme.vocabulary import AxisSpec, Frozen, Rubric
 
 if TYPE_CHECKING:
@@ -33,7 +33,14 @@ def read_rubric(
 ) -> Rubric:
     """Read one rubric whose axes are of the given kinds and use the given normalisation steps."""
     path, file = locate(source, "rubrics")
-    tree = read_tree(path, file)
+    return parse_rubric(read_bytes(path, file), file, kinds=kinds, steps=steps)
+
+
+def parse_rubric(
+    data: bytes, file: str, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
+) -> Rubric:
+    """Read a rubric from the bytes of a file, which messages call `file`."""
+    tree = parse_tree(data, file)
     complaints = Complaints(tree, file)
     head = cast("RubricModel | None", complaints.check(RubricModel, tree))
     inherited = _inherited_steps(tree, steps, complaints)
@@ -53,6 +60,7 @@ def read_rubric(
         gates=tuple(gates),
         pass_mark=head.pass_mark,
         fingerprint=rubric_fingerprint(head.rubric, head.version, axes),
+        source=data.decode("utf-8-sig"),
     )
 
 

@@ -78,8 +78,13 @@ class _Refusal(Exception):  # noqa: N818 - internal: becomes a Problem at the do
 
 def read_tree(path: Path | Traversable, shown: str) -> Map:
     """Return the one mapping in the YAML file `path`, which messages call `shown`."""
+    return parse_tree(read_bytes(path, shown), shown)
+
+
+def read_bytes(path: Path | Traversable, shown: str) -> bytes:
+    """Return what is in a file that is not too large for a document."""
     try:
-        return parse_tree(_read_bytes(path, shown), shown)
+        return _read_bytes(path, shown)
     except OSError as error:
         raise _refused(shown, 1, f"cannot be read: {error.strerror or error}") from None
 

@@ -153,7 +153,7 @@ class _Source:
         """How many rows were no answers: listed after the items, or as rows of their own."""
         document = self.published.document
         listed, left = document.get("errors"), document.get("errors_left_out")
-        count: int = len(listed) if isinstance(listed, list) else 0
+        count = len(listed) if isinstance(listed, list) else 0
         count += left if isinstance(left, int) and left > 0 else 0
         return count + sum(row.get("status") != "missing" for row in self.published.rest)
 

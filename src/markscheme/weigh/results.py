@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from markscheme.vocabulary import Exam, RowError, Rubric, Summary
-from markscheme.weigh.aggregate import Tally
 from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.records import (
     error_record,
@@ -17,12 +17,12 @@ from markscheme.weigh.records import (
     rubric_record,
     summary_record,
 )
+from markscheme.weigh.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.weigh.outcomes import GateOutcome, GateReport
-    from markscheme.weigh.runs import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,12 +34,12 @@ class Result:
     summary: Summary
     frame: pl.DataFrame
     errors: tuple[RowError, ...]
-    tally: Tally = field(repr=False)
+    each_run: Callable[[], Iterable[Run]] = field(repr=False)
 
     @property
     def runs(self) -> Iterator[Run]:
         """The run of each subject, made one after the other: there may be many."""
-        return self.tally.runs()
+        return iter(self.each_run())
 
     @property
     def gates(self) -> tuple[GateOutcome, ...]:

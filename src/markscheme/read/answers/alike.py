@@ -8,6 +8,7 @@ not match is left to the other ways of reading it.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 _TRIED = 20
 _PATIENCE = 3
 _INSIDE = "output."
-_RAW = "output"
 # Every character that may stand in a JSON string as itself, below U+0300: there all text is NFC.
 _TEXT = r"[ !#-\[\]-~\x{80}-\x{2ff}]*"
 _WHOLE = "(?:null|(0|[1-9][0-9]{0,14}))"
@@ -40,10 +40,12 @@ _PATTERNS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
-    """How every line is written, and the names of its groups in their order."""
+    """How every line is written: its groups in their order, and what is between those inside."""
 
     text: str
     groups: tuple[str, ...]
+    inside: tuple[str, ...]
+    between: tuple[str, ...]
 
 
 class AlikeLines:
@@ -71,13 +73,14 @@ class AlikeLines:
             self._patience -= 1
             return None
         self._patience = _PATIENCE
-        positions = found["item"].is_null().arg_true()
+        groups, self._pattern = found
+        positions = groups["item"].is_null().arg_true()
         others = zip(positions.to_list(), lines.gather(positions).to_list(), strict=True)
-        return self._rows(found, lines, first), [
+        return self._rows(groups, self._pattern, first), [
             (first + at, line.encode()) for at, line in others if line.strip()
         ]
 
-    def _groups(self, lines: pl.Series) -> pl.DataFrame | None:
+    def _groups(self, lines: pl.Series) -> tuple[pl.DataFrame, _Pattern] | None:
         """Return what each line says by the pattern, or by a new one where that serves better.
 
         A line that names no item of the exam is not alike.
@@ -90,24 +93,22 @@ class AlikeLines:
             known = groups["item"].cast(self._items, strict=False).is_not_null()
             groups = groups.with_columns(pl.when(known).then(pl.col("item")))
             if groups["item"].null_count() * 2 <= lines.len():
-                self._pattern = pattern
-                return groups
+                return groups, pattern
         return None
 
-    def _rows(self, groups: pl.DataFrame, lines: pl.Series, first: int) -> AlikeRows:
-        numbered = groups.with_row_index("line", offset=first).with_columns(lines.alias(_RAW))
-        numbered = numbered.drop_nulls("item")
+    def _rows(self, groups: pl.DataFrame, pattern: _Pattern, first: int) -> AlikeRows:
+        numbered = groups.with_row_index("line", offset=first).drop_nulls("item")
         columns = [
             numbered[name].cast(dtype)
             if name in numbered.columns
             else pl.Series(name, [None], dtype=dtype).new_from_index(0, numbered.height)
             for name, dtype in TABLE.items()
         ]
-        texts = [numbered[_INSIDE + name].alias(name) for name in sorted(self._fields)]
+        texts = [numbered[_INSIDE + name].alias(name) for name in pattern.inside]
         return AlikeRows(
             table=pl.DataFrame(columns).with_columns(pl.col("attempt").fill_null(1)),
             texts=pl.DataFrame(texts),
-            raw=numbered[_RAW],
+            between=pattern.between,
         )
 
 
@@ -124,16 +125,25 @@ def _pattern_of(line: str, fields: frozenset[str]) -> _Pattern | None:
     try:
         row = orjson.loads(line)
         output = orjson.loads(row["output"])
-        keys, inner = tuple(row), tuple(output)
-        taken = frozenset(inner) == fields and frozenset(keys) <= frozenset(FIELDS)
+        keys, inside = tuple(row), tuple(output)
+        taken = fields == {*inside} and "item" in keys and {*keys} <= {*FIELDS}
+        between = _between(row["output"], output) if taken else None
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return None
-    if not taken or "item" not in keys:
+    if between is None:
         return None
-    texts = (rf'\\"{pl.escape_regex(name)}\\": ?\\"({_TEXT})\\"' for name in inner)
-    output_pattern = rf'"\{{{", ?".join(texts)}\}}"'
-    patterns = {**_PATTERNS, "output": output_pattern}
+    escaped = (pl.escape_regex(part.replace('"', r"\"")) for part in between)
+    patterns = {**_PATTERNS, "output": f'"{f"({_TEXT})".join(escaped)}"'}
     text = ", ?".join(f'"{key}": ?{patterns[key]}' for key in keys)
     at = keys.index("output")
-    groups = (*keys[:at], *(_INSIDE + name for name in inner), *keys[at + 1 :])
-    return _Pattern(text=rf"^\{{{text}\}}$", groups=groups)
+    groups = (*keys[:at], *(_INSIDE + name for name in inside), *keys[at + 1 :])
+    return _Pattern(text=rf"^\{{{text}\}}$", groups=groups, inside=inside, between=between)
+
+
+def _between(output: str, fields: dict[str, str]) -> tuple[str, ...] | None:
+    """Return what an output says around the texts of its fields, if it is written as usual."""
+    for comma, colon in ((", ", ": "), (",", ":")):
+        if json.dumps(fields, ensure_ascii=False, separators=(comma, colon)) == output:
+            keys = [f'"{name}"{colon}"' for name in fields]
+            return (f"{{{keys[0]}", *(f'"{comma}{key}' for key in keys[1:]), '"}')
+    return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, fields
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import orjson
 import polars as pl
 
 from markscheme.vocabulary import RowError
@@ -33,27 +33,32 @@ NEEDED = ("item", "output")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlikeRows:
-    """Answers in columns: what is known of each, the texts inside its output, and its whole line.
+    """Answers in columns: what is known of each, and the texts inside its output.
 
-    `table` has the columns of `TABLE`, `texts` one for each field of the outputs.
+    `table` has the columns of `TABLE`, `texts` one for each field of the outputs in their order,
+    and `between` is what every output says around those texts.
     """
 
     table: pl.DataFrame
     texts: pl.DataFrame
-    raw: pl.Series
+    between: tuple[str, ...]
 
-    def output(self, at: int) -> str:
-        """Return the output of the row at a position."""
-        output: str = orjson.loads(self.raw[at])["output"]
-        return output
+    def outputs(self) -> pl.Series:
+        """Return the outputs, put together again."""
+        first, *rest = map(pl.lit, self.between)
+        parts = (
+            part
+            for pair in zip(map(pl.col, self.texts.columns), rest, strict=True)
+            for part in pair
+        )
+        return self.texts.select(pl.concat_str(first, *parts).alias("output")).to_series()
 
     def without(self, positions: Collection[int]) -> AlikeRows:
         """Return the rows at other positions."""
         gone = pl.Series(sorted(positions), dtype=pl.UInt32)
-        keep = ~pl.int_range(len(self.raw), dtype=pl.UInt32, eager=True).is_in(gone)
-        return AlikeRows(
-            table=self.table.filter(keep), texts=self.texts.filter(keep), raw=self.raw.filter(keep)
-        )
+        keep = ~pl.int_range(self.table.height, dtype=pl.UInt32, eager=True).is_in(gone)
+        table, texts = self.table.filter(keep), self.texts.filter(keep)
+        return AlikeRows(table=table, texts=texts, between=self.between)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,6 +103,15 @@ class AnswerBatch:
             [pl.Series(name, column, dtype, strict=False) for (name, dtype), column in columns]
         )
         return pl.concat([self.alike.table, table]) if self.alike else table
+
+    def output_texts(self) -> pl.Series:
+        """Return the output of every answer as text, in the order of `table`."""
+        texts = (
+            output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+            for output in self.outputs
+        )
+        column = pl.Series("output", texts, dtype=pl.String)
+        return pl.concat([self.alike.outputs(), column]) if self.alike else column
 
     def extend(self, lines: Iterable[int], columns: Iterable[Iterable[Any]]) -> None:
         """Add answers: their lines, and their columns in the order of `FIELDS`."""

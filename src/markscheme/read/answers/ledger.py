@@ -153,7 +153,7 @@ def _repeated(batch: AnswerBatch, at: int) -> RowError:
 
 def _repeated_alike(alike: AlikeRows, at: int) -> RowError:
     line, item, subject, attempt = alike.table.row(at)[:4]
-    return _error(line, item, subject, attempt, alike.output(at))
+    return _error(line, item, subject, attempt, alike.outputs()[at])
 
 
 def _error(line: int, item: str, subject: str | None, attempt: int, output: object) -> RowError:

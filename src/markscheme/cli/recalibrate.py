@@ -1,0 +1,48 @@
+"""`markscheme recalibrate`: what would history say under new weights?"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.options import format_option, rubric_option, store_option
+
+_EPILOG = """\b
+Example:
+  markscheme recalibrate --rubric rubric-v2.yaml
+  markscheme recalibrate --rubric rubric-v2.yaml --apply
+
+Every stored run under a rubric of the same name is weighed anew from its cells; no subject is asked
+again and nothing is overwritten. With --apply the rescored runs are stored as new runs that point
+at the old answers; `markscheme baseline set` then takes the proposed one. The exit code is 0 when
+every run could be weighed, 4 when there is none or one cannot."""
+
+
+@click.command(name="recalibrate", epilog=_EPILOG)
+@rubric_option
+@click.option("--exam", "-e", metavar="NAME", help="Only the runs of this exam.")
+@click.option("--apply", is_flag=True, help="Store the rescored runs as new runs.")
+@store_option
+@format_option
+@command_body
+def command(rubric: str, exam: str | None, apply: bool, store: str | None, format_: str) -> Exit:
+    """Rescore stored history under changed weights and show what moves."""
+    from markscheme.history.judging import recalibrate_runs
+    from markscheme.history.runs import Runs
+    from markscheme.library import load_rubric
+    from markscheme.tell.verdicts import VerdictPage
+    from markscheme.weigh.records import recalibration_record
+
+    new = load_rubric(rubric)
+    with Runs(store) as runs:
+        found, applied = recalibrate_runs(runs, new, exam=exam, apply=apply)
+    if format_ == "json":
+        document = {**recalibration_record(found), "applied": applied}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    elif found.runs or found.refused:
+        VerdictPage().recalibration(found, applied)
+    else:
+        click.echo(f"no finished run under a rubric named {new.name} is stored")
+    return Exit.OK if found.runs and not found.refused else Exit.UNDECIDED

@@ -1,0 +1,49 @@
+"""`markscheme runs`: what is in the store."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.options import format_option, store_option
+
+_EPILOG = """\b
+Example:
+  markscheme runs --exam capstone+capstone-extra --limit 5
+
+The newest run comes first. A run is named by the beginning of its id, `latest`, `latest~1`, or a
+tag (`markscheme score --tag NAME`)."""
+
+
+@click.command(name="runs", epilog=_EPILOG)
+@click.option("--rubric", "-r", metavar="NAME", help="Only runs under this rubric.")
+@click.option("--exam", "-e", metavar="NAME", help="Only runs of this exam.")
+@click.option("--subject", metavar="NAME", help="Only runs of this subject.")
+@click.option(
+    "--limit", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="How many."
+)
+@store_option
+@format_option
+@command_body
+def command(
+    rubric: str | None,
+    exam: str | None,
+    subject: str | None,
+    limit: int,
+    store: str | None,
+    format_: str,
+) -> Exit:
+    """List the stored runs, the newest first."""
+    from markscheme.history.runs import Runs
+    from markscheme.tell.listing import print_runs, runs_record
+
+    with Runs(store) as runs:
+        found = runs.store.runs(rubric=rubric, exam=exam, subject=subject, limit=limit)
+        document = runs_record(found, runs.store.tags(), runs.store.baselines())
+    if format_ == "json":
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        print_runs(document)
+    return Exit.OK

@@ -1,0 +1,57 @@
+"""`markscheme show`: one stored run, as `score` printed it, with what its gates say."""
+
+from __future__ import annotations
+
+import click
+
+from markscheme.cli.exits import Exit, command_body, whole_document
+from markscheme.cli.options import format_option, store_option
+
+_EPILOG = """\b
+Example:
+  markscheme show latest
+  markscheme show 3f2a -o breakdown.csv
+
+RUN is the beginning of an id, `latest`, `latest~1`, or a tag. Whether it may ship is what
+`markscheme gate` says; `show` judges nothing, so its exit code is 0, and 4 for a run that is not
+complete."""
+
+
+@click.command(name="show", epilog=_EPILOG)
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    help="Write every breakdown to .json, .jsonl, .parquet or .csv.",
+)
+@store_option
+@format_option
+@command_body
+def command(run: str, output: str | None, store: str | None, format_: str) -> Exit:
+    """Show one stored run: breakdown, losses, totals, gates."""
+    from markscheme.history.rows import StoredRows
+    from markscheme.history.runs import Runs
+    from markscheme.tell.files import check_destination, drain, passing_json, write_frames
+    from markscheme.tell.terminal import Glimpse, Page
+    from markscheme.tell.verdicts import VerdictPage
+
+    destination = None if output is None else check_destination(output, ())
+    with Runs(store) as runs, whole_document() as stream:
+        found = runs.find(run)
+        stored = StoredRows(found, runs.store)
+        glimpse = Glimpse()
+        frames = glimpse.watch(stored.frames())
+        if format_ == "json":
+            frames = passing_json(frames, stream, stored.result)
+        if destination is None:
+            drain(frames)
+        else:
+            write_frames(frames, destination, stored.schema, stored.result)
+        result = stored.result(glimpse.frames)
+    if format_ == "text":
+        VerdictPage().title(found.past, found.stored)
+        page = Page(result.rubric)
+        page.run(result, hidden=glimpse.hidden, written=destination)
+        page.gates(result.gates)
+    return Exit.OK if result.summary.complete else Exit.UNDECIDED

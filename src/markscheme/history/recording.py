@@ -1,0 +1,133 @@
+"""Recording: a run is kept while its rows flow past, so that a killed one loses nothing said."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from markscheme import __version__
+from markscheme.errors import UsageError
+from markscheme.exact import number, ratio
+from markscheme.history.documents import exam_document, rubric_document
+from markscheme.keep import NewRun, Source, open_store
+from markscheme.weigh.records import error_record, summary_record
+from markscheme.weigh.summaries import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import polars as pl
+
+    from markscheme.keep import Store
+    from markscheme.vocabulary import Exam, Rubric, Summary
+    from markscheme.weigh.results import Result
+
+ANSWERS = (
+    "item",
+    "output",
+    "subject",
+    "attempt",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "line",
+)
+# No weight is in them, so that they serve under new weights too.
+CELLS = ("got", "breakdown", "reading", "reason", "near_miss")
+
+
+class Recorder:
+    """Keeps the answers of each subject as a run of its own."""
+
+    def __init__(self, store: Store, rubric: Rubric, exam: Exam, source: str | None) -> None:
+        self._store = store
+        self._rubric = rubric
+        self._exam = exam
+        self._source = None if source is None else Source(name=source, digest=None)
+        self._documents: tuple[str, str] | None = None
+        self._runs: dict[str | None, str] = {}
+
+    def keep(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
+        """Keep the answers of one batch and their cells; when this returns, they are on disk."""
+        with self._store.together():
+            rows = frame.with_columns(outputs.alias("output"))
+            for part in rows.partition_by("subject", maintain_order=True):
+                run = self._run(part["subject"][0])
+                self._store.append(run, part.select(ANSWERS), part.select(CELLS))
+
+    def _run(self, subject: str | None) -> str:
+        """Return the run of a subject, begun with its first answers."""
+        if subject not in self._runs:
+            self._runs[subject] = self._store.begin(self._new(subject))
+        return self._runs[subject]
+
+    def _new(self, subject: str | None) -> NewRun:
+        if self._documents is None:
+            documents = (rubric_document(self._rubric), exam_document(self._exam))
+            rubric, exam = map(self._store.put_document, documents)
+            self._documents = (rubric, exam)
+        rubric, exam = self._documents
+        return NewRun(
+            subject=subject,
+            rubric=rubric,
+            exam=exam,
+            axis_versions={spec.name: spec.axis.version for spec in self._rubric},
+            tool_version=__version__,
+            source=self._source,
+        )
+
+    def finish(self, result: Result, tag: str | None = None) -> list[str]:
+        """Close every run with what is decided about it; return their ids.
+
+        A tag names one run, so the answers must be of one subject.
+        """
+        errors = [error_record(error) for error in result.errors]
+        with self._store.together():
+            for run in result.runs:
+                summary = summarise(self._rubric, self._exam, run.marks, [(run.subject, run.marks)])
+                self._store.finish(
+                    self._run(run.subject),
+                    counts=counts_of(summary),
+                    summary={**summary_record(summary), "bad_rows": errors},
+                    measures=run.measures.to_dict(),
+                    marks=run.marks.to_dict(),
+                )
+        runs = list(self._runs.values())
+        if tag is not None:
+            if len(runs) != 1:
+                raise UsageError(f"a tag names one run; the answers gave {len(runs)}, all stored")
+            self._store.tag(runs[0], tag)
+        return runs
+
+
+@contextmanager
+def recording(
+    rubric: Rubric,
+    exam: Exam,
+    source: str | None = None,
+    *,
+    where: str | Path | None = None,
+    skip: bool = False,
+) -> Iterator[Recorder | None]:
+    """Give a recorder to the store, which is made where it is not there; none to `skip` it."""
+    if skip:
+        yield None
+        return
+    with open_store(where, create=True) as store:
+        yield Recorder(store, rubric, exam, source)
+
+
+def counts_of(summary: Summary) -> dict[str, Any]:
+    """Return the few numbers that the list of runs shows."""
+    return {
+        "score": number(summary.score),
+        "exact": ratio(summary.score),
+        "n": summary.n,
+        "answers": summary.answers,
+        "items": summary.items,
+        "missing": len(summary.missing),
+        "errors": summary.errors,
+        "complete": summary.complete,
+    }

@@ -1,0 +1,92 @@
+"""The rows of a stored run, as `score` gave them: cells from the store, the rest worked out."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from markscheme.errors import UsageError
+from markscheme.exact import number, recovered
+from markscheme.mark.frames import Frames
+from markscheme.mark.scoring import score_of
+from markscheme.vocabulary import RowError
+from markscheme.weigh.results import Result
+from markscheme.weigh.summaries import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from markscheme.history.runs import Found
+    from markscheme.keep import Store
+    from markscheme.vocabulary import Rubric
+
+
+class StoredRows:
+    """A stored run as `score` gave it: rows that stream, and the result of them."""
+
+    def __init__(self, found: Found, store: Store) -> None:
+        if found.stored is None:
+            raise UsageError(f"`{found.name}` is a result file, which holds its rows itself")
+        self._past = found.past
+        self._stored = found.stored
+        self._store = store
+        self._frames = Frames(found.past.rubric, found.past.exam)
+        self.schema = self._frames.schema
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order, then the missing items."""
+        run = self._stored.id
+        for answers, cells in zip(self._store.answers(run), self._store.cells(run), strict=True):
+            kept = pl.concat([answers, cells], how="horizontal")
+            yield self._frames.completed(kept, _weighed(self._past.rubric, kept["breakdown"]))
+        positions = {item.id: at for at, item in enumerate(self._past.exam.items)}
+        missing = self._past.run.marks.missing
+        if missing:
+            who = self._stored.subject
+            yield self._frames.missing([(who, positions[item]) for item in missing])
+
+    def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
+        """Return the run as a result, with the given rows of it."""
+        past, kept = self._past, list(frames)
+        run = past.run
+        return Result(
+            rubric=past.rubric,
+            exam=past.exam,
+            summary=summarise(past.rubric, past.exam, run.marks, [(run.subject, run.marks)]),
+            frame=pl.concat(kept) if kept else pl.DataFrame(schema=self.schema),
+            errors=self._errors(),
+            each_run=lambda: [run],
+        )
+
+    def _errors(self) -> tuple[RowError, ...]:
+        for _, summary in self._store.summaries([self._stored.id]):
+            return tuple(RowError(**row) for row in summary.get("bad_rows", ()))
+        return ()
+
+
+def _weighed(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
+    """Return the score and the weighted values of each row, exact for each set of values."""
+    rows = breakdown.struct.unnest().select(spec.name for spec in rubric)
+    sets = rows.unique()
+    exact = [_exact(rubric, row) for row in sets.iter_rows()]
+    scores = sets.with_columns(
+        pl.Series("score", [score for score, _ in exact], dtype=pl.Float64),
+        pl.Series("weighted", [parts for _, parts in exact], dtype=pl.Struct(rows.schema)),
+    )
+    on = rows.columns
+    found = rows.join(scores, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return found.select("score", "weighted")
+
+
+def _exact(
+    rubric: Rubric, doubles: tuple[float | None, ...]
+) -> tuple[float | None, dict[str, float | None]]:
+    values = [None if value is None else recovered(Decimal(repr(value))) for value in doubles]
+    weighted = {
+        spec.name: None if value is None else number(Fraction(spec.weight) * value)
+        for spec, value in zip(rubric, values, strict=True)
+    }
+    return number(score_of(rubric, values)), weighted

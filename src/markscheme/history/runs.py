@@ -1,0 +1,186 @@
+"""Finding a run by what somebody calls it: a name in the store, or a result file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from markscheme.errors import StoreError, UsageError
+from markscheme.history.documents import Documents
+from markscheme.keep import Run as Stored
+from markscheme.keep import RunStatus, open_store, place_of
+from markscheme.library import load_exam, load_rubric
+from markscheme.read.breakdowns import read_published
+from markscheme.read.sources import built_in
+from markscheme.vocabulary import Rubric
+from markscheme.weigh.marks import Marks
+from markscheme.weigh.measures import Measures
+from markscheme.weigh.published import run_of_published
+from markscheme.weigh.recalibration import Past
+from markscheme.weigh.runs import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from markscheme.keep import Store
+    from markscheme.read.breakdowns import Published
+
+RESULTS = (".json", ".jsonl", ".ndjson")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What the user said beside the name of a run: other documents, one subject of a file."""
+
+    rubric: Rubric | str | Path | None = None
+    exams: Sequence[str | Path] = ()
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A run that was found: with its documents, and its entry where it is from a store."""
+
+    past: Past
+    stored: Stored | None = None
+    file: str | None = None
+
+    @property
+    def name(self) -> str:
+        """How messages call the run."""
+        return self.past.run.name
+
+
+class Runs:
+    """Finds runs; the store is opened when the first name needs it."""
+
+    def __init__(self, where: str | Path | None = None, context: Context | None = None) -> None:
+        self._where = where
+        self._context = context or Context()
+        self._store: Store | None = None
+        self._documents: Documents | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    @property
+    def store(self) -> Store:
+        """The store, which must be there."""
+        if self._store is None:
+            self._store = open_store(self._where, create=False)
+        return self._store
+
+    @property
+    def has_store(self) -> bool:
+        """Whether there is a store; one that is named must be there."""
+        if self._where is not None or self._store is not None:
+            return True
+        place = place_of(None)
+        return not isinstance(place, Path) or place.exists()
+
+    @property
+    def documents(self) -> Documents:
+        """The rubrics and exams of the store."""
+        if self._documents is None:
+            self._documents = Documents(self.store)
+        return self._documents
+
+    def find(self, name: str) -> Found:
+        """Return the run of a name or a result file; one that was not finished has no marks."""
+        if _is_file(name):
+            return self._published(Path(name))
+        try:
+            stored = self.store.find(name)
+        except (UsageError, StoreError) as error:
+            if Path(name).suffix.lower() in RESULTS:
+                raise UsageError(f"`{name}`: there is no such result file") from error
+            raise
+        return next(self.load([stored]))
+
+    def load(self, runs: Iterable[Stored]) -> Iterator[Found]:
+        """Yield stored runs with their marks and documents, without reading any answer."""
+        stored = list(runs)
+        data = {found.run: found for found in self.store.run_data(run.id for run in stored)}
+        for run in stored:
+            rubric, exam = self._rubric(run), self.documents.exam(run.exam)
+            found = data.get(run.id)
+            marks = (
+                Marks.from_dict(found.marks)
+                if found
+                else Marks(
+                    axes=tuple(spec.name for spec in rubric),
+                    items={item.id: {} for item in exam.items},
+                )
+            )
+            yield Found(
+                past=Past(
+                    run=Run(
+                        name=run.id,
+                        rubric=run.rubric.fingerprint,
+                        exam=run.exam.fingerprint,
+                        marks=marks,
+                        measures=Measures.from_dict(found.measures) if found else Measures(),
+                        subject=run.subject,
+                    ),
+                    rubric=rubric,
+                    exam=exam,
+                ),
+                stored=run,
+            )
+
+    def _rubric(self, run: Stored) -> Rubric:
+        """Return the rubric of a run, or the one that was named: its gates may be newer."""
+        if self._context.rubric is None:
+            return self.documents.rubric(run.rubric)
+        return _loaded(self._context.rubric)
+
+    def _published(self, path: Path) -> Found:
+        published = read_published(path)
+        rubric = _loaded(self._context.rubric or _rubric_named_by(published))
+        exam = load_exam(*(self._context.exams or _exams_named_by(published)), rubric=rubric)
+        run = run_of_published(published, rubric, exam, subject=self._context.subject)
+        return Found(past=Past(run=run, rubric=rubric, exam=exam), file=str(path))
+
+
+def is_open(found: Found) -> bool:
+    """Whether the run is in the store but was never finished."""
+    return found.stored is not None and found.stored.status is RunStatus.OPEN
+
+
+def _is_file(name: str) -> bool:
+    path = Path(name)
+    try:
+        return path.suffix.lower() in RESULTS and path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _loaded(rubric: Rubric | str | Path) -> Rubric:
+    return rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+
+
+def _rubric_named_by(published: Published) -> str:
+    return _named(published, "rubric", "rubrics", "--rubric")[0]
+
+
+def _exams_named_by(published: Published) -> list[str]:
+    return _named(published, "exam", "exams", "--exam")
+
+
+def _named(published: Published, key: str, kind: str, option: str) -> list[str]:
+    """Return the built-in documents that a result file names, or ask for their files."""
+    document: Any = published.document.get(key)
+    name = document.get("name") if isinstance(document, dict) else document
+    if not isinstance(name, str):
+        raise UsageError(f"`{published.file}` does not name its {key}; name it with {option}")
+    names = name.split("+")
+    if not set(names) <= set(built_in(kind)):
+        told = f"`{published.file}` was scored with the {key} `{name}`"
+        raise UsageError(f"{told}, which is not built in; name its file with {option}")
+    return names
