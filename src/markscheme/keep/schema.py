@@ -26,8 +26,7 @@ _FIRST = (
     """CREATE TABLE run_data (
       run TEXT NOT NULL REFERENCES runs (id), part TEXT NOT NULL, digest TEXT NOT NULL,
       body TEXT NOT NULL, PRIMARY KEY (run, part))""",
-    """CREATE TABLE blobs (
-      digest TEXT PRIMARY KEY, encoding TEXT NOT NULL, body {bytes} NOT NULL)""",
+    "CREATE TABLE blobs (digest TEXT PRIMARY KEY, body {bytes} NOT NULL)",
     """CREATE TABLE chunks (
       run TEXT NOT NULL REFERENCES runs (id), seq INTEGER NOT NULL, height INTEGER NOT NULL,
       answers TEXT NOT NULL REFERENCES blobs (digest),

@@ -78,6 +78,8 @@ class SqliteDatabase(Database):
         return self._connection.execute(statement, values)
 
     def _told(self, error: Exception) -> StoreError | None:
+        if isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode"):
+            return self.damaged("text that is no text")
         if not isinstance(error, sqlite3.Error):
             return None
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
