@@ -60,8 +60,11 @@ def of_run(database: Database, run: str) -> list[Chunk]:
 
 
 def _chunk(seq: int, height: int, answers: str, cells: str) -> Chunk:
-    kept = (Kept(digest=digest, height=int(height)) for digest in (answers, cells))
-    return Chunk(seq=int(seq), answers=next(kept), cells=next(kept))
+    return Chunk(
+        seq=int(seq),
+        answers=Kept(digest=answers, height=int(height)),
+        cells=Kept(digest=cells, height=int(height)),
+    )
 
 
 def frames(

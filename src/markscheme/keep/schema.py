@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _FIRST = (
     "CREATE TABLE schema_versions (version INTEGER PRIMARY KEY, applied TEXT NOT NULL)",
     """CREATE TABLE documents (
-      digest TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, version INTEGER,
+      digest TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, version BIGINT,
       fingerprint TEXT NOT NULL, body TEXT NOT NULL)""",
     """CREATE TABLE runs (
       number {serial}, id TEXT NOT NULL UNIQUE, started TEXT NOT NULL, subject TEXT,
