@@ -104,9 +104,9 @@ def rows_of(path: Path, query: str, *values: object) -> list[Any]:
 
 def frames_floor(path: Path, run: str) -> None:
     """Read and decode the frames of a run with sqlite3 and polars and nothing else."""
-    query = "SELECT encoding, body FROM chunks JOIN blobs ON digest IN (answers, cells)"
-    for encoding, body in rows_of(path, f"{query} WHERE run = ?", run):
-        pl.read_ipc_stream(BytesIO(decompress(body) if encoding == "arrow+zlib" else body))
+    query = "SELECT body FROM chunks JOIN blobs ON digest IN (answers, cells)"
+    for (body,) in rows_of(path, f"{query} WHERE run = ?", run):
+        pl.read_ipc_stream(BytesIO(body if body.startswith(b"\xff") else decompress(body)))
 
 
 def jobs(path: Path) -> Iterator[tuple[str, Callable[[], object], Callable[[], object]]]:

@@ -8,15 +8,17 @@ import stat
 import subprocess
 import sys
 import tempfile
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from markscheme.cli.exits import Exit, command_body
-from markscheme.errors import StoreError, StoreInvalidError, StoreUnavailableError
+from markscheme.errors import MarkschemeError, StoreError, StoreInvalidError, StoreUnavailableError
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
 
 if TYPE_CHECKING:
@@ -257,6 +259,46 @@ def test_a_file_cut_short_is_told(tmp_path: Path, keep: float) -> None:
         open_store(path, create=False) as store,
     ):
         outputs(store, store.find("latest").id)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the bytes of a small store that has a record of each kind."""
+    path = tmp_path_factory.mktemp("sound") / "store.db"
+    with open_store(path, create=True) as store:
+        run = store.begin(new_run(store))
+        append(store, run, "comió")
+        store.finish(run, counts={"n": 1}, summary={"s": 1}, measures={}, marks={"m": "1/3"})
+        store.tag(run, "mine")
+        store.set_baseline(run, by="ana", note="ñ")
+        store.add_outcomes(run, baseline=run, outcomes={"hard": "pass"})
+    return path.read_bytes()
+
+
+def everything(path: Path) -> list[object]:
+    with open_store(path, create=False) as store:
+        run = store.find("mine").id
+        found: list[object] = [store.outcomes(run), outputs(store, run), store.tags()]
+        found += [store.baselines(), *store.run_data([run]), *store.summaries([run])]
+        return [*found, *(store.document(run.rubric.digest) for run in store.runs())]
+
+
+@settings(max_examples=150)
+@given(
+    places=st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=20),
+    byte=st.integers(0, 255),
+)
+def test_damage_anywhere_in_the_file_is_told_or_harmless(
+    sound: bytes, places: list[float], byte: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "store.db"
+        damaged = bytearray(sound)
+        for place in places:
+            damaged[int(place * len(sound))] = byte
+        path.write_bytes(damaged)
+        with suppress(MarkschemeError):
+            everything(path)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from markscheme.keep.databases import Database
 
-    Blob = tuple[str, str, bytes]
+    Blob = tuple[str, bytes]
 
 _ROWS_AT_ONCE = 32_768
 _CHUNKS_AT_ONCE = 1_000
@@ -35,17 +35,16 @@ def _named(frame: pl.DataFrame | Kept, blobs: list[Blob]) -> Kept:
         return frame
     from markscheme.keep.frames import encoded
 
-    blob = encoded(frame)
-    blobs.append(blob)
-    return Kept(digest=blob[0], height=frame.height)
+    body = encoded(frame)
+    blobs.append((digest_of(body), body))
+    return Kept(digest=blobs[-1][0], height=frame.height)
 
 
 def add(database: Database, run: str, chunk: Chunk, blobs: list[Blob]) -> Chunk:
     """Inside a transaction: add the frames that are not there yet, and the chunk."""
     for blob in sorted(blobs):  # in one order, so that two writers cannot block each other
         database.change(
-            "INSERT INTO blobs (digest, encoding, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            blob,
+            "INSERT INTO blobs (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING", blob
         )
     database.change(
         "INSERT INTO chunks (run, seq, height, answers, cells) VALUES (?, ?, ?, ?, ?)",
@@ -57,14 +56,15 @@ def add(database: Database, run: str, chunk: Chunk, blobs: list[Blob]) -> Chunk:
 def of_run(database: Database, run: str) -> list[Chunk]:
     """Return the chunks of a run in their order, without their frames."""
     query = "SELECT seq, height, answers, cells FROM chunks WHERE run = ? ORDER BY seq"
-    return [
-        Chunk(
-            seq=seq,
-            answers=Kept(digest=answers, height=height),
-            cells=Kept(digest=cells, height=height),
-        )
-        for seq, height, answers, cells in database.rows(query, [run])
-    ]
+    return database.records(query, [run], _chunk)
+
+
+def _chunk(seq: int, height: int, answers: str, cells: str) -> Chunk:
+    return Chunk(
+        seq=int(seq),
+        answers=Kept(digest=answers, height=int(height)),
+        cells=Kept(digest=cells, height=int(height)),
+    )
 
 
 def frames(
@@ -74,15 +74,19 @@ def frames(
     from markscheme.keep.frames import decoded, joined
 
     query = (
-        f"SELECT seq, digest, encoding, body FROM chunks JOIN blobs ON digest = {column}"  # noqa: S608 - a literal
+        f"SELECT seq, digest, body FROM chunks JOIN blobs ON digest = {column}"  # noqa: S608 - a literal
         " WHERE run = ? AND seq BETWEEN ? AND ? ORDER BY seq"
     )
     for first, last in _stretches(of_run(database, run)):
         rows = database.rows(query, [run, first, last])
         whole = [row[0] for row in rows] == list(range(first, last + 1))
-        if not whole or any(digest_of(body) != digest for _, digest, _, body in rows):
+        if not whole or not all(_undamaged(digest, body) for _, digest, body in rows):
             raise database.damaged(f"the {column} of the run `{run}`")
-        yield from joined(decoded(encoding, body) for _, _, encoding, body in rows)
+        yield from joined(decoded(body) for _, _, body in rows)
+
+
+def _undamaged(digest: str, body: object) -> bool:
+    return isinstance(body, bytes) and digest_of(body) == digest
 
 
 def _stretches(chunks: Iterable[Chunk]) -> Iterator[tuple[int, int]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from markscheme.errors import StoreError, StoreInvalidError, UsageError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+Record = TypeVar("Record")
 
 PATIENCE = 30.0
 """Seconds to wait for a lock or a connection before giving up."""
@@ -69,6 +71,16 @@ class Database(ABC):
         """Return what a query finds."""
         with self.guarded():
             return self._execute(self._worded(statement), _checked(values)).fetchall()
+
+    def records(
+        self, statement: str, values: Sequence[Any], make: Callable[..., Record]
+    ) -> list[Record]:
+        """Return what a query finds as records; a row that cannot be one is damaged."""
+        rows = self.rows(statement, values)
+        try:
+            return [make(*row) for row in rows]
+        except (ValueError, TypeError) as error:
+            raise self.damaged("a record") from error
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Carry out one change; return how many rows it touched."""

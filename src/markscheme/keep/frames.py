@@ -12,32 +12,28 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from markscheme.keep.records import digest_of
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-WHOLE, COLUMNS = "arrow+zlib", "arrow+zstd"
+_ARROW = b"\xff\xff\xff\xff"  # how a stream begins that is not compressed as a whole
 _SMALL = 256
 _FAST = 1
 
 
-def encoded(frame: pl.DataFrame) -> tuple[str, str, bytes]:
-    """Return the digest, the encoding and the bytes of a frame."""
+def encoded(frame: pl.DataFrame) -> bytes:
+    """Return a frame as bytes."""
     small = frame.height <= _SMALL
     stream = frame.rechunk().write_ipc_stream(
         None,
         compression="uncompressed" if small else "zstd",
         compat_level=pl.CompatLevel.oldest(),  # views would drag along what they were cut from
     )
-    body = stream.getvalue()
-    body = zlib.compress(body, _FAST) if small else body
-    return digest_of(body), WHOLE if small else COLUMNS, body
+    return zlib.compress(stream.getvalue(), _FAST) if small else stream.getvalue()
 
 
-def decoded(encoding: str, body: bytes) -> pl.DataFrame:
+def decoded(body: bytes) -> pl.DataFrame:
     """Return the frame of these bytes."""
-    return pl.read_ipc_stream(BytesIO(zlib.decompress(body) if encoding == WHOLE else body))
+    return pl.read_ipc_stream(BytesIO(body if body.startswith(_ARROW) else zlib.decompress(body)))
 
 
 def joined(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

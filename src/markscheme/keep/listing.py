@@ -21,8 +21,8 @@ SELECT runs.id, started, finished, subject, axis_versions, tool_version, seed,
   rubrics.digest, rubrics.name, rubrics.version, rubrics.fingerprint,
   exams.digest, exams.name, exams.version, exams.fingerprint
 FROM runs
-JOIN documents AS rubrics ON rubrics.digest = runs.rubric
-JOIN documents AS exams ON exams.digest = runs.exam
+LEFT JOIN documents AS rubrics ON rubrics.digest = runs.rubric
+LEFT JOIN documents AS exams ON exams.digest = runs.exam
 LEFT JOIN finished ON finished.run = runs.id
 """
 _NAMED = 200
@@ -44,7 +44,7 @@ def list_runs(
     if limit is not None:
         statement += " LIMIT ? OFFSET ?"
         values += [limit, skip]
-    return [_run(row) for row in database.rows(statement, values)]
+    return database.records(statement, values, _run)
 
 
 def find_run(database: Database, name: str) -> Run:
@@ -69,7 +69,7 @@ def _latest(database: Database, name: str) -> Run | None:
 def _tagged(database: Database, name: str) -> Run | None:
     newest = "SELECT run FROM tags WHERE name = ? ORDER BY number DESC LIMIT 1"
     tagged = database.rows(newest, [name])
-    return list_runs(database, {"runs.id": tagged[0][0]})[0] if tagged else None
+    return _of_id(database, tagged[0][0]) if tagged else None
 
 
 def _begun_with(database: Database, name: str) -> Run | None:
@@ -81,7 +81,13 @@ def _begun_with(database: Database, name: str) -> Run | None:
     if len(ids) > 1:
         told = ", ".join(f"`{found}`" for found in ids)
         raise UsageError(f"{shown(name)} could be any of {told}; give more of the id")
-    return list_runs(database, {"runs.id": ids[0]})[0] if ids else None
+    return _of_id(database, ids[0]) if ids else None
+
+
+def _of_id(database: Database, id_: str) -> Run:
+    for run in list_runs(database, {"runs.id": id_}):
+        return run
+    raise database.damaged(f"the run {shown(id_)}")
 
 
 def _known_names(database: Database) -> Sequence[str]:
@@ -90,7 +96,7 @@ def _known_names(database: Database) -> Sequence[str]:
     return list(dict.fromkeys(name for (name,) in [*tags, *ids]))
 
 
-def _run(row: Sequence[Any]) -> Run:
+def _run(*row: Any) -> Run:
     of_run, of_rubric, of_exam = row[:11], row[11:15], row[15:]
     id_, started, finished, subject, axes, tool, seed, source, digest, rescored, counts = of_run
     return Run(
@@ -99,8 +105,8 @@ def _run(row: Sequence[Any]) -> Run:
         started=datetime.fromisoformat(started),
         finished=None if finished is None else datetime.fromisoformat(finished),
         subject=subject,
-        rubric=_document(of_rubric),
-        exam=_document(of_exam),
+        rubric=_document(*of_rubric),
+        exam=_document(*of_exam),
         axis_versions=json.loads(axes),
         tool_version=tool,
         seed=None if seed is None else int(seed),
@@ -110,6 +116,7 @@ def _run(row: Sequence[Any]) -> Run:
     )
 
 
-def _document(row: Sequence[Any]) -> DocumentName:
-    digest, name, version, fingerprint = row
-    return DocumentName(digest=digest, name=name, version=version, fingerprint=fingerprint)
+def _document(digest: str | None, name: str, version: int | None, print_: str) -> DocumentName:
+    if digest is None:
+        raise ValueError("the document of a run is gone")
+    return DocumentName(digest=digest, name=name, version=version, fingerprint=print_)

@@ -43,10 +43,11 @@ def read_parts(
                 yield run, [_part(database, run, found.get((run, part))) for part in parts]
 
 
-def _part(database: Database, run: str, kept: tuple[str, str] | None) -> dict[str, Any]:
-    if kept is None or digest_of(kept[1].encode()) != kept[0]:
+def _part(database: Database, run: str, kept: tuple[str, Any] | None) -> dict[str, Any]:
+    digest, body = kept or (None, None)
+    if not isinstance(body, str) or digest_of(body.encode()) != digest:
         raise database.damaged(f"what is kept of the run `{run}`")
-    data: dict[str, Any] = json.loads(kept[1])
+    data: dict[str, Any] = json.loads(body)
     return data
 
 

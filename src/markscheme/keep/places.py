@@ -28,7 +28,7 @@ def place_of(where: str | Path | None) -> str | Path:
 
 def _folder_above() -> Path | None:
     """Return the nearest `.markscheme` from here upwards, no further than the home folder."""
-    home = Path.home() if os.environ.get("HOME") or os.name == "nt" else None
+    home = Path.home().resolve() if os.environ.get("HOME") or os.name == "nt" else None
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / FOLDER).is_dir():
@@ -53,7 +53,7 @@ def make_folder(path: Path) -> None:
     """Make the folder of a new store; git is told to ignore what is in our own."""
     folder = path.parent
     try:
-        if folder.name == FOLDER and not (folder / ".gitignore").exists():
+        if folder.name == FOLDER and not folder.is_dir():
             folder.mkdir(exist_ok=True)
             (folder / ".gitignore").write_text("*\n", encoding="ascii")
             _sync(folder.parent)

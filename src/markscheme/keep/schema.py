@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _FIRST = (
     "CREATE TABLE schema_versions (version INTEGER PRIMARY KEY, applied TEXT NOT NULL)",
     """CREATE TABLE documents (
-      digest TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, version INTEGER,
+      digest TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, version BIGINT,
       fingerprint TEXT NOT NULL, body TEXT NOT NULL)""",
     """CREATE TABLE runs (
       number {serial}, id TEXT NOT NULL UNIQUE, started TEXT NOT NULL, subject TEXT,
@@ -26,8 +26,7 @@ _FIRST = (
     """CREATE TABLE run_data (
       run TEXT NOT NULL REFERENCES runs (id), part TEXT NOT NULL, digest TEXT NOT NULL,
       body TEXT NOT NULL, PRIMARY KEY (run, part))""",
-    """CREATE TABLE blobs (
-      digest TEXT PRIMARY KEY, encoding TEXT NOT NULL, body {bytes} NOT NULL)""",
+    "CREATE TABLE blobs (digest TEXT PRIMARY KEY, body {bytes} NOT NULL)",
     """CREATE TABLE chunks (
       run TEXT NOT NULL REFERENCES runs (id), seq INTEGER NOT NULL, height INTEGER NOT NULL,
       answers TEXT NOT NULL REFERENCES blobs (digest),

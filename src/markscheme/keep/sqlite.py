@@ -44,24 +44,21 @@ class SqliteDatabase(Database):
         self.change("PRAGMA foreign_keys = ON")
         self.change("PRAGMA trusted_schema = OFF")  # a store may come from somebody else
         self.change("PRAGMA synchronous = FULL")
-        if self._writable() and self.rows("PRAGMA journal_mode") != [("wal",)]:
+        if _may_write(Path(self.place)) and self.rows("PRAGMA journal_mode") != [("wal",)]:
             self._keep_a_log(time.monotonic() + patience)
-
-    def _writable(self) -> bool:
-        return self.rows("PRAGMA query_only") == [(0,)] and _may_write(Path(self.place))
 
     def _keep_a_log(self, until: float) -> None:
         """Switch to the write-ahead log; SQLite does not wait for others here, so we do."""
         while True:
-            try:
-                with self.guarded():
+            with self.guarded():
+                try:
                     self._execute("PRAGMA journal_mode = WAL", ())
-            except StoreUnavailableError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(_RETRY)
-            else:
-                return
+                except sqlite3.OperationalError as error:
+                    if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                        raise
+                else:
+                    return
+            time.sleep(_RETRY)
 
     def tables(self) -> set[str]:
         """Return the tables that are there."""
@@ -78,11 +75,12 @@ class SqliteDatabase(Database):
         return self._connection.execute(statement, values)
 
     def _told(self, error: Exception) -> StoreError | None:
+        if isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode"):
+            return self.damaged("text that is no text")
         if not isinstance(error, sqlite3.Error):
             return None
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         told = f"the store `{self.place}`"
-        match code:
+        match _code(error):
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
                 why = "is locked by another process; try again when that one is done"
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
@@ -100,6 +98,12 @@ class SqliteDatabase(Database):
             case _:
                 return None
         return StoreUnavailableError(f"{told} {why}")
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return the kind of an error; the driver's own errors have none."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
 
 
 def _address(path: Path, *, create: bool) -> str:

@@ -28,7 +28,7 @@ from markscheme.keep.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import polars as pl
 
@@ -78,21 +78,12 @@ class Store:
 
     def document(self, digest: str) -> Document:
         """Return a kept rubric or exam; one that is not what was kept is refused."""
-        query = "SELECT kind, name, version, fingerprint, body FROM documents WHERE digest = ?"
-        rows = self._database.rows(query, [digest])
-        if not rows:
-            raise UsageError(f"the store holds no document {shown(digest)}")
-        kind, name, version, fingerprint, body = rows[0]
-        found = Document(
-            kind=DocumentKind(kind),
-            name=name,
-            version=version,
-            fingerprint=fingerprint,
-            body=body,
+        query = (
+            "SELECT digest, kind, name, version, fingerprint, body FROM documents WHERE digest = ?"
         )
-        if found.digest != digest:
-            raise self._database.damaged(f"the {kind} {shown(name)}")
-        return found
+        for found in self._database.records(query, [digest], _document):
+            return found
+        raise UsageError(f"the store holds no document {shown(digest)}")
 
     # --- writing a run ---
 
@@ -212,8 +203,7 @@ class Store:
             "SELECT name, run, tagged FROM tags WHERE number IN"
             " (SELECT MAX(number) FROM tags GROUP BY name) ORDER BY number DESC"
         )
-        rows = self._database.rows(query)
-        return [Tag(name=name, run=run, tagged=_read(tagged)) for name, run, tagged in rows]
+        return self._database.records(query, (), _tag)
 
     def set_baseline(self, run: str, *, by: str | None, note: str | None) -> Baseline:
         """Make a finished run the baseline of its rubric and exam; the former ones stay on record.
@@ -223,14 +213,20 @@ class Store:
         found = list_runs(self._database, {"runs.id": run})
         if not found or found[0].status is RunStatus.OPEN:
             raise UsageError(f"the run {shown(run)} is not finished; it cannot be a baseline")
-        rubric, exam = found[0].rubric.name, found[0].exam.name
-        values = [rubric, exam, run, self._time(), by, note]
+        baseline = Baseline(
+            rubric=found[0].rubric.name,
+            exam=found[0].exam.name,
+            run=run,
+            set_at=self._now(),
+            set_by=by,
+            note=note,
+        )
         self._database.change(
             "INSERT INTO baselines (rubric, exam, run, set_at, set_by, note)"
             " VALUES (?, ?, ?, ?, ?, ?)",
-            values,
+            [baseline.rubric, baseline.exam, run, _written(baseline.set_at), by, note],
         )
-        return _baseline(values)
+        return baseline
 
     def baseline(self, rubric: str, exam: str) -> Baseline | None:
         """Return the baseline of a rubric and an exam, by their names."""
@@ -246,7 +242,7 @@ class Store:
         where = " AND ".join(f"{column} = ?" for column in given) or "1 = 1"
         query = f"SELECT rubric, exam, run, set_at, set_by, note FROM baselines WHERE {where}"  # noqa: S608 - our columns
         query += " ORDER BY number DESC" + ("" if limit is None else f" LIMIT {int(limit)}")
-        return [_baseline(row) for row in self._database.rows(query, [*given.values()])]
+        return self._database.records(query, [*given.values()], _baseline)
 
     def add_outcomes(self, run: str, *, baseline: str | None, outcomes: Mapping[str, Any]) -> None:
         """Record what the gates said of a run, and of which baseline run."""
@@ -261,19 +257,37 @@ class Store:
             "SELECT run, baseline, decided, outcomes FROM gate_outcomes"
             " WHERE run = ? ORDER BY number DESC"
         )
-        return [
-            Outcomes(run=of, baseline=base, decided=_read(decided), outcomes=json.loads(told))
-            for of, base, decided, told in self._database.rows(query, [run])
-        ]
+        return self._database.records(query, [run], _outcomes)
 
     def _time(self) -> str:
-        return self._now().isoformat(timespec="microseconds")
+        return _written(self._now())
 
 
-def _read(time: str) -> datetime:
-    return datetime.fromisoformat(time)
+def _written(time: datetime) -> str:
+    return time.isoformat(timespec="microseconds")
 
 
-def _baseline(row: Sequence[Any]) -> Baseline:
-    rubric, exam, run, set_at, by, note = row
-    return Baseline(rubric=rubric, exam=exam, run=run, set_at=_read(set_at), set_by=by, note=note)
+def _document(digest: str, kind: str, *rest: Any) -> Document:
+    name, version, fingerprint, body = rest
+    found = Document(
+        kind=DocumentKind(kind), name=name, version=version, fingerprint=fingerprint, body=body
+    )
+    if found.digest != digest:
+        raise ValueError("the document is not what was kept")
+    return found
+
+
+def _tag(name: str, run: str, tagged: str) -> Tag:
+    return Tag(name=name, run=run, tagged=datetime.fromisoformat(tagged))
+
+
+def _baseline(
+    rubric: str, exam: str, run: str, set_at: str, by: str | None, note: str | None
+) -> Baseline:
+    when = datetime.fromisoformat(set_at)
+    return Baseline(rubric=rubric, exam=exam, run=run, set_at=when, set_by=by, note=note)
+
+
+def _outcomes(run: str, baseline: str | None, decided: str, outcomes: str) -> Outcomes:
+    when = datetime.fromisoformat(decided)
+    return Outcomes(run=run, baseline=baseline, decided=when, outcomes=json.loads(outcomes))
