@@ -36,7 +36,7 @@ def non_inferiority(pairs: Sequence[tuple[Fraction, Fraction]], limit: Allowance
     lower, upper = bounds.at(sample.n)
     gap, p = sample.mean - margin, None
     if isinstance(bounds, _Spread):
-        p = 1 - t_cdf(sample.t(margin), sample.n - 1)
+        p = t_cdf(-sample.t(margin), sample.n - 1)
     outcome = _outcome(lower - float(margin), upper - float(margin))
     needed = None
     if outcome is Evidence.INCONCLUSIVE and gap:
