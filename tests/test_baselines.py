@@ -288,6 +288,12 @@ def test_a_common_drop_without_spread_is_no_certainty_either() -> None:
     assert non_inferiority(pairs * 100, TWO_POINTS).outcome == "fail"
 
 
+def test_a_spread_too_small_for_a_double_is_no_spread() -> None:
+    tiny = Fraction(1, 10**300)
+    found = non_inferiority([(Fraction(1), Fraction(1)), (Fraction(1), 1 - tiny)], TWO_PERCENT)
+    assert (found.outcome, found.p) == ("inconclusive", None)
+
+
 def test_a_mean_exactly_at_the_margin_is_settled_by_no_number_of_items() -> None:
     pairs = [(Fraction(1), Fraction(96, 100)), (Fraction(1), Fraction(1))]
     found = non_inferiority(pairs, TWO_PERCENT)

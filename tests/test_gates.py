@@ -445,6 +445,7 @@ def load(folder: Path, metric: str, *more: str) -> Rubric:
         ("metric: latency_p50, at_most: -1", "gates.0.at_most: -1 is below 0"),
         ("metric: latency_p50, at_most: .nan", "`.nan` is not a number that can be used"),
         ("metric: cost, at_most: .inf", "`.inf` is not a number that can be used"),
+        ("metric: cost, at_most: 1e400", "is above 9223372036854775807"),
         ("metric: failures, axis: right, at_most: 0.5", "must be a whole number"),
         ("metric: errors, at_most: 0, tags: {a: b}", "gates.0.tags: unknown key"),
         ("at_least: 1, tags: {}", "gates.0.tags: is empty"),

@@ -29,7 +29,7 @@ def non_inferiority(pairs: Sequence[tuple[Fraction, Fraction]], limit: Allowance
     sample = Sample.of([after - kept * before for before, after in pairs])
     if sample is None:
         return _inconclusive(len(pairs), margin)
-    if not sample.variance or len({after - before for before, after in pairs}) == 1:
+    if not sample.standard_error or len({after - before for before, after in pairs}) == 1:
         bounds: _Bounds = _Unmoved(centre=float(sample.mean), kept=float(kept))
     else:
         bounds = _Spread(centre=float(sample.mean), sd=sample.sd)

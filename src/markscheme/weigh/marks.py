@@ -28,8 +28,10 @@ class Marks:
 
     def counts(self, items: Iterable[str] | None = None) -> Iterator[tuple[Values, int]]:
         """Yield the sets of axis values and their counts, of the items named or of all."""
-        for item in self.items if items is None else items:
-            yield from self.items[item].items()
+        found = self.items.values() if items is None else (self.items[item] for item in items)
+        for counts in found:
+            if counts:
+                yield from counts.items()
 
     @property
     def answers(self) -> int:
