@@ -126,7 +126,7 @@ def _estimate(means: Sequence[Fraction]) -> Estimate:
     sample = Sample.of(means)
     if sample is None:
         return Estimate(mean=means[0], lower=None, upper=None, method="none: one item")
-    if sample.variance:
+    if sample.standard_error:
         lower, upper = sample.interval(CONFIDENCE)
         lower, upper = max(0.0, lower), min(1.0, upper)
         return Estimate(mean=sample.mean, lower=lower, upper=upper, method="Student's t")

@@ -28,8 +28,10 @@ class Marks:
 
     def counts(self, items: Iterable[str] | None = None) -> Iterator[tuple[Values, int]]:
         """Yield the sets of axis values and their counts, of the items named or of all."""
-        for item in self.items if items is None else items:
-            yield from self.items[item].items()
+        found = self.items.values() if items is None else (self.items[item] for item in items)
+        for counts in found:
+            if counts:
+                yield from counts.items()
 
     @property
     def answers(self) -> int:
@@ -88,14 +90,14 @@ class Marks:
         """
         try:
             axes = tuple(map(str, data["axes"]))
-            table = [_values(entry, len(axes)) for entry in data["values"]]
+            table = {str(at): _values(v, len(axes)) for at, v in enumerate(data["values"])}
             items = {
-                str(item): {table[int(at)]: _count(count, 1) for at, count in counts.items()}
+                str(item): {table[at]: _count(count, 1) for at, count in counts.items()}
                 for item, counts in data["items"].items()
             }
             return cls(axes=axes, items=items, errors=_count(data["errors"], 0))
-        except (AttributeError, LookupError, TypeError, ZeroDivisionError) as error:
-            raise ValueError(f"no marks: {error!r}") from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"no marks: {error}") from error
 
 
 def _order(values: Values) -> tuple[tuple[bool, Fraction], ...]:
@@ -105,11 +107,11 @@ def _order(values: Values) -> tuple[tuple[bool, Fraction], ...]:
 def _values(entry: Any, axes: int) -> Values:
     values = tuple(None if value is None else Fraction(str(value)) for value in entry)
     if len(values) != axes or not all(value is None or 0 <= value <= 1 for value in values):
-        raise ValueError(f"no marks: {entry!r} is no value from 0 to 1 for each axis")
+        raise ValueError(f"{entry!r} is no value from 0 to 1 for each axis")
     return values
 
 
 def _count(count: Any, least: int) -> int:
     if type(count) is not int or count < least:
-        raise ValueError(f"no marks: {count!r} is no count")
+        raise ValueError(f"{count!r} is no count")
     return count

@@ -147,7 +147,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
     share, square = successes / n, z * z
     centre = (share + square / (2 * n)) / (1 + square / n)
     half = z * math.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return centre - half if successes else 0.0, centre + half if successes < n else 1.0
 
 
 def unseen_share(n: int, doubt: float) -> float:
