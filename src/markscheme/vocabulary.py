@@ -310,12 +310,21 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowError:
-    """A row of an answers file that could not be taken as an answer; counted and shown."""
+    """A row of an answers file that could not be taken as an answer; counted and shown.
+
+    `file` is told where the answers are a folder of files.
+    """
 
     line: int
     reason: str
     item: str | None = None
     excerpt: str = ""
+    file: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the row is, for people."""
+        return f"line {self.line}" if self.file is None else f"{self.file}, line {self.line}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import gc
+from typing import TYPE_CHECKING
 
 import click
 
 from markscheme.cli.exits import Exit, command_body, whole_document
 from markscheme.cli.options import exam_option, format_option, rubric_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from markscheme.engines.local import Local
 
 _EPILOG = """\b
 Example:
@@ -25,8 +31,8 @@ something is missing or failed; a score judges nothing."""
     "--answers",
     "-a",
     required=True,
-    metavar="FILE|-",
-    help="Recorded answers: .jsonl, .parquet, .csv, or - for JSONL on stdin.",
+    metavar="FILE|FOLDER|-",
+    help="Recorded answers: .jsonl, .parquet, .csv, a folder of the first two, or - for stdin.",
 )
 @click.option(
     "--output",
@@ -34,24 +40,44 @@ something is missing or failed; a score judges nothing."""
     metavar="FILE",
     help="Write every breakdown to .json, .jsonl, .parquet or .csv.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Processes to use; all cores where there are many answers, else 1.",
+)
 @format_option
 @command_body
 def command(
-    rubric: str, exams: tuple[str, ...], answers: str, output: str | None, format_: str
+    rubric: str,
+    exams: tuple[str, ...],
+    answers: str,
+    output: str | None,
+    workers: int | None,
+    format_: str,
 ) -> Exit:
     """Score recorded answers and explain every point."""
-    from markscheme.library import Scoring, load_exam, load_rubric
-    from markscheme.tell.files import check_destination, drain, passing_json, write_frames
+    from markscheme.engines.local import Local
+    from markscheme.library import load_exam, load_rubric
+    from markscheme.tell.files import check_destination
+
+    destination = None if output is None else check_destination(output, (rubric, answers, *exams))
+    loaded = load_rubric(rubric)
+    exam = load_exam(*exams, rubric=loaded)
+    gc.set_threshold(100_000, 50, 50)  # rows come and go; looking for cycles among them is waste
+    with Local(loaded, exam, answers, workers) as engine:
+        return _score_here(engine, destination, format_)
+
+
+def _score_here(engine: Local, destination: Path | None, format_: str) -> Exit:
+    from markscheme.engines.scoring import Scoring
+    from markscheme.tell.files import drain, passing_json, write_frames
     from markscheme.tell.progress import watched
     from markscheme.tell.terminal import Glimpse, Page
 
-    inputs = (rubric, answers, *exams)
-    destination = None if output is None else check_destination(output, inputs)
-    loaded = load_rubric(rubric)
-    scoring = Scoring(loaded, load_exam(*exams, rubric=loaded))
-    gc.set_threshold(100_000, 50, 50)  # rows come and go; looking for cycles among them is waste
+    scoring = Scoring(engine.rubric, engine.exam, files=engine.is_folder)
     glimpse = Glimpse()
-    frames = scoring.frames(watched(scoring.batches(answers), answers))
+    frames = scoring.frames(watched(engine.stretches(scoring), str(engine.answers)))
     with whole_document() as stream:
         if format_ == "json":
             frames = passing_json(frames, stream, scoring.result)
@@ -63,5 +89,5 @@ def command(
             write_frames(frames, destination, scoring.schema, scoring.result)
     result = scoring.result(glimpse.frames)
     if format_ == "text":
-        Page(loaded).run(result, hidden=glimpse.hidden, written=destination)
+        Page(engine.rubric).run(result, hidden=glimpse.hidden, written=destination)
     return Exit.OK if result.summary.complete else Exit.UNDECIDED

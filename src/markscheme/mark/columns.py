@@ -91,16 +91,15 @@ class CellTable:
 class Marked:
     """A batch of answers after marking, in columns.
 
-    `codes` holds a column for each axis, with positions in the table of that axis, and `cells` the
-    rows of the table that they lead to. `vectors` numbers the different sets of axis values, and
-    `values` says what each number stands for. It holds until the next batch is marked.
+    `codes` holds a column for each axis, with positions in the table of that axis. `vectors`
+    numbers the different sets of axis values, and `values` says what each number stands for. It
+    holds until the next batch is marked.
     """
 
     items: pl.Series
     readings: pl.Series
     got: pl.Series
     codes: list[pl.Series]
-    cells: list[pl.DataFrame]
     tables: list[CellTable]
     vectors: pl.Series
     values: Mapping[int, tuple[Fraction | None, ...]]
@@ -130,14 +129,12 @@ class Marker:
         indices = list(map(self.index.__getitem__, items))
         rows = self._memory.recall(outputs, indices, self._rows)
         codes = [rows[f"axis {at}"] for at in range(len(self._tables))]
-        cells = [t.frame()[column] for t, column in zip(self._tables, codes, strict=True)]
-        vectors, values = _vectors(self._tables, cells)
+        vectors, values = _vectors(self._tables, codes)
         return Marked(
             items=pl.Series(indices, dtype=pl.UInt32),
             readings=rows["reading"],
             got=rows["got"],
             codes=codes,
-            cells=cells,
             tables=self._tables,
             vectors=vectors,
             values=values,
@@ -234,10 +231,12 @@ def _keys_of(axis: TextAxis) -> Callable[..., Iterable[Hashable]]:
 
 
 def _vectors(
-    tables: list[CellTable], cells: list[pl.DataFrame]
+    tables: list[CellTable], codes: list[pl.Series]
 ) -> tuple[pl.Series, dict[int, tuple[Fraction | None, ...]]]:
     """Number the sets of axis values, and say what each number stands for."""
-    numbers = pl.DataFrame([f["number"].alias(str(at)) for at, f in enumerate(cells)])
+    numbers = pl.DataFrame(
+        [t.frame()["number"].gather(codes[at]).alias(str(at)) for at, t in enumerate(tables)]
+    )
     if prod(len(table.values) for table in tables) < _LARGEST:
         vectors = pl.zeros(numbers.height, dtype=pl.UInt64, eager=True)
         for table, column in zip(tables, numbers.iter_columns(), strict=True):

@@ -169,7 +169,7 @@ class Page:
         self.out.print(f"\n[bold]{total:,} bad row{'' if total == 1 else 's'}[/bold] (not scored)")
         for error in errors[:ERRORS_SHOWN]:
             excerpt = f"  {error.excerpt}" if error.excerpt else ""
-            self.out.print(Text(f"line {error.line}: {error.reason}{excerpt}"), soft_wrap=True)
+            self.out.print(Text(f"{error.place}: {error.reason}{excerpt}"), soft_wrap=True)
         if total > ERRORS_SHOWN:
             self.out.print(f"… and {total - ERRORS_SHOWN:,} more")
 

@@ -16,7 +16,7 @@ from markscheme.read.answers.taking import RawRows, columns_taken, take, taken_a
 from markscheme.read.answers.typed import typed_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
     from markscheme.read.answers.known import KnownItems
     from markscheme.read.answers.ledger import Ledger
@@ -34,11 +34,11 @@ def read_jsonl(
     ledger: Ledger | None = None,
     limits: Limits = USUAL,
     first_line: int = 1,
-) -> Iterator[AnswerBatch]:
+) -> Generator[AnswerBatch, None, int]:
     """Yield the answers in a file, or in a part of one that starts with line `first_line`.
 
     `blocks` are its bytes in pieces of any size. Without a `ledger` repeats are not looked for:
-    whoever reads a file in parts enters all of them into one ledger.
+    whoever reads a file in parts enters all of them into one ledger. Returns how many lines it had.
     """
     batch, size, line = AnswerBatch(), 0, first_line
     for stretch in split(blocks, limit=limits.row_bytes):
@@ -56,6 +56,7 @@ def read_jsonl(
             batch, size = AnswerBatch(), 0
     if batch.rows:
         yield batch
+    return line - first_line
 
 
 def _take_lines(batch: AnswerBatch, text: bytes, first: int, known: KnownItems) -> int:

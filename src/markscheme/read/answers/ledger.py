@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from markscheme.read.answers.batch import AnswerBatch
 
 Marks: TypeAlias = dict[str, bytearray]
+Attempts: TypeAlias = list[tuple[str | None, str, int, int]]
+"""Stretches of attempts: the subject, the item, the first attempt and the last one."""
 
 _SMALLEST = 32
 _ALLOWANCE = 1 << 25
@@ -58,6 +60,41 @@ class Ledger:
         again = {since + at for at in self.repeats(*columns)}
         if again:
             batch.set_aside(again, [_repeated(batch, at) for at in sorted(again)])
+
+    def known(self, attempts: Attempts) -> Attempts:
+        """Return those of the attempts that have been seen, one by one."""
+        return [
+            (subject, item, attempt, attempt)
+            for subject, item, first, last in attempts
+            for attempt in self._seen(subject, item, first, last)
+        ]
+
+    def _seen(self, subject: str | None, item: str, first: int, last: int) -> Iterator[int]:
+        seen = self._marks.get(subject, {}).get(item, b"")
+        at = seen.find(1, first, last + 1)
+        while at >= 0:
+            yield at
+            at = seen.find(1, at + 1, last + 1)
+        far = self._far.get((item, subject))
+        if far:
+            beyond = range(max(first, len(seen)), last + 1)
+            yield from (
+                far.intersection(beyond)
+                if len(beyond) <= len(far)
+                else (attempt for attempt in far if attempt in beyond)
+            )
+
+    def enter(self, attempts: Attempts) -> None:
+        """Enter stretches of attempts, of which none has been seen."""
+        for subject, item, first, last in attempts:
+            self._spare += _PER_ANSWER * (last + 1 - first)
+            seen = self._marks.setdefault(subject, {}).setdefault(item, bytearray())
+            if last >= len(seen):
+                self._enter(item, subject, last)
+            near = range(first, min(last + 1, len(seen)))
+            seen[near.start : near.stop] = b"\1" * len(near)
+            for attempt in range(max(first, len(seen)), last):
+                self._enter(item, subject, attempt)
 
     def _tables(self, subjects: Sequence[str | None]) -> Iterable[Marks]:
         distinct = set(subjects)
