@@ -373,3 +373,8 @@ class Summary:
     def complete(self) -> bool:
         """Whether every item was answered and every row and cell could be scored."""
         return not (self.missing or self.errors or self.unscored) and self.n > 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows tell of the run: answers, bad rows, and what each subject missed."""
+        return self.answers + self.errors + sum(len(found.missing) for found in self.subjects)

@@ -9,11 +9,13 @@ import click
 
 from markscheme.cli.exits import Exit, command_body, whole_document
 from markscheme.cli.options import exam_option, format_option, rubric_option
+from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from markscheme.engines.local import Local
+    from markscheme.engines.on_ray import OnRay
 
 _EPILOG = """\b
 Example:
@@ -37,8 +39,20 @@ something is missing or failed; a score judges nothing."""
 @click.option(
     "--output",
     "-o",
-    metavar="FILE",
-    help="Write every breakdown to .json, .jsonl, .parquet or .csv.",
+    metavar="FILE|FOLDER",
+    help="Write every breakdown to .json, .jsonl, .parquet or .csv; with Ray, to a folder.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Who scores: this machine, or Ray (an extra), which writes a folder of Parquet files.",
+)
+@click.option(
+    "--ray-address",
+    metavar="ADDRESS",
+    help="A Ray cluster to use; without it one is started here.",
 )
 @click.option(
     "--workers",
@@ -53,20 +67,35 @@ def command(
     exams: tuple[str, ...],
     answers: str,
     output: str | None,
+    engine: str,
+    ray_address: str | None,
     workers: int | None,
     format_: str,
 ) -> Exit:
     """Score recorded answers and explain every point."""
     from markscheme.engines.local import Local
     from markscheme.library import load_exam, load_rubric
-    from markscheme.tell.files import check_destination
+    from markscheme.tell.files import check_destination, check_folder
 
-    destination = None if output is None else check_destination(output, (rubric, answers, *exams))
+    if ray_address is not None and engine != "ray":
+        raise UsageError("--ray-address goes with --engine ray")
+    if engine == "ray" and output is None:
+        raise UsageError("--engine ray writes its rows to a folder; name one with -o FOLDER")
+    destination = None
+    if output is not None:
+        inputs = (rubric, answers, *exams)
+        ray = engine == "ray"
+        destination = check_folder(output) if ray else check_destination(output, inputs)
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
+    if engine == "ray" and destination is not None:
+        from markscheme.engines.on_ray import OnRay
+
+        cluster = OnRay(loaded, exam, answers, address=ray_address, workers=workers)
+        return _score_on_ray(cluster, destination, format_)
     gc.set_threshold(100_000, 50, 50)  # rows come and go; looking for cycles among them is waste
-    with Local(loaded, exam, answers, workers) as engine:
-        return _score_here(engine, destination, format_)
+    with Local(loaded, exam, answers, workers) as here:
+        return _score_here(here, destination, format_)
 
 
 def _score_here(engine: Local, destination: Path | None, format_: str) -> Exit:
@@ -89,5 +118,27 @@ def _score_here(engine: Local, destination: Path | None, format_: str) -> Exit:
             write_frames(frames, destination, scoring.schema, scoring.result)
     result = scoring.result(glimpse.frames)
     if format_ == "text":
+        Page(engine.rubric).run(result, hidden=glimpse.hidden, written=destination)
+    return Exit.OK if result.summary.complete else Exit.UNDECIDED
+
+
+def _score_on_ray(engine: OnRay, destination: Path, format_: str) -> Exit:
+    from markscheme.engines.scoring import Scoring
+    from markscheme.tell.files import appearing, drain, passing_json, rows_in
+    from markscheme.tell.progress import watched
+    from markscheme.tell.terminal import Glimpse, Page
+
+    scoring = Scoring(engine.rubric, engine.exam, files=engine.is_folder)
+    with engine, appearing(destination) as folder:
+        for _ in watched(engine.totals(scoring, folder), str(engine.answers)):
+            pass
+    result = scoring.result()
+    if format_ == "json":
+        with whole_document() as stream:
+            drain(passing_json(rows_in(destination), stream, scoring.result))
+    else:
+        glimpse = Glimpse()
+        glimpse.look(rows_in(destination), result.summary.rows)
+        result = scoring.result(glimpse.frames)
         Page(engine.rubric).run(result, hidden=glimpse.hidden, written=destination)
     return Exit.OK if result.summary.complete else Exit.UNDECIDED

@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from markscheme.engines.processes import Processes, may_fork
 from markscheme.read.answers import answer_files, parts_of
 from markscheme.read.answers.limits import USUAL
 
@@ -16,11 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
+    from markscheme.engines.processes import Processes
     from markscheme.engines.scoring import Scoring
     from markscheme.engines.stretches import Stretch
     from markscheme.read.answers import Part
     from markscheme.vocabulary import Exam, Rubric
 
+_THREADS = Path("/proc/self/task")
 WORTH_WORKERS = 16_000_000
 _PACKED = 8  # bytes of text in a byte of Parquet, about
 
@@ -54,6 +55,8 @@ class Local:
 
     def __enter__(self) -> Self:
         if self._files and self._workers > 1 and may_fork():
+            from markscheme.engines.processes import Processes
+
             processes = Processes(self.rubric, self.exam, self._workers - 1)
             self._processes = self._open.enter_context(processes)
         return self
@@ -77,6 +80,11 @@ class Local:
     def _parts(self) -> Iterator[Part]:
         named = ((path, path.name if self.is_folder else None) for path in self._files)
         return chain.from_iterable(parts_of(path, file=file) for path, file in named)
+
+
+def may_fork() -> bool:
+    """Whether this process is known to have one thread only."""
+    return _THREADS.is_dir() and len(list(_THREADS.iterdir())) == 1
 
 
 def _cores() -> int:

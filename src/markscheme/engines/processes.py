@@ -23,7 +23,6 @@ from itertools import cycle
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -34,14 +33,8 @@ if TYPE_CHECKING:
     from markscheme.read.answers import Part
     from markscheme.vocabulary import Exam, Rubric
 
-_THREADS = Path("/proc/self/task")
 _QUEUE = 2  # parts that a worker has: the one it scores, and the next
 _GONE = (EOFError, OSError)
-
-
-def may_fork() -> bool:
-    """Whether this process is known to have one thread only."""
-    return _THREADS.is_dir() and len(list(_THREADS.iterdir())) == 1
 
 
 @dataclass(slots=True, kw_only=True)

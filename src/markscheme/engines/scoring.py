@@ -21,7 +21,7 @@ from markscheme.weigh.results import Result
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from markscheme.read.answers import AnswerBatch
+    from markscheme.read.answers import AnswerBatch, Attempts
     from markscheme.vocabulary import Answer, Exam, RowError, Rubric
 
 ERRORS_KEPT = 10_000
@@ -76,11 +76,16 @@ class Scoring:
     def frames(self, stretches: Iterable[Stretch]) -> Iterator[pl.DataFrame]:
         """Yield the rows of each batch, the bad ones after the answers; last the missing items."""
         for stretch in stretches:
-            yield from self.put(stretch)
+            yield from self.written_out(self.placed(stretch))
         yield from self.missing()
 
-    def put(self, stretch: Stretch) -> Iterator[pl.DataFrame]:
-        """Put the next stretch to those before it, and yield its rows.
+    def continue_after(self, path: Path, lines: int, struck: Attempts) -> None:
+        """Begin in the middle of a file: after so many lines, with attempts answered before."""
+        self._path, self._before = path, lines
+        self.ledger.enter(struck)
+
+    def placed(self, stretch: Stretch) -> Stretch:
+        """Put the next stretch to those before it, and return it as it then is.
 
         Where it holds attempts that were answered before, it is scored again without them.
         """
@@ -93,10 +98,11 @@ class Scoring:
             if part.path != self._path:
                 self._path, self._before = part.path, 0
         self.tally.counts.merge(stretch.counts)
-        yield from self._written_out(stretch, None if part is None else part.file)
-        self._before += stretch.lines
+        return stretch
 
-    def _written_out(self, stretch: Stretch, file: str | None) -> Iterator[pl.DataFrame]:
+    def written_out(self, stretch: Stretch) -> Iterator[pl.DataFrame]:
+        """Yield the rows of the stretch that was placed last."""
+        file = None if stretch.part is None else stretch.part.file
         for batch in stretch.batches:
             if batch.sheet:
                 yield self.rows.answered(batch.sheet, before=self._before, file=file)
@@ -105,8 +111,13 @@ class Scoring:
                     replace(error, line=error.line + self._before, file=file)
                     for error in batch.errors
                 ]
-                self.errors.extend(errors[: ERRORS_KEPT - len(self.errors)])
+                self.keep_errors(errors)
                 yield self.rows.errors(errors)
+        self._before += stretch.lines
+
+    def keep_errors(self, errors: list[RowError]) -> None:
+        """Keep the first errors of the run."""
+        self.errors.extend(errors[: ERRORS_KEPT - len(self.errors)])
 
     def missing(self) -> Iterator[pl.DataFrame]:
         """Yield a row for each item that a subject did not answer."""

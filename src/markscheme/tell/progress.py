@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     class Scored(Protocol):
         """Anything that was scored."""
 
-        counts: Counts
-
         @property
-        def answers(self) -> int:
-            """How many answers it has."""
+        def answers(self) -> int: ...
+        @property
+        def counts(self) -> Counts: ...
 
     S = TypeVar("S", bound=Scored)
 

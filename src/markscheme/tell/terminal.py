@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 120
 ROWS_OF_A_LARGE_RUN = 40
+FRAMES_LOOKED_AT = 8
 LOSSES_SHOWN = 15
 ERRORS_SHOWN = 10
 GROUPS_SHOWN = 3
@@ -49,6 +51,12 @@ class Glimpse:
     def hidden(self) -> int:
         """How many rows are not shown."""
         return self.total - self._kept
+
+    def look(self, frames: Iterable[pl.DataFrame], total: int) -> None:
+        """Keep what will be shown of frames that hold `total` rows, without reading them all."""
+        for frame in islice(frames, FRAMES_LOOKED_AT):
+            self._take(frame)
+        self.total = total
 
     def watch(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """Hand every frame on, keeping what will be shown."""

@@ -64,10 +64,10 @@ class Counts:
         rows = rows.select("subject", "item", renumbered, pl.col("count").cast(pl.UInt64))
         self._rows = self._rows.vstack(rows)
         if self._rows.height > self._most:
-            self._add_up()
+            self.add_up()
             self._most = max(_ROWS_KEPT, 2 * self._rows.height)
 
-    def _add_up(self) -> None:
+    def add_up(self) -> None:
         """Make one row of those that count the same."""
         self._rows = self._rows.group_by("subject", "item", "number").agg(pl.col("count").sum())
 
@@ -80,7 +80,7 @@ class Counts:
 
     def each(self) -> list[tuple[Key, int]]:
         """Return every key that was counted, and how often."""
-        self._add_up()
+        self.add_up()
         return [((who, item, number), count) for who, item, number, count in self._rows.iter_rows()]
 
 

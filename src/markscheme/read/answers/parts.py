@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 PARQUET = ".parquet"
 _IN_PARTS = (*JSONL, PARQUET)
+_LOOK = 16_384
 _UNSEEN = (".", "_")  # how names begin that other tools put beside their files
 
 
@@ -141,7 +142,7 @@ def _jsonl_cuts(path: Path, limits: Limits) -> Iterator[tuple[int, int]]:
         marked = stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
         start = len(codecs.BOM_UTF8) if marked else 0
         while True:
-            stop = _line_end(stream, start + limits.part_bytes, str(path), limits.block_bytes)
+            stop = _line_end(stream, start + limits.part_bytes, str(path))
             if stop > start:
                 yield start, stop
             if stop - start < limits.part_bytes:
@@ -149,10 +150,10 @@ def _jsonl_cuts(path: Path, limits: Limits) -> Iterator[tuple[int, int]]:
             start = stop
 
 
-def _line_end(stream: BinaryIO, position: int, file: str, size: int) -> int:
+def _line_end(stream: BinaryIO, position: int, file: str) -> int:
     """Return where the line ends in which the byte before `position` is, or where the file does."""
     at = stream.seek(position - 1)
-    while block := block_of(stream, file, size):
+    while block := block_of(stream, file, _LOOK):
         end = block.find(b"\n")
         if end >= 0:
             return at + end + 1
