@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from markscheme import AxisSpec, Exam, Item, Rubric, load_rubric
-from markscheme.library import Scoring
+from markscheme.engines.local import Local
+from markscheme.engines.scoring import Scoring
+from markscheme.engines.stretches import Stretch
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
@@ -70,16 +73,22 @@ FIRST = b"".join(
 )
 
 
+def stretch_of(scoring: Scoring, batch: AnswerBatch) -> Stretch:
+    stretch = Stretch()
+    scoring.scorer.add(stretch, batch)
+    return stretch
+
+
 def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 40) -> Any:
     scoring = Scoring(rubric, EXAM)
     batches = read_jsonl(
         [content],
         known=KnownItems([item.id for item in EXAM.items]),
         ledger=Ledger(),
-        fields=scoring._marker.fields if alike else (),
+        fields=scoring.scorer.fields if alike else (),
         limits=Limits(batch_rows=rows),
     )
-    result = scoring.result(scoring.frames(batches))
+    result = scoring.result(scoring.frames(map(partial(stretch_of, scoring), batches)))
     return result.frame.sort("line", maintain_order=True).to_dicts(), result.to_dict()["summary"]
 
 
@@ -142,7 +151,7 @@ def alike_rows(batches: list[AnswerBatch]) -> int:
 
 
 def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
-    fields = Scoring(TUTOR, EXAM)._marker.fields
+    fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     batches = list(read_jsonl([FIRST + b"nope\n" + FIRST], known=known, fields=fields))
     assert alike_rows(batches) == 60
@@ -159,7 +168,7 @@ def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
     ],
 )
 def test_a_rubric_that_looks_at_more_than_fields_reads_line_by_line(axes: Any) -> None:
-    assert Scoring(rubric_of(*axes), EXAM)._marker.fields == ()
+    assert Scoring(rubric_of(*axes), EXAM).scorer.fields == ()
 
 
 def test_fields_named_like_columns_are_kept_apart() -> None:
@@ -178,6 +187,7 @@ def test_a_whole_run_is_the_same_whatever_the_batches(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_bytes(FIRST)
     scoring = Scoring(TUTOR, EXAM)
-    whole = pl.concat(list(scoring.frames(scoring.batches(path))))
+    with Local(TUTOR, EXAM, path) as engine:
+        whole = pl.concat(list(scoring.frames(engine.stretches(scoring))))
     assert whole.height == 30
     assert scored(FIRST, alike=True, rows=3)[0] == whole.to_dicts()

@@ -1,44 +1,35 @@
 """The functions of the public library, composed from the rooms; the commands call these.
 
-What only one function needs is imported in it, so that the others start sooner.
+What only one function needs is imported in it, so that the others start sooner; polars above all,
+which starts threads, after which no worker can be forked.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from markscheme.errors import UsageError
 from markscheme.mark.axes import AXES
-from markscheme.mark.columns import Marker
-from markscheme.mark.frames import Frames
 from markscheme.mark.normalise import STEPS
-from markscheme.mark.scoring import check_exam, expectation_of, item_problems
-from markscheme.read.answers import AnswerBatch, read_answers, read_rows
+from markscheme.mark.scoring import expectation_of, item_problems
 from markscheme.read.exams import read_exam
 from markscheme.read.rubrics import read_rubric
 from markscheme.read.sources import built_in
-from markscheme.vocabulary import Exam, RowError, Rubric
-from markscheme.weigh.aggregate import Tally
-from markscheme.weigh.results import Result
+from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import polars as pl
 
     from markscheme.read.breakdowns import Published
     from markscheme.vocabulary import Answer, Axis
+    from markscheme.weigh.results import Result
     from markscheme.weigh.verification import Verification
 
-    Keep = Callable[[pl.Series, pl.DataFrame], None]
-
-ERRORS_KEPT = 10_000
-ROWS_AT_ONCE = 32_768
 # What items of the built-in exams expect beside the keys that axis kinds look for by themselves.
 _BUILT_IN_EXPECTATIONS = ("gloss_contains",)
 
@@ -101,74 +92,6 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     }
 
 
-class Scoring:
-    """One pass over answers: yields a frame for each batch and keeps the exact totals.
-
-    Memory does not grow with the number of answers. `keep` is given the outputs and the rows of the
-    answers of every batch.
-    """
-
-    def __init__(self, rubric: Rubric, exam: Exam, keep: Keep | None = None) -> None:
-        check_exam(rubric, exam)
-        self._keep = keep
-        self.rubric = rubric
-        self.exam = exam
-        self.tally = Tally(rubric, exam)
-        self.errors: list[RowError] = []
-        self._marker = Marker(rubric, exam)
-        self._frames = Frames(rubric, exam)
-
-    @property
-    def schema(self) -> pl.Schema:
-        """The columns of every frame."""
-        return self._frames.schema
-
-    def batches(
-        self, answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
-    ) -> Iterator[AnswerBatch]:
-        """Open answers to this exam: a file, or rows in memory."""
-        items = [item.id for item in self.exam.items]
-        if isinstance(answers, str | Path):
-            return read_answers(answers, items=items, fields=self._marker.fields)
-        if isinstance(answers, pl.DataFrame):
-            return read_rows(answers.iter_rows(named=True), items=items)
-        given: object = answers
-        if not isinstance(given, Iterable) or isinstance(given, dict | bytes):
-            raise UsageError("the answers must be a file's path, a polars frame, or a list of rows")
-        return read_rows(answers, items=items)
-
-    def frames(self, batches: Iterable[AnswerBatch]) -> Iterator[pl.DataFrame]:
-        """Yield the rows of each batch, the bad ones after the answers; last the missing items."""
-        for batch in batches:
-            if batch.rows > len(batch.errors):
-                marked = self._marker.mark(batch, outputs=self._keep is not None)
-                self.tally.add(marked)
-                frame = self._frames.answered(marked)
-                if self._keep:
-                    self._keep(marked.table["output"], frame)
-                yield frame
-            if batch.errors:
-                self.tally.errors += len(batch.errors)
-                self.errors.extend(batch.errors[: ERRORS_KEPT - len(self.errors)])
-                yield self._frames.errors(batch.errors)
-        absent = self.tally.missing()
-        while part := list(islice(absent, ROWS_AT_ONCE)):
-            yield self._frames.missing(part)
-
-    def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
-        """Return the run as it stands, with the given rows of it."""
-        kept = list(frames)
-        frame = pl.concat(kept) if kept else pl.DataFrame(schema=self.schema)
-        return Result(
-            rubric=self.rubric,
-            exam=self.exam,
-            summary=self.tally.summary(),
-            frame=frame,
-            errors=tuple(self.errors),
-            each_run=self.tally.runs,
-        )
-
-
 def score(
     rubric: Rubric | str | Path,
     exam: Exam | str | Path,
@@ -176,14 +99,23 @@ def score(
 ) -> Result:
     """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
 
+    A folder of JSONL and Parquet files is read file by file, by name.
+
     >>> row = {"item": "e-39-01", "output": "Ate."}
     >>> score("tutor-capstone", "capstone", [row]).summary.n
     1
     """
+    from markscheme.engines.local import Local
+    from markscheme.engines.scoring import Scoring
+
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
-    scoring = Scoring(rubric, exam)
-    return scoring.result(scoring.frames(scoring.batches(answers)))
+    if not isinstance(answers, str | Path):
+        scoring = Scoring(rubric, exam)
+        return scoring.result(scoring.frames(scoring.streamed(answers)))
+    with Local(rubric, exam, answers) as engine:
+        scoring = Scoring(rubric, exam, files=engine.is_folder)
+        return scoring.result(scoring.frames(engine.stretches(scoring)))
 
 
 def answers_of_tutor(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:

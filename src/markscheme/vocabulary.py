@@ -356,12 +356,21 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowError:
-    """A row of an answers file that could not be taken as an answer; counted and shown."""
+    """A row of an answers file that could not be taken as an answer; counted and shown.
+
+    `file` is told where the answers are a folder of files.
+    """
 
     line: int
     reason: str
     item: str | None = None
     excerpt: str = ""
+    file: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the row is, for people."""
+        return f"line {self.line}" if self.file is None else f"{self.file}, line {self.line}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -410,3 +419,8 @@ class Summary:
     def complete(self) -> bool:
         """Whether every item was answered and every row and cell could be scored."""
         return not (self.missing or self.errors or self.unscored) and self.n > 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows tell of the run: answers, bad rows, and what each subject missed."""
+        return self.answers + self.errors + sum(len(found.missing) for found in self.subjects)

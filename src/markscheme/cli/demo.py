@@ -29,8 +29,9 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 @command_body
 def command(flawed: bool, no_store: bool, store: str | None, format_: str) -> Exit:
     """Examine the bundled tutor on the capstone exam and state the gate."""
+    from markscheme.engines.scoring import Scoring
     from markscheme.history.recording import recording
-    from markscheme.library import Scoring, answers_of_tutor, load_exam, load_rubric
+    from markscheme.library import answers_of_tutor, load_exam, load_rubric
     from markscheme.tell.terminal import Page
     from markscheme.weigh.records import gate_records
 
@@ -38,8 +39,8 @@ def command(flawed: bool, no_store: bool, store: str | None, format_: str) -> Ex
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
     with recording(rubric, exam, where=store, skip=no_store) as recorder:
         scoring = Scoring(rubric, exam, keep=recorder.keep if recorder else None)
-        batches = scoring.batches(answers_of_tutor(exam, flawed=flawed))
-        result = scoring.result(scoring.frames(batches))
+        stretches = scoring.streamed(answers_of_tutor(exam, flawed=flawed))
+        result = scoring.result(scoring.frames(stretches))
         say_stored(recorder.finish(result) if recorder else [])
     report = result.judge()
     if format_ == "json":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from markscheme.cli.exits import Exit, command_body, say_stored, whole_document
@@ -12,6 +14,18 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from markscheme.engines.local import Local
+    from markscheme.engines.on_ray import OnRay
+    from markscheme.history.recording import Recorder
+
+    Recording = Callable[[], AbstractContextManager[Recorder | None]]
 
 _EPILOG = """\b
 Example:
@@ -29,14 +43,32 @@ something is missing or failed; a score judges nothing."""
     "--answers",
     "-a",
     required=True,
-    metavar="FILE|-",
-    help="Recorded answers: .jsonl, .parquet, .csv, or - for JSONL on stdin.",
+    metavar="FILE|FOLDER|-",
+    help="Recorded answers: .jsonl, .parquet, .csv, a folder of the first two, or - for stdin.",
 )
 @click.option(
     "--output",
     "-o",
-    metavar="FILE",
-    help="Write every breakdown to .json, .jsonl, .parquet or .csv.",
+    metavar="FILE|FOLDER",
+    help="Write every breakdown to .json, .jsonl, .parquet or .csv; with Ray, to a folder.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Who scores: this machine, or Ray (an extra), which writes a folder of Parquet files.",
+)
+@click.option(
+    "--ray-address",
+    metavar="ADDRESS",
+    help="A Ray cluster to use; without it one is started here.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Processes to use; all cores where there are many answers, else 1.",
 )
 @click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")
 @no_store_option
@@ -48,26 +80,62 @@ def command(
     exams: tuple[str, ...],
     answers: str,
     output: str | None,
+    engine: str,
+    ray_address: str | None,
+    workers: int | None,
     tag: str | None,
     no_store: bool,
     store: str | None,
     format_: str,
 ) -> Exit:
     """Score recorded answers and explain every point."""
-    from markscheme.history.recording import recording
-    from markscheme.library import Scoring, load_exam, load_rubric
-    from markscheme.tell.files import check_destination, drain, passing_json, write_frames
+    from markscheme.engines.local import Local
+    from markscheme.library import load_exam, load_rubric
+    from markscheme.tell.files import check_destination, check_folder
+
+    if ray_address is not None and engine != "ray":
+        raise UsageError("--ray-address goes with --engine ray")
+    if engine == "ray" and output is None:
+        raise UsageError("--engine ray writes its rows to a folder; name one with -o FOLDER")
+    destination = None
+    if output is not None:
+        inputs = (rubric, answers, *exams)
+        ray = engine == "ray"
+        destination = check_folder(output) if ray else check_destination(output, inputs)
+    loaded = load_rubric(rubric)
+    exam = load_exam(*exams, rubric=loaded)
+
+    def recording() -> AbstractContextManager[Recorder | None]:
+        from markscheme.history.recording import recording as opened
+
+        return opened(loaded, exam, answers, tag=tag, where=store, skip=no_store)
+
+    if engine == "ray" and destination is not None:
+        from markscheme.engines.on_ray import OnRay
+
+        cluster = OnRay(loaded, exam, answers, address=ray_address, workers=workers)
+        return _score_on_ray(cluster, destination, recording, format_)
+    with Local(loaded, exam, answers, workers, outputs=not no_store) as here:
+        return _score_here(here, destination, recording, format_)
+
+
+def _score_here(
+    engine: Local, destination: Path | None, recording: Recording, format_: str
+) -> Exit:
+    from markscheme.engines.scoring import Scoring
+    from markscheme.tell.files import drain, passing_json, write_frames
     from markscheme.tell.progress import watched
     from markscheme.tell.terminal import Glimpse, Page
 
-    inputs = (rubric, answers, *exams)
-    destination = None if output is None else check_destination(output, inputs)
-    loaded = load_rubric(rubric)
-    exam = load_exam(*exams, rubric=loaded)
     glimpse = Glimpse()
-    with recording(loaded, exam, answers, where=store, skip=no_store) as recorder:
-        scoring = Scoring(loaded, exam, keep=recorder.keep if recorder else None)
-        frames = scoring.frames(watched(scoring.batches(answers), answers))
+    with recording() as recorder:
+        scoring = Scoring(
+            engine.rubric,
+            engine.exam,
+            files=engine.is_folder,
+            keep=recorder.keep if recorder else None,
+        )
+        frames = scoring.frames(watched(engine.stretches(scoring), str(engine.answers)))
         with whole_document() as stream:
             if format_ == "json":
                 frames = passing_json(frames, stream, scoring.result)
@@ -78,7 +146,31 @@ def command(
             else:
                 write_frames(frames, destination, scoring.schema, scoring.result)
         result = scoring.result(glimpse.frames)
-        say_stored(recorder.finish(result, tag) if recorder else [])
+        say_stored(recorder.finish(result) if recorder else [])
     if format_ == "text":
-        Page(loaded).run(result, hidden=glimpse.hidden, written=destination)
+        Page(engine.rubric).run(result, hidden=glimpse.hidden, written=destination)
+    return Exit.OK if result.summary.complete else Exit.UNDECIDED
+
+
+def _score_on_ray(engine: OnRay, destination: Path, recording: Recording, format_: str) -> Exit:
+    from markscheme.engines.scoring import Scoring
+    from markscheme.tell.files import appearing, drain, passing_json, rows_in
+    from markscheme.tell.progress import watched
+    from markscheme.tell.terminal import Glimpse, Page
+
+    scoring = Scoring(engine.rubric, engine.exam, files=engine.is_folder)
+    with engine, appearing(destination) as folder:
+        for _ in watched(engine.totals(scoring, folder), str(engine.answers)):
+            pass
+    result = scoring.result()
+    with recording() as recorder:  # its rows are in the folder
+        say_stored(recorder.finish(result) if recorder else [])
+    if format_ == "json":
+        with whole_document() as stream:
+            drain(passing_json(rows_in(destination), stream, scoring.result))
+    else:
+        glimpse = Glimpse()
+        glimpse.look(rows_in(destination), result.summary.rows)
+        result = scoring.result(glimpse.frames)
+        Page(engine.rubric).run(result, hidden=glimpse.hidden, written=destination)
     return Exit.OK if result.summary.complete else Exit.UNDECIDED

@@ -41,8 +41,17 @@ CELLS = ("got", "breakdown", "reading", "reason", "near_miss")
 class Recorder:
     """Keeps the answers of each subject as a run of its own."""
 
-    def __init__(self, store: Store, rubric: Rubric, exam: Exam, source: str | None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        rubric: Rubric,
+        exam: Exam,
+        *,
+        source: str | None = None,
+        tag: str | None = None,
+    ) -> None:
         self._store = store
+        self._tag = tag
         self._rubric = rubric
         self._exam = exam
         self._source = None if source is None else Source(name=source, digest=None)
@@ -78,7 +87,7 @@ class Recorder:
             source=self._source,
         )
 
-    def finish(self, result: Result, tag: str | None = None) -> list[str]:
+    def finish(self, result: Result) -> list[str]:
         """Close every run with what is decided about it; return their ids.
 
         A tag names one run, so the answers must be of one subject.
@@ -95,10 +104,10 @@ class Recorder:
                     marks=run.marks.to_dict(),
                 )
         runs = list(self._runs.values())
-        if tag is not None:
+        if self._tag is not None:
             if len(runs) != 1:
                 raise UsageError(f"a tag names one run; the answers gave {len(runs)}, all stored")
-            self._store.tag(runs[0], tag)
+            self._store.tag(runs[0], self._tag)
         return runs
 
 
@@ -108,6 +117,7 @@ def recording(
     exam: Exam,
     source: str | None = None,
     *,
+    tag: str | None = None,
     where: str | Path | None = None,
     skip: bool = False,
 ) -> Iterator[Recorder | None]:
@@ -116,7 +126,7 @@ def recording(
         yield None
         return
     with open_store(where, create=True) as store:
-        yield Recorder(store, rubric, exam, source)
+        yield Recorder(store, rubric, exam, source=source, tag=tag)
 
 
 def counts_of(summary: Summary) -> dict[str, Any]:

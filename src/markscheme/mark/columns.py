@@ -111,10 +111,9 @@ class Marked:
     """A batch of answers after marking, in columns, in the order of their lines.
 
     `table` says what is known of each answer beside its output, `items` the position of its item
-    in the exam. `codes` holds a column for each axis, with positions in the table of that axis,
-    and `cells` the rows of the table that they lead to. `vectors` numbers the different sets of
-    axis values, and `values` says what each number stands for. It holds until the next batch is
-    marked.
+    in the exam. `codes` holds a column for each axis, with positions in the table of that axis.
+    `vectors` numbers the different sets of axis values, and `values` says what each number stands
+    for. It holds until the next batch is marked.
     """
 
     table: pl.DataFrame
@@ -122,7 +121,6 @@ class Marked:
     readings: pl.Series
     got: pl.Series
     codes: list[pl.Series]
-    cells: list[pl.DataFrame]
     tables: list[CellTable]
     vectors: pl.Series
     values: Mapping[int, tuple[Fraction | None, ...]]
@@ -156,7 +154,7 @@ class Marker:
         if self._memory.full or any(table.full for table in self._tables):
             self._forget()
         table = batch.table()
-        items = table["item"].cast(self._ids).to_physical().alias("index")
+        items = table["item"].cast(self._ids).to_physical().cast(pl.UInt32).alias("index")
         rows = self._marked(batch, items)
         if outputs:
             table = table.with_columns(batch.output_texts())
@@ -164,15 +162,13 @@ class Marker:
         if batch.alike and batch.items:
             table = table.sort("line")
         codes = [table[f"axis {at}"] for at in range(len(self._tables))]
-        cells = [t.frame()[column] for t, column in zip(self._tables, codes, strict=True)]
-        vectors, values = _vectors(self._tables, cells)
+        vectors, values = _vectors(self._tables, codes)
         return Marked(
             table=table,
             items=table["index"],
             readings=table["reading"],
             got=table["got"],
             codes=codes,
-            cells=cells,
             tables=self._tables,
             vectors=vectors,
             values=values,
@@ -320,10 +316,12 @@ def _own(axis: TextAxis, way: str) -> Callable[..., Any]:
 
 
 def _vectors(
-    tables: list[CellTable], cells: list[pl.DataFrame]
+    tables: list[CellTable], codes: list[pl.Series]
 ) -> tuple[pl.Series, dict[int, tuple[Fraction | None, ...]]]:
     """Number the sets of axis values, and say what each number stands for."""
-    numbers = pl.DataFrame([f["number"].alias(str(at)) for at, f in enumerate(cells)])
+    numbers = pl.DataFrame(
+        [t.frame()["number"].gather(codes[at]).alias(str(at)) for at, t in enumerate(tables)]
+    )
     if prod(len(table.values) for table in tables) < _LARGEST:
         vectors = pl.zeros(numbers.height, dtype=pl.UInt64, eager=True).alias("vector")
         for table, column in zip(tables, numbers.iter_columns(), strict=True):

@@ -6,28 +6,38 @@ struct with one field for each axis, so that `breakdown.correctness` is the same
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.exact import number
-from markscheme.mark.scoring import expected_of, leading_axis, score_of
+from markscheme.mark.scoring import expected_of, leading_axis
+from markscheme.mark.sheets import code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from markscheme.mark.columns import Marked
+    from markscheme.mark.sheets import Sheet
     from markscheme.vocabulary import Exam, RowError, Rubric
 
 _KNOWN = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost", "line")
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
+_AS_TOLD = (
+    "got",
+    "score",
+    "reading",
+    "subject",
+    "attempt",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+)
 
 
 class Frames:
-    """Builds the frames of one rubric and exam."""
+    """Builds the frames of one rubric and exam; `files` adds a column that names the file."""
 
-    def __init__(self, rubric: Rubric, exam: Exam) -> None:
+    def __init__(self, rubric: Rubric, exam: Exam, *, files: bool = False) -> None:
         self.rubric = rubric
         self.exam = exam
         leading = leading_axis(rubric)
@@ -36,9 +46,9 @@ class Frames:
         self._expected = pl.Series(
             [_texts(expected_of(leading, item)) for item in exam.items], dtype=pl.List(pl.String)
         )
-        self.schema = self._schema()
+        self.schema = self._schema(files=files)
 
-    def _schema(self) -> pl.Schema:
+    def _schema(self, *, files: bool) -> pl.Schema:
         def each(dtype: type[pl.DataType]) -> pl.Struct:
             return pl.Struct({spec.name: dtype for spec in self.rubric})
 
@@ -63,27 +73,34 @@ class Frames:
             "line": pl.Int64,
             "error": pl.String,
         }
+        if files:
+            columns["file"] = pl.String
         return pl.Schema(columns)
 
-    def answered(self, marked: Marked) -> pl.DataFrame:
-        """Return the rows of the answers of one batch."""
-        scores = self._scores(marked)
+    def answered(self, sheet: Sheet, *, before: int = 0, file: str | None = None) -> pl.DataFrame:
+        """Return the rows of marked answers; `before` lines of their file went before them."""
+        rows = sheet.rows
+        told = {name: rows[name] for name in _AS_TOLD if name in rows.columns}
+        codes = [rows[code_of(axis)] for axis in range(len(sheet.cells))]
+
+        def each(name: str) -> pl.Series:
+            cells = zip(sheet.cells, codes, strict=True)
+            return self._each(table[name].gather(column) for table, column in cells)
+
         columns: dict[str, Any] = {
-            "item": self._ids.gather(marked.items),
-            "prompt": self._prompts.gather(marked.items),
-            "expected": self._expected.gather(marked.items),
-            "got": marked.got,
-            "score": scores,
-            "breakdown": self._each(self._values(marked)),
-            "weighted": self._each(self._values(marked, weigh=True)),
-            "status": scores.is_null().replace_strict({True: UNSCORED, False: SCORED}),
-            "reading": marked.readings,
-            "reason": self._each(cells["reason"] for cells in marked.cells),
-            "near_miss": self._each(cells["near_miss"] for cells in marked.cells),
-            **{name: marked.table[name] for name in _KNOWN},
-            "error": None,
+            **told,
+            "item": self._ids.gather(rows["item"]),
+            "prompt": self._prompts.gather(rows["item"]),
+            "expected": self._expected.gather(rows["item"]),
+            "breakdown": each("value"),
+            "weighted": each("weighted"),
+            "status": rows["score"].is_null().replace_strict({True: UNSCORED, False: SCORED}),
+            "reason": each("reason"),
+            "near_miss": each("near_miss"),
+            "line": rows["line"] + before,
+            "file": file,
         }
-        return self._frame(columns, len(marked.items))
+        return self._frame(columns, rows.height)
 
     def completed(self, kept: pl.DataFrame, weighed: pl.DataFrame) -> pl.DataFrame:
         """Return rows of which answers and cells were kept, with what follows from the documents.
@@ -130,6 +147,7 @@ class Frames:
             "status": ERROR,
             "line": [error.line for error in errors],
             "error": [error.reason for error in errors],
+            "file": [error.file for error in errors],
         }
         return self._frame(columns, len(errors))
 
@@ -149,23 +167,6 @@ class Frames:
         """Return a struct with one field for each axis."""
         named = [column.alias(spec.name) for spec, column in zip(self.rubric, columns, strict=True)]
         return pl.DataFrame(named).to_struct()
-
-    def _values(self, marked: Marked, *, weigh: bool = False) -> Iterator[pl.Series]:
-        """Yield the values of each axis, weighted if asked, looked up by their number."""
-        for spec, table, cells in zip(self.rubric, marked.tables, marked.cells, strict=True):
-            weight = Fraction(spec.weight) if weigh else Fraction(1)
-            values = [None if value is None else value * weight for value in table.values]
-            yield pl.Series(list(map(number, values)), dtype=pl.Float64).gather(cells["number"])
-
-    def _scores(self, marked: Marked) -> pl.Series:
-        """Return the nearest double of each exact score, computed once for each set of values."""
-        known = {
-            code: number(score_of(self.rubric, list(values)))
-            for code, values in marked.values.items()
-        }
-        return marked.vectors.replace_strict(
-            list(known), list(known.values()), return_dtype=pl.Float64
-        )
 
 
 def _texts(expected: Any) -> list[str] | None:

@@ -6,7 +6,10 @@ A file appears under its name only when it is whole: it is written beside it and
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     Frames = Iterator[pl.DataFrame]
 
+_ROW_GROUP = 32_768  # rows that the writer of Parquet holds back
 SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
 
 
@@ -36,6 +40,20 @@ def check_destination(name: str, inputs: Iterable[str]) -> Path:
         raise UsageError(f"`{name}`: the ending decides the format; use {', '.join(SUFFIXES)}")
     if path.is_dir():
         raise UsageError(f"`{name}` is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"`{name}`: the folder `{path.parent}` does not exist")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"`{name}`: the folder `{path.parent}` cannot be written to")
+    return path
+
+
+def check_folder(name: str) -> Path:
+    """Return the path of a folder to make, or say at once why it cannot be made."""
+    path = Path(name)
+    if path.suffix.lower() in SUFFIXES:
+        raise UsageError(f"`{name}`: this engine writes a folder of Parquet files; name a folder")
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise UsageError(f"`{name}` exists; name a new folder, or an empty one")
     if not path.parent.is_dir():
         raise UsageError(f"`{name}`: the folder `{path.parent}` does not exist")
     if not os.access(path.parent, os.W_OK):
@@ -86,6 +104,31 @@ def write_frames(
         raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def appearing(folder: Path) -> Iterator[Path]:
+    """Give a folder to write to, which gets its name only when all is written."""
+    name = tempfile.mkdtemp(
+        dir=folder.parent.resolve(), prefix=f".{folder.name}.", suffix=".partial"
+    )
+    partial = Path(name)
+    try:
+        yield partial
+        for left in partial.glob(".*.partial"):  # by a writer that was killed
+            left.unlink()
+        partial.chmod(0o777 & ~_umask())
+        partial.replace(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def rows_in(folder: Path) -> Frames:
+    """Yield the rows that were written to a folder, file by file."""
+    import polars as pl  # noqa: PLC0415 - heavy, and only needed to read
+
+    for path in sorted(folder.glob("*.parquet")):
+        yield pl.read_parquet(path, glob=False)
 
 
 def drain(frames: Iterable[pl.DataFrame]) -> None:
@@ -169,8 +212,14 @@ def _write_parquet(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path
 
     try:
         register_io_source(source, schema=schema).sink_parquet(
-            path, compression="lz4", statistics=False
+            path, compression="lz4", statistics=False, row_group_size=_ROW_GROUP
         )
+    except KeyboardInterrupt:
+        try:  # noqa: SIM105 - entering a context is where it would be raised
+            time.sleep(0)  # polars raised this; Python raises it once more, and better here
+        except KeyboardInterrupt:
+            pass
+        raise
     except Exception:
         if raised:
             raise raised[0] from None

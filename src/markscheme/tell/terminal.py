@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 120
 ROWS_OF_A_LARGE_RUN = 40
+FRAMES_LOOKED_AT = 8
 LOSSES_SHOWN = 15
 ERRORS_SHOWN = 10
 GROUPS_SHOWN = 3
@@ -51,6 +53,12 @@ class Glimpse:
     def hidden(self) -> int:
         """How many rows are not shown."""
         return self.total - self._kept
+
+    def look(self, frames: Iterable[pl.DataFrame], total: int) -> None:
+        """Keep what will be shown of frames that hold `total` rows, without reading them all."""
+        for frame in islice(frames, FRAMES_LOOKED_AT):
+            self._take(frame)
+        self.total = total
 
     def watch(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """Hand every frame on, keeping what will be shown."""
@@ -171,7 +179,7 @@ class Page:
         self.out.print(f"\n[bold]{total:,} bad row{'' if total == 1 else 's'}[/bold] (not scored)")
         for error in errors[:ERRORS_SHOWN]:
             excerpt = f"  {error.excerpt}" if error.excerpt else ""
-            self.out.print(Text(f"line {error.line}: {error.reason}{excerpt}"), soft_wrap=True)
+            self.out.print(Text(f"{error.place}: {error.reason}{excerpt}"), soft_wrap=True)
         if total > ERRORS_SHOWN:
             self.out.print(f"… and {total - ERRORS_SHOWN:,} more")
 

@@ -16,44 +16,72 @@ from markscheme.weigh.runs import Run
 from markscheme.weigh.summaries import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
 
     from markscheme.mark.columns import Marked
     from markscheme.vocabulary import Exam, Rubric, Summary
 
 Key = tuple[str | None, int, int]
-_MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
+_MEASURED = {
+    "latency_ms": pl.Float64,
+    "cost": pl.Float64,
+    "tokens_in": pl.Int64,
+    "tokens_out": pl.Int64,
+}
 _PENDING = 100_000
 _NOTHING: dict[Values, int] = Frozen()  # type: ignore[assignment]
 # No two doubles from 0 to 2^63 have a sum that needs more digits than this.
 _EXACT = Context(prec=800, traps=[Inexact])
 
 
-class Tally:
-    """Counts how often each subject got each set of axis values on each item; merging is adding.
+class Counts:
+    """How often each subject got each set of axis values on each item, and each measured value.
 
-    Memory grows with items, subjects and different values, not with answers.
+    Merging is adding. Rows of counts are put one after the other, and added up when they have
+    become many, so memory grows with items, subjects and different values, not with answers.
     """
 
-    def __init__(self, rubric: Rubric, exam: Exam) -> None:
-        self.rubric = rubric
-        self.exam = exam
-        self.counts: Counter[Key] = Counter()
-        self.values: list[Values] = []
+    def __init__(self) -> None:
         self.errors = 0
-        self._ids = [item.id for item in exam.items]
+        self.values: list[Values] = []
+        self.measured = {name: _Counted({"value": dtype}) for name, dtype in _MEASURED.items()}
+        self._counted = _Counted({"item": pl.UInt32, "number": pl.UInt32})
         self._numbers: dict[Values, int] = {}
-        self._measured = {name: _Counts() for name in _MEASURED}
 
     def add(self, marked: Marked) -> None:
         """Count the answers of one batch: who gave them, and what they came with."""
-        numbers = {vector: self._number(values) for vector, values in marked.values.items()}
         subjects = marked.table["subject"]
-        answers = pl.DataFrame([subjects, marked.items.alias("item"), marked.vectors])
-        for subject, item, vector, count in answers.group_by(pl.all()).len().iter_rows():
-            self.counts[subject, item, numbers[vector]] += count
-        for name, counted in self._measured.items():
-            counted.add(subjects, marked.table[name])
+        rows = [
+            subjects,
+            marked.items.alias("item"),
+            self._renumbered(marked.vectors, marked.values),
+        ]
+        self._counted.add(pl.DataFrame(rows))
+        for name, counted in self.measured.items():
+            values = marked.table[name]
+            if values.null_count() < len(values):
+                told = pl.DataFrame([subjects, values.alias("value")])
+                counted.add(told.drop_nulls("value"))
+
+    def merge(self, other: Counts) -> None:
+        """Add what another has counted."""
+        self.errors += other.errors
+        rows = other._counted.rows()
+        if rows.height:
+            numbers = self._renumbered(rows["number"], dict(enumerate(other.values)))
+            self._counted.take(rows.with_columns(numbers))
+        for name, counted in self.measured.items():
+            counted.take(other.measured[name].rows())
+
+    def add_up(self) -> None:
+        """Make one row of those that count the same."""
+        for counted in (self._counted, *self.measured.values()):
+            counted.rows()
+
+    def _renumbered(self, numbers: pl.Series, values: Mapping[int, Values]) -> pl.Series:
+        """Return numbers that stand for `values` as numbers of our own."""
+        ours = [self._number(found) for found in values.values()]
+        return numbers.replace_strict(list(values), ours, return_dtype=pl.UInt32).alias("number")
 
     def _number(self, values: Values) -> int:
         """Return the number of a set of axis values, a new one where it is new."""
@@ -61,6 +89,20 @@ class Tally:
             self._numbers[values] = len(self.values)
             self.values.append(values)
         return self._numbers[values]
+
+    def each(self) -> dict[Key, int]:
+        """Return every key that was counted, and how often."""
+        return {(who, at, number): n for who, at, number, n in self._counted.rows().iter_rows()}
+
+
+class Tally:
+    """The totals of one run, from its counts."""
+
+    def __init__(self, rubric: Rubric, exam: Exam) -> None:
+        self.rubric = rubric
+        self.exam = exam
+        self.counts = Counts()
+        self._ids = [item.id for item in exam.items]
 
     def runs(self) -> Iterator[Run]:
         """Yield the run of each subject."""
@@ -80,33 +122,34 @@ class Tally:
 
         A bad row makes every run of the file incomplete: it may be of any subject.
         """
-        keys: dict[str | None, list[Key]] = {}
-        for key in self.counts:
-            keys.setdefault(key[0], []).append(key)
-        for subject in sorted(keys, key=lambda name: (name is not None, name)) or [None]:
-            yield subject, self._marks(keys.get(subject, []))
+        found: dict[str | None, dict[Key, int]] = {}
+        for key, count in self.counts.each().items():
+            found.setdefault(key[0], {})[key] = count
+        for subject in sorted(found, key=lambda name: (name is not None, name)) or [None]:
+            yield subject, self._marks(found.get(subject, {}))
 
-    def _marks(self, keys: Iterable[Key]) -> Marks:
+    def _marks(self, counts: Mapping[Key, int]) -> Marks:
         items: dict[str, dict[Values, int]] = dict.fromkeys(self._ids, _NOTHING)
-        for key in keys:
-            item, values = self._ids[key[1]], self.values[key[2]]
+        for (_, at, number), count in counts.items():
+            item, values = self._ids[at], self.counts.values[number]
             if items[item] is _NOTHING:
                 items[item] = {}
-            items[item][values] = items[item].get(values, 0) + self.counts[key]
+            items[item][values] = items[item].get(values, 0) + count
         axes = tuple(spec.name for spec in self.rubric)
-        return Marks(axes=axes, items=items, errors=self.errors)
+        return Marks(axes=axes, items=items, errors=self.counts.errors)
 
     def measures(self) -> dict[str | None, Measures]:
         """Return what was measured of each subject."""
-        counts = {name: counted.by_subject() for name, counted in self._measured.items()}
+        counts = {name: counted.by_subject() for name, counted in self.counts.measured.items()}
         answers: Counter[str | None] = Counter()
-        for (subject, _, _), count in self.counts.items():
+        for (subject, _, _), count in self.counts.each().items():
             answers[subject] += count
+        latencies = counts.pop("latency_ms")
         return {
             subject: Measures(
                 answers=answers[subject],
-                latency_ms=counts["latency_ms"].get(subject, {}),
-                **{name: _total(counts[name].get(subject, {})) for name in _MEASURED[1:]},
+                latency_ms=latencies.get(subject, {}),
+                **{name: _total(found.get(subject, {})) for name, found in counts.items()},
             )
             for subject in answers or [None]
         }
@@ -119,42 +162,39 @@ class Tally:
 
     def summary(self) -> Summary:
         """Return the totals as exact means."""
-        return summarise(self.rubric, self.exam, self._marks(self.counts), self.marks())
+        whole = self._marks(self.counts.each())
+        return summarise(self.rubric, self.exam, whole, self.marks())
 
 
-class _Counts:
-    """How often each value of a measure occurred, by subject."""
+class _Counted:
+    """How often each row of some columns occurred, by subject."""
 
-    def __init__(self) -> None:
-        self._parts: list[pl.DataFrame] = []
-        self._pending = 0
-        self._counted = 0
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._names = ["subject", *columns]
+        self._rows = pl.DataFrame(schema={"subject": pl.String, **columns, "n": pl.UInt64})
+        self._most = _PENDING
 
-    def add(self, subjects: pl.Series, values: pl.Series) -> None:
-        if values.null_count() == len(values):
-            return
-        rows = pl.DataFrame({"subject": subjects, "value": values}).drop_nulls("value")
-        part = rows.group_by("subject", "value").agg(pl.len().cast(pl.UInt64).alias("n"))
-        self._parts.append(part)
-        self._pending += part.height
-        if self._pending > max(_PENDING, self._counted):
-            self._collapse()
+    def add(self, rows: pl.DataFrame) -> None:
+        """Count rows."""
+        self.take(rows.group_by(self._names).agg(pl.len().cast(pl.UInt64).alias("n")))
 
-    def _collapse(self) -> None:
-        whole = pl.concat(self._parts).group_by("subject", "value").agg(pl.col("n").sum())
-        self._parts, self._pending, self._counted = [whole], 0, whole.height
+    def take(self, counted: pl.DataFrame) -> None:
+        """Take rows with their counts."""
+        self._rows = self._rows.vstack(counted)
+        if self._rows.height > self._most:
+            self._most = max(_PENDING, 2 * self.rows().height)
+
+    def rows(self) -> pl.DataFrame:
+        """Return each row once, with its count."""
+        self._rows = self._rows.group_by(self._names).agg(pl.col("n").sum())
+        return self._rows
 
     def by_subject(self) -> dict[str | None, dict[Any, int]]:
-        if not self._parts:
-            return {}
-        self._collapse()
+        """Return the counts of the one column there is."""
         found: dict[str | None, dict[Any, int]] = {}
-        for subject, value, count in self._rows():
+        for subject, value, count in self.rows().iter_rows():
             found.setdefault(subject, {})[value] = count
         return found
-
-    def _rows(self) -> Iterator[tuple[str | None, Any, int]]:
-        return self._parts[0].iter_rows()
 
 
 def _total(counts: dict[Any, int]) -> Total:

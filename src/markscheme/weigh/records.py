@@ -45,7 +45,9 @@ def item_records(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def error_record(error: RowError) -> dict[str, Any]:
     """Return one row that was no answer."""
+    where = {} if error.file is None else {"file": error.file}
     return {
+        **where,
         "line": error.line,
         "item": error.item,
         "reason": error.reason,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import polars as pl
-
 from markscheme.errors import shown
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    import polars as pl
 
 EXCERPT = 60
 
@@ -77,6 +77,8 @@ class TextAxis(BaseAxis):
 
     def column_keys(self, texts: pl.Series, items: pl.Series) -> pl.DataFrame:
         """Return the same as columns: rows with equal keys get equal cells."""
+        import polars as pl
+
         return pl.DataFrame([texts.alias("text"), items.alias("item")])
 
 

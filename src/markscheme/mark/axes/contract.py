@@ -71,7 +71,7 @@ class JsonSchema(BaseAxis):
 
     @cached_property
     def _validator(self) -> jsonschema_rs.Validator:
-        import jsonschema_rs  # noqa: PLC0415 - heavy, and only needed to mark
+        import jsonschema_rs
 
         return jsonschema_rs.validator_for(
             json.loads(json.dumps(self.schema, default=_plain)),

@@ -61,7 +61,7 @@ class Pattern(TextAxis):
 
 def find(pattern: str, text: str) -> int | None:
     """Return the character at which the pattern first matches the text, or `None`."""
-    import polars as pl  # noqa: PLC0415 - heavy, and only rubrics with patterns need it
+    import polars as pl
 
     offset = pl.Series([text]).str.find(pattern, literal=False, strict=True).item()
     return None if offset is None else len(text.encode()[:offset].decode())
@@ -70,7 +70,7 @@ def find(pattern: str, text: str) -> int | None:
 @lru_cache(maxsize=4096)
 def refusal(pattern: str) -> str:
     """Return why the engine refuses the pattern, or nothing."""
-    import polars as pl  # noqa: PLC0415 - heavy, and only rubrics with patterns need it
+    import polars as pl
 
     try:
         find(pattern, "")

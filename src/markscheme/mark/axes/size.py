@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-import polars as pl
-
 from markscheme.mark.axes.base import TextAxis, counted
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    import polars as pl
 
 
 _OTHER_SPACE = r"[\x09-\x0d\x1c-\x1f]"  # what else parts words in ASCII
@@ -44,6 +44,8 @@ class MaxWords(TextAxis):
 
     def column_keys(self, texts: pl.Series, items: pl.Series) -> pl.DataFrame:  # noqa: ARG002
         """Return the counts: of spaces where single spaces part the words, else by splitting."""
+        import polars as pl
+
         odd = (
             texts.str.contains("  ", literal=True)
             | texts.str.starts_with(" ")

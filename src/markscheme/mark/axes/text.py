@@ -58,7 +58,10 @@ class ComparingAxis(TextAxis):
         return _prepared(tuple(item.expectations[self.expects]), self.normalise)
 
     def _near_miss(
-        self, text: str, wanted: tuple[str, ...], passes: Callable[[str, Sequence[str]], bool]
+        self,
+        text: str,
+        wanted: tuple[str, ...],
+        passes: Callable[[str, Sequence[str]], bool],
     ) -> Step | None:
         """Return the first single further step after which the text would pass."""
         whole = essence(text)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import orjson
 import polars as pl
 
-from markscheme.read.answers.batch import FIELDS, TABLE, AlikeRows
+from markscheme.read.answers.batch import FIELDS, AlikeRows, table_schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -102,7 +102,7 @@ class AlikeLines:
             numbered[name].cast(dtype)
             if name in numbered.columns
             else pl.Series(name, [None], dtype=dtype).new_from_index(0, numbered.height)
-            for name, dtype in TABLE.items()
+            for name, dtype in table_schema().items()
         ]
         texts = [numbered[_INSIDE + name].alias(name) for name in pattern.inside]
         return AlikeRows(

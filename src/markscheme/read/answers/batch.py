@@ -7,36 +7,42 @@ from dataclasses import dataclass, field, fields
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import polars as pl
-
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    import polars as pl  # noqa: TC004 - imported where it is used
+
 Number: TypeAlias = float | int
 Output: TypeAlias = str | dict[str, Any]
 
-TABLE: dict[str, Any] = {
-    "line": pl.Int64,
-    "item": pl.String,
-    "subject": pl.String,
-    "attempt": pl.Int64,
-    "latency_ms": pl.Float64,
-    "tokens_in": pl.Int64,
-    "tokens_out": pl.Int64,
-    "cost": pl.Float64,
-}
 FIELDS = ("item", "output", "subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost")
 NEEDED = ("item", "output")
+
+
+def table_schema() -> dict[str, Any]:
+    """Return the columns of what is known of an answer beside its output."""
+    import polars as pl
+
+    return {
+        "line": pl.Int64,
+        "item": pl.String,
+        "subject": pl.String,
+        "attempt": pl.Int64,
+        "latency_ms": pl.Float64,
+        "tokens_in": pl.Int64,
+        "tokens_out": pl.Int64,
+        "cost": pl.Float64,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlikeRows:
     """Answers in columns: what is known of each, and the texts inside its output.
 
-    `table` has the columns of `TABLE`, `texts` one for each field of the outputs in their order,
-    and `between` is what every output says around those texts.
+    `table` has the columns of `table_schema`, `texts` one for each field of the outputs in their
+    order, and `between` is what every output says around those texts.
     """
 
     table: pl.DataFrame
@@ -45,6 +51,8 @@ class AlikeRows:
 
     def outputs(self) -> pl.Series:
         """Return the outputs, put together again."""
+        import polars as pl
+
         first, *rest = map(pl.lit, self.between)
         parts = (
             part
@@ -55,6 +63,8 @@ class AlikeRows:
 
     def without(self, positions: Collection[int]) -> AlikeRows:
         """Return the rows at other positions."""
+        import polars as pl
+
         gone = pl.Series(sorted(positions), dtype=pl.UInt32)
         keep = ~pl.int_range(self.table.height, dtype=pl.UInt32, eager=True).is_in(gone)
         table, texts = self.table.filter(keep), self.texts.filter(keep)
@@ -97,8 +107,10 @@ class AnswerBatch:
 
     def table(self) -> pl.DataFrame:
         """Return what is known of every answer beside its output, those written alike first."""
+        import polars as pl
+
         lines, items, _, *known = self.columns()
-        columns = zip(TABLE.items(), (lines, items, *known), strict=True)
+        columns = zip(table_schema().items(), (lines, items, *known), strict=True)
         table = pl.DataFrame(
             [pl.Series(name, column, dtype, strict=False) for (name, dtype), column in columns]
         )
@@ -106,6 +118,8 @@ class AnswerBatch:
 
     def output_texts(self) -> pl.Series:
         """Return the output of every answer as text, in the order of `table`."""
+        import polars as pl
+
         texts = (
             output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
             for output in self.outputs

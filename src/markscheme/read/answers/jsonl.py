@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.read.answers.alike import AlikeLines
 from markscheme.read.answers.batch import AnswerBatch
 from markscheme.read.answers.encoding import fault_in_bytes
 from markscheme.read.answers.excerpt import excerpt
@@ -17,8 +16,9 @@ from markscheme.read.answers.taking import RawRows, columns_taken, take, taken_a
 from markscheme.read.answers.typed import typed_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Generator, Iterable, Iterator
 
+    from markscheme.read.answers.alike import AlikeLines
     from markscheme.read.answers.known import KnownItems
     from markscheme.read.answers.ledger import Ledger
     from markscheme.read.answers.lines import Stretch
@@ -38,14 +38,14 @@ def read_jsonl(
     fields: Collection[str] = (),
     limits: Limits = USUAL,
     first_line: int = 1,
-) -> Iterator[AnswerBatch]:
+) -> Generator[AnswerBatch, None, int]:
     """Yield the answers in a file, or in a part of one that starts with line `first_line`.
 
     `blocks` are its bytes in pieces of any size. Without a `ledger` repeats are not looked for:
     whoever reads a file in parts enters all of them into one ledger. Outputs that hold exactly
-    these `fields` may come as columns of their texts.
+    these `fields` may come as columns of their texts. Returns how many lines it had.
     """
-    writer = AlikeLines(known.ids, fields) if fields else None
+    writer = _writer(known, fields)
     line = first_line
     for stretch in _gathered(split(blocks, limit=limits.row_bytes), limits):
         if isinstance(stretch, LongLine):
@@ -61,6 +61,15 @@ def read_jsonl(
         if batch.rows:
             yield batch
         line += stretch.text.count(b"\n") + 1
+    return line - first_line
+
+
+def _writer(known: KnownItems, fields: Collection[str]) -> AlikeLines | None:
+    if not fields:
+        return None
+    from markscheme.read.answers.alike import AlikeLines
+
+    return AlikeLines(known.ids, fields)
 
 
 def _gathered(stretches: Iterable[Stretch], limits: Limits) -> Iterator[Stretch]:

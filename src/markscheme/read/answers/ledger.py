@@ -5,17 +5,19 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING, TypeAlias
 
-import polars as pl
-
 from markscheme.read.answers.excerpt import excerpt
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import polars as pl
+
     from markscheme.read.answers.batch import AlikeRows, AnswerBatch
 
 Marks: TypeAlias = dict[str, bytearray]
+Attempts: TypeAlias = list[tuple[str | None, str, int, int]]
+"""Stretches of attempts: the subject, the item, the first attempt and the last one."""
 
 _SMALLEST = 32
 _ALLOWANCE = 1 << 25
@@ -83,6 +85,8 @@ class Ledger:
 
         Nothing is entered where that is not so.
         """
+        import polars as pl
+
         attempt = pl.col("attempt")
         runs = table.group_by("item", "subject").agg(
             attempt.min().alias("first"),
@@ -102,6 +106,41 @@ class Ledger:
         for seen, first, last in spans:
             seen[first : last + 1] = b"\1" * (last + 1 - first)
         return True
+
+    def known(self, attempts: Attempts) -> Attempts:
+        """Return those of the attempts that have been seen, one by one."""
+        return [
+            (subject, item, attempt, attempt)
+            for subject, item, first, last in attempts
+            for attempt in self._seen(subject, item, first, last)
+        ]
+
+    def _seen(self, subject: str | None, item: str, first: int, last: int) -> Iterator[int]:
+        seen = self._marks.get(subject, {}).get(item, b"")
+        at = seen.find(1, first, last + 1)
+        while at >= 0:
+            yield at
+            at = seen.find(1, at + 1, last + 1)
+        far = self._far.get((item, subject))
+        if far:
+            beyond = range(max(first, len(seen)), last + 1)
+            yield from (
+                far.intersection(beyond)
+                if len(beyond) <= len(far)
+                else (attempt for attempt in far if attempt in beyond)
+            )
+
+    def enter(self, attempts: Attempts) -> None:
+        """Enter stretches of attempts, of which none has been seen."""
+        for subject, item, first, last in attempts:
+            self._spare += _PER_ANSWER * (last + 1 - first)
+            seen = self._marks.setdefault(subject, {}).setdefault(item, bytearray())
+            if last >= len(seen):
+                self._enter(item, subject, last)
+            near = range(first, min(last + 1, len(seen)))
+            seen[near.start : near.stop] = b"\1" * len(near)
+            for attempt in range(max(first, len(seen)), last):
+                self._enter(item, subject, attempt)
 
     def _tables(self, subjects: Sequence[str | None]) -> Iterable[Marks]:
         distinct = set(subjects)

@@ -10,13 +10,15 @@ class Limits:
     """Bounds of a reader. A row longer than `row_bytes` is an error row and is never held whole.
 
     A batch is handed on after the block with which it reaches `batch_rows` rows or `batch_bytes`
-    bytes. Blocks are small on purpose: what is still in the cache is parsed faster.
+    bytes. Blocks are small on purpose: what is still in the cache is parsed faster. A part is what
+    one process scores at a time.
     """
 
     row_bytes: int = 10_000_000
     batch_rows: int = 32_768
     batch_bytes: int = 8_388_608
     block_bytes: int = 262_144
+    part_bytes: int = 4_194_304
 
 
 USUAL = Limits()

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from markscheme.read.answers.batch import AnswerBatch
 
-_JSONL = (".jsonl", ".ndjson")
-_ALLOWED = (*_JSONL, ".parquet", ".csv")
+JSONL = (".jsonl", ".ndjson")
+_ALLOWED = (*JSONL, ".parquet", ".csv")
 _STDIN = "<stdin>"
 _HEAD = 65_536
 
@@ -55,30 +55,31 @@ def read_answers(
     if not str(source):
         raise UsageError("the file of answers has no name; name one, or `-` for JSONL on stdin")
     path = Path(source)
-    _refuse_unless_readable(path)
+    refuse_unless_readable(path)
     if path.suffix.lower() != ".parquet":
         return _ahead(_text_answers(path, known, ledger, fields, limits))
     if path.stat().st_size == 0:
         return iter(())
-    from markscheme.read.answers.parquet import read_parquet  # noqa: PLC0415 - polars, if needed
+    from markscheme.read.answers.parquet import read_parquet
 
     return read_parquet(path, known=known, ledger=ledger, limits=limits)
 
 
-def _refuse_unless_readable(path: Path) -> None:
+def refuse_unless_readable(path: Path) -> None:
+    """Raise with the reason where a file of answers cannot be opened."""
     with suppress(OSError, ValueError):  # a name that no file can have fails to open below
         if path.is_dir():
-            raise AnswersError([_problem(path, "this is a folder; name a file of answers in it")])
+            raise AnswersError([problem_in(path, "this is a folder; name a file of answers in it")])
     if path.suffix.lower() not in _ALLOWED:
         allowed = ", ".join(_ALLOWED)
         raise UsageError(f"`{path}`: answers are read from {allowed}, or `-` for JSONL on stdin")
     try:
         path.open("rb").close()
     except FileNotFoundError:
-        raise AnswersError([_problem(path, "there is no such file")]) from None
+        raise AnswersError([problem_in(path, "there is no such file")]) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise AnswersError([_problem(path, f"this cannot be opened: {why}")]) from error
+        raise AnswersError([problem_in(path, f"this cannot be opened: {why}")]) from error
 
 
 def _text_answers(
@@ -89,13 +90,11 @@ def _text_answers(
     limits: Limits,
 ) -> Iterator[AnswerBatch]:
     file = _STDIN if path is None else str(path)
-    is_jsonl = path is None or path.suffix.lower() in _JSONL
+    is_jsonl = path is None or path.suffix.lower() in JSONL
     with _opened(path) as stream:
-        head = _head(stream, file)
-        fault = fault_in_head(head)
-        if fault and not (is_jsonl and holds_a_row(head)):
-            raise AnswersError([_problem(file, fault)])
-        blocks = chain([head], iter(partial(_block, stream, file, limits.block_bytes), b""))
+        head = head_of(stream, file)
+        refuse_unless_text(head, file, is_jsonl=is_jsonl)
+        blocks = chain([head], iter(partial(block_of, stream, file, limits.block_bytes), b""))
         if is_jsonl:
             yield from read_jsonl(blocks, known=known, ledger=ledger, fields=fields, limits=limits)
         else:
@@ -115,27 +114,36 @@ def _ahead(batches: Iterator[AnswerBatch]) -> Iterator[AnswerBatch]:
 def _opened(path: Path | None) -> Iterator[BinaryIO]:
     if path is None:
         if sys.stdin is None:
-            raise AnswersError([_problem(_STDIN, "the standard input is closed")])
+            raise AnswersError([problem_in(_STDIN, "the standard input is closed")])
         yield sys.stdin.buffer
     else:
         with path.open("rb", buffering=0) as stream:
             yield stream
 
 
-def _head(stream: BinaryIO, file: str) -> bytes:
+def refuse_unless_text(head: bytes, file: str, *, is_jsonl: bool) -> None:
+    """Raise where a file that begins with `head` is no text, and no row of it can be read."""
+    fault = fault_in_head(head)
+    if fault and not (is_jsonl and holds_a_row(head)):
+        raise AnswersError([problem_in(file, fault)])
+
+
+def head_of(stream: BinaryIO, file: str) -> bytes:
     """Return the beginning of a stream, which may arrive in small pieces, without its mark."""
     head = b""
-    while len(head) < _HEAD and (more := _block(stream, file, _HEAD - len(head))):
+    while len(head) < _HEAD and (more := block_of(stream, file, _HEAD - len(head))):
         head += more
     return head.removeprefix(codecs.BOM_UTF8)
 
 
-def _block(stream: BinaryIO, file: str, size: int) -> bytes:
+def block_of(stream: BinaryIO, file: str, size: int) -> bytes:
+    """Return the next bytes of a stream."""
     try:
         return stream.read(size)
     except OSError as error:
-        raise AnswersError([_problem(file, f"this cannot be read: {error.strerror}")]) from error
+        raise AnswersError([problem_in(file, f"this cannot be read: {error.strerror}")]) from error
 
 
-def _problem(file: str | Path, message: str) -> Problem:
+def problem_in(file: str | Path, message: str) -> Problem:
+    """Return what is wrong with a file as a whole."""
     return Problem(file=str(file), line=1, field="", message=message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -30,15 +31,36 @@ def read_parquet(
     path: Path, *, known: KnownItems, ledger: Ledger, limits: Limits = USUAL
 ) -> Iterator[AnswerBatch]:
     """Yield the answers in a file, slice by slice."""
-    try:
+    for rows in slices_of(path, limits):
+        batch = read_slice(path, rows, known=known, first_line=rows.start + 1)
+        ledger.strike(batch)
+        yield batch
+
+
+def slices_of(path: Path, limits: Limits = USUAL) -> list[range]:
+    """Return the rows of a file in stretches that can be read at once."""
+    with _refusing(path):
         scan = pl.scan_parquet(path, glob=False)
-        names = _names(scan.collect_schema(), str(path))
+        _names(scan.collect_schema(), str(path))
         height = scan.select(pl.len()).collect().item()
         step = _rows_at_once(path.stat().st_size, height, limits)
-        for start in range(0, height, step):
-            batch = _batch(scan.select(names).slice(start, step).collect(), start + 1, known)
-            ledger.strike(batch)
-            yield batch
+        return [range(start, min(start + step, height)) for start in range(0, height, step)]
+
+
+def read_slice(path: Path, rows: range, *, known: KnownItems, first_line: int = 1) -> AnswerBatch:
+    """Read some rows of a file, and number them from `first_line`."""
+    with _refusing(path):
+        scan = pl.scan_parquet(path, glob=False)
+        names = _names(scan.collect_schema(), str(path))
+        frame = scan.select(names).slice(rows.start, len(rows)).collect()
+        return _batch(frame, first_line, known)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Say of a file that is not Parquet that it is not."""
+    try:
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         message = f"this cannot be read as Parquet: {excerpt(str(error))}"
         raise AnswersError([Problem(file=str(path), line=1, field="", message=message)]) from error

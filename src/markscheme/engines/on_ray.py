@@ -1,0 +1,236 @@
+"""On Ray: plain tasks over shares of the answers, on this machine or on a cluster.
+
+A task runs the same scoring as every engine over some parts of one file and writes their rows to a
+Parquet file of its own. What comes back is small: exact counts, runs of attempts, the first bad
+rows. Nothing is shuffled; the driver puts shares together in order, as it would single parts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from markscheme.errors import UsageError
+from markscheme.read.answers import Attempts, Part, answer_files, lines_in, parts_of
+from markscheme.vocabulary import RowError
+from markscheme.weigh.aggregate import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+
+    import polars as pl
+
+    from markscheme.engines.scoring import Scoring
+    from markscheme.vocabulary import Exam, Rubric
+
+PARTS_IN_A_SHARE = 16
+RETRIES = 5
+_AHEAD = 4  # shares under way for each core
+_LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What one task scores: consecutive parts of one file, after so many lines of it."""
+
+    number: int
+    parts: tuple[Part, ...]
+    before: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """What a task gives back."""
+
+    counts: Counts
+    attempts: Attempts
+    errors: list[RowError]
+    answers: int
+
+
+def file_of(number: int) -> str:
+    """Return the name of the file that a share is written to."""
+    return f"part-{number:05}.parquet"
+
+
+class OnRay:
+    """Scores a file or a folder of answers with Ray; starts one here where no address is given."""
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        exam: Exam,
+        answers: str | Path,
+        *,
+        address: str | None = None,
+        workers: int | None = None,
+    ) -> None:
+        self.rubric = rubric
+        self.exam = exam
+        self.answers = answers
+        self.is_folder = Path(answers).is_dir()
+        self._files = [path.resolve() for path in answer_files(answers)]
+        if not self._files:
+            raise UsageError(f"`{answers}`: Ray reads .jsonl and .parquet, a file or a folder")
+        self._address = address
+        self._workers = workers
+        self._ray = _imported()
+        self._ours = False
+
+    def __enter__(self) -> Self:
+        if not self._ray.is_initialized():
+            self._start()
+        self._score = self._ray.remote(max_retries=RETRIES)(score_share)
+        self._count = self._ray.remote(max_retries=RETRIES)(count_lines)
+        self._given = self._ray.put((self.rubric, self.exam, self.is_folder))
+        return self
+
+    def _start(self) -> None:
+        here = {
+            "num_cpus": self._workers,
+            "include_dashboard": False,
+            "_node_ip_address": _LOOPBACK,
+        }
+        try:
+            self._ray.init(
+                address=self._address or "local",
+                log_to_driver=False,
+                logging_level="ERROR",
+                **({} if self._address else here),
+            )
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            where = f"reached at `{self._address}`" if self._address else "started here"
+            raise UsageError(f"Ray cannot be {where}: {error}") from None
+        self._ours = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._ours:
+            self._ray.shutdown()
+
+    def totals(self, scoring: Scoring, folder: Path) -> Iterator[Total]:
+        """Score everything into files in a folder; yield what each task gave back, in order.
+
+        A share that holds attempts which were answered before it is scored again without them.
+        """
+        number = 0
+        for share, task in self._under_way(folder):
+            total = self._result(task, share)
+            known = scoring.ledger.known(total.attempts)
+            if known:
+                total = self._result(self._submit(share, folder, known), share)
+            scoring.ledger.enter(total.attempts)
+            scoring.tally.counts.merge(total.counts)
+            scoring.keep_errors(total.errors)
+            number = share.number + 1
+            yield total
+        _write_missing(scoring, folder / file_of(number))
+
+    def _under_way(self, folder: Path) -> Iterator[tuple[Share, Any]]:
+        """Yield shares in order, each with its task; some tasks run ahead."""
+        shares = self._shares()
+        ahead = _AHEAD * int(self._ray.cluster_resources().get("CPU", 1))
+        tasks = deque((share, self._submit(share, folder)) for share in islice(shares, ahead))
+        while tasks:
+            yield tasks.popleft()
+            tasks.extend((share, self._submit(share, folder)) for share in islice(shares, 1))
+
+    def _submit(self, share: Share, folder: Path, struck: Attempts | None = None) -> Any:
+        return self._score.remote(self._given, share, struck or [], folder)
+
+    def _shares(self) -> Iterator[Share]:
+        number = 0
+        for path in self._files:
+            before = 0
+            groups = list(_groups(parts_of(path, file=path.name if self.is_folder else None)))
+            for group, lines in zip(groups, self._lines(groups), strict=True):
+                yield Share(number=number, parts=group, before=before)
+                number, before = number + 1, before + lines
+
+    def _lines(self, groups: list[tuple[Part, ...]]) -> Iterable[int]:
+        """Return how many lines each group has, if any comes after it and has to know."""
+        counts: list[int] = self._ray.get([self._count.remote(group) for group in groups[:-1]])
+        return [*counts, *([0] if groups else [])]
+
+    def _result(self, task: Any, share: Share) -> Total:
+        """Return what a task gave back; what it raised is raised here as itself."""
+        lost = self._ray.exceptions.RayError
+        try:
+            total: Total = self._ray.get(task)
+        except self._ray.exceptions.RayTaskError as error:
+            raise (error.cause or error) from None
+        except lost as error:
+            place = f"`{share.parts[0].path}` from byte {share.parts[0].start}"
+            told = f"Ray lost the task for {place} {RETRIES + 1} times"
+            raise UsageError(f"{told}: {type(error).__name__}; nothing was written") from None
+        return total
+
+
+def score_share(
+    given: tuple[Rubric, Exam, bool], share: Share, struck: Attempts, folder: Path
+) -> Total:
+    """Score a share and write its rows: the body of a task, which may run more than once."""
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a task has one core
+    from markscheme.engines.attempts import how_many, joined
+    from markscheme.engines.scoring import Scoring
+    from markscheme.tell.files import write_frames
+
+    rubric, exam, files = given
+    scoring = Scoring(rubric, exam, files=files)
+    scoring.continue_after(share.parts[0].path, share.before, struck)
+    attempts: Attempts = []
+
+    def rows() -> Iterator[pl.DataFrame]:
+        for part in share.parts:
+            stretch = scoring.placed(scoring.scorer.score(part))
+            attempts.extend(stretch.attempts)
+            yield from scoring.written_out(stretch)
+
+    write_frames(rows(), folder / file_of(share.number), scoring.schema, scoring.result)
+    counts = scoring.tally.counts
+    counts.add_up()
+    return Total(
+        counts=counts,
+        attempts=joined(attempts),
+        errors=scoring.errors,
+        answers=how_many(attempts),
+    )
+
+
+def count_lines(parts: tuple[Part, ...]) -> int:
+    """Count the lines of parts: the body of a task."""
+    return sum(map(lines_in, parts))
+
+
+def _groups(parts: Iterator[Part]) -> Iterator[tuple[Part, ...]]:
+    while group := tuple(islice(parts, PARTS_IN_A_SHARE)):
+        yield group
+
+
+def _write_missing(scoring: Scoring, path: Path) -> None:
+    from markscheme.tell.files import write_frames
+
+    frames = list(scoring.missing())
+    if frames:
+        write_frames(frames, path, scoring.schema, scoring.result)
+
+
+def _imported() -> Any:
+    """Import Ray, which reports to nobody from here."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns of a change
+    try:
+        import ray
+    except ImportError:
+        told = "Ray is not installed; it comes with an extra"
+        raise UsageError(f'{told}: pip install "markscheme[ray]"') from None
+    return ray

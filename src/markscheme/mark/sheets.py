@@ -1,0 +1,87 @@
+"""Marked answers as they are handed on: small, and complete in themselves.
+
+A sheet holds codes where a frame holds reasons, so that sending one to another process costs
+little; `frames` writes it out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from markscheme.exact import number
+from markscheme.mark.scoring import score_of
+
+if TYPE_CHECKING:
+    from markscheme.mark.columns import CellTable, Marked
+    from markscheme.vocabulary import Rubric
+
+
+_KNOWN = ("attempt", "subject", "latency_ms", "tokens_in", "tokens_out", "cost", "output")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """One row for each answer, and for each axis the cells that the codes of the rows lead to.
+
+    A column of `rows` that would hold nothing is left out. `item` is the position in the exam.
+    """
+
+    rows: pl.DataFrame
+    cells: list[pl.DataFrame]
+
+    def packed(self) -> Sheet:
+        """Return the same answers with no cells but their own."""
+        rows, cells = self.rows, []
+        for axis, table in enumerate(self.cells):
+            codes = rows[code_of(axis)]
+            used = codes.unique()
+            places = pl.zeros(table.height, dtype=pl.UInt32, eager=True)
+            places.scatter(used, pl.int_range(len(used), dtype=pl.UInt32, eager=True))
+            rows = rows.with_columns(places.gather(codes).alias(code_of(axis)))
+            cells.append(table[used])
+        return Sheet(rows=rows, cells=cells)
+
+
+def code_of(axis: int) -> str:
+    """Return the name of the column with the codes of an axis."""
+    return f"axis {axis}"
+
+
+def sheet_of(rubric: Rubric, marked: Marked) -> Sheet:
+    """Return the answers of one batch as a sheet."""
+    known = (marked.table[name] for name in _KNOWN if name in marked.table.columns)
+    columns = [
+        marked.items.alias("item"),
+        marked.got.alias("got"),
+        marked.readings.alias("reading"),
+        _scores(rubric, marked).alias("score"),
+        *(codes.alias(code_of(axis)) for axis, codes in enumerate(marked.codes)),
+        marked.table["line"],
+        *(column for column in known if column.null_count() < len(column)),
+    ]
+    weights = [Fraction(spec.weight) for spec in rubric]
+    cells = [_cells(table, weight) for table, weight in zip(marked.tables, weights, strict=True)]
+    return Sheet(rows=pl.DataFrame(columns), cells=cells)
+
+
+def _cells(table: CellTable, weight: Fraction) -> pl.DataFrame:
+    """Return what can be told of each cell of an axis."""
+    cells = table.frame()
+    values = pl.Series([number(value) for value in table.values], dtype=pl.Float64)
+    weighted = [None if value is None else number(value * weight) for value in table.values]
+    return cells.select(
+        values.gather(cells["number"]).alias("value"),
+        pl.Series(weighted, dtype=pl.Float64).gather(cells["number"]).alias("weighted"),
+        "reason",
+        "near_miss",
+    )
+
+
+def _scores(rubric: Rubric, marked: Marked) -> pl.Series:
+    """Return the nearest double of each exact score, computed once for each set of values."""
+    known = {code: number(score_of(rubric, list(values))) for code, values in marked.values.items()}
+    return marked.vectors.replace_strict(list(known), list(known.values()), return_dtype=pl.Float64)
