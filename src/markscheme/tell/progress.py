@@ -14,9 +14,12 @@ if TYPE_CHECKING:
         """Anything that was scored."""
 
         @property
-        def answers(self) -> int: ...
+        def answers(self) -> int:
+            """How many answers it has."""
+
         @property
-        def counts(self) -> Counts: ...
+        def counts(self) -> Counts:
+            """What was counted."""
 
     S = TypeVar("S", bound=Scored)
 
