@@ -8,6 +8,7 @@ rows. Nothing is shuffled; the driver puts shares together in order, as it would
 from __future__ import annotations
 
 import os
+import socket
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
@@ -32,6 +33,7 @@ PARTS_IN_A_SHARE = 16
 RETRIES = 5
 _AHEAD = 4  # shares under way for each core
 _LOOPBACK = "127.0.0.1"
+_PATIENCE = 10  # seconds that a cluster may take to answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +99,14 @@ class OnRay:
             "_node_ip_address": _LOOPBACK,
         }
         try:
+            _refuse_unless_listening(self._address)
             self._ray.init(
                 address=self._address or "local",
                 log_to_driver=False,
                 logging_level="ERROR",
                 **({} if self._address else here),
             )
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             where = f"reached at `{self._address}`" if self._address else "started here"
             raise UsageError(f"Ray cannot be {where}: {error}") from None
         self._ours = True
@@ -222,6 +225,13 @@ def _write_missing(scoring: Scoring, path: Path) -> None:
     frames = list(scoring.missing())
     if frames:
         write_frames(frames, path, scoring.schema, scoring.result)
+
+
+def _refuse_unless_listening(address: str | None) -> None:
+    """Raise at once where nobody listens; Ray would try for minutes and then end this process."""
+    host, colon, port = (address or "").rpartition(":")
+    if colon and port.isdecimal() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
 
 
 def _imported() -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
         @property
         def answers(self) -> int:
-            """How many answers."""
+            """How many answers it has."""
 
         @property
         def counts(self) -> Counts:

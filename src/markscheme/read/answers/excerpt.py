@@ -11,7 +11,7 @@ def excerpt(said: str | bytes, width: int = WIDTH) -> str:
     """Return the beginning of `said` in at most `width` printable characters."""
     head = said[: width * _UTF8_WIDEST]
     text = head.decode(errors="replace") if isinstance(head, bytes) else head
-    clean = "".join(map(_printable, text)).strip()
+    clean = (text if text.isprintable() else "".join(map(_printable, text))).strip()
     cut = len(clean) > width or len(said) > len(head)
     return clean[: width - 1] + "…" if cut else clean
 
