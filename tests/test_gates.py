@@ -144,6 +144,12 @@ def test_the_order_of_items_changes_no_outcome(order: list[int], values: list[Fr
     ]
 
 
+def test_a_gate_without_a_finite_limit_cannot_be_made() -> None:
+    for limits in ({}, {"at_least": "NaN"}, {"at_most": "Infinity"}):
+        with pytest.raises(ValueError, match="a finite limit or a baseline"):
+            gate(**limits)
+
+
 # --- each metric --------------------------------------------------------------------------------
 
 MIXED: dict[str, list[Cells]] = {"a": [(1, 1)], "b": [(0, 1)], "c": [(1, 0)], "d": [(1, 1)]}

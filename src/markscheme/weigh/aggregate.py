@@ -25,7 +25,7 @@ Key = tuple[str | None, int, int]
 _MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
 _PENDING = 100_000
 _NOTHING: dict[Values, int] = Frozen()  # type: ignore[assignment]
-# No two doubles from 0 to 2^63 have a sum that needs more digits than this.
+# More digits than any sum of doubles from 0 to 2^63 can have.
 _EXACT = Context(prec=800, traps=[Inexact])
 
 
@@ -152,12 +152,9 @@ class _Counts:
             return {}
         self._collapse()
         found: dict[str | None, dict[Any, int]] = {}
-        for subject, value, count in self._rows():
+        for subject, value, count in self._parts[0].iter_rows():
             found.setdefault(subject, {})[value] = count
         return found
-
-    def _rows(self) -> Iterator[tuple[str | None, Any, int]]:
-        return self._parts[0].iter_rows()
 
 
 def _total(counts: dict[Any, int]) -> Total:
