@@ -144,6 +144,12 @@ def test_the_order_of_items_changes_no_outcome(order: list[int], values: list[Fr
     ]
 
 
+def test_a_gate_without_a_finite_limit_cannot_be_made() -> None:
+    for limits in ({}, {"at_least": "NaN"}, {"at_most": "Infinity"}):
+        with pytest.raises(ValueError, match="a finite limit or a baseline"):
+            gate(**limits)
+
+
 # --- each metric --------------------------------------------------------------------------------
 
 MIXED: dict[str, list[Cells]] = {"a": [(1, 1)], "b": [(0, 1)], "c": [(1, 0)], "d": [(1, 1)]}
@@ -362,6 +368,21 @@ def test_the_losses_are_all_that_is_missing_to_full_marks(cells: list[Cells]) ->
         assert seen.observed + sum(loss.lost for loss in seen.fix_first) == 1
         losses = [loss.lost for loss in seen.fix_first]
         assert losses == sorted(losses, reverse=True)
+
+
+@given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=6), SHARES)
+def test_without_detail_the_outcomes_are_the_same(cells: list[Cells], before: Fraction) -> None:
+    items = {f"i{n}": [cell] for n, cell in enumerate(cells)}
+    gates = (gate(at_least="0.5"), gate("passed", name="p", at_least="0.5"), *TUTOR.gates[4:])
+    baseline = run_of({item: [(before, before)] for item in items})
+    one, two = (
+        judge(rubric(*gates), exam_of(items), run_of(items), baseline, detailed=detailed)
+        for detailed in (True, False)
+    )
+    assert [(o.outcome, o.observed, o.margin) for o in one.outcomes] == [
+        (o.outcome, o.observed, o.margin) for o in two.outcomes
+    ]
+    assert (one.verdict, one.because) == (two.verdict, two.because)
 
 
 def test_what_the_gates_say_is_plain_data() -> None:

@@ -278,6 +278,12 @@ def test_else_the_latest_complete_run_that_meets_the_gates() -> None:
     assert (proposal.run, proposal.score) == (None, None)
 
 
+def test_where_no_gate_has_a_say_any_complete_run_may_be_the_baseline() -> None:
+    free = dataclasses.replace(NEW, gates=(KEEP,))
+    (proposal,) = recalibrate([past("one", 1, 1), past("torn", 1, 1, errors=1)], free).proposals
+    assert proposal.run == "one"
+
+
 def test_an_incomplete_run_is_weighed_but_has_no_rank() -> None:
     found = recalibrate([past("torn", 4, 4, errors=1), past("one", 4, 0)], NEW)
     assert (found.runs[0].after, found.runs[0].rank_after) == (Fraction(1), None)

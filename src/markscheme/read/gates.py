@@ -153,10 +153,10 @@ def read_gates(tree: Map, axes: Collection[str], complaints: Complaints) -> list
         if model is None:
             _complain_of_metric(entry, path, complaints)
             continue
-        if isinstance(entry, Map):
-            for field, message in _problems(entry, model, axes):
-                complaints.add((*path, *field), message)
-        if checked is not None:
+        problems = list(_problems(entry, model, axes)) if isinstance(entry, Map) else []
+        for field, message in problems:
+            complaints.add((*path, *field), message)
+        if checked is not None and not problems:
             found.append(_made(cast("GateModel", checked)))
     return found
 

@@ -30,7 +30,7 @@ _MEASURED = {
 }
 _PENDING = 100_000
 _NOTHING: dict[Values, int] = Frozen()  # type: ignore[assignment]
-# No two doubles from 0 to 2^63 have a sum that needs more digits than this.
+# More digits than any sum of doubles from 0 to 2^63 can have.
 _EXACT = Context(prec=800, traps=[Inexact])
 
 

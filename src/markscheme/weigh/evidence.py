@@ -26,10 +26,11 @@ def non_inferiority(pairs: Sequence[tuple[Fraction, Fraction]], limit: Allowance
     """Test pairs of (baseline, candidate) against the largest drop allowed, one-sided at 95 %."""
     kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
     margin = Fraction(0) if limit.relative else -Fraction(limit.amount)
-    sample = Sample.of([after - kept * before for before, after in pairs])
+    differences = {pair: pair[1] - kept * pair[0] for pair in set(pairs)}
+    sample = Sample.of([differences[pair] for pair in pairs])
     if sample is None:
         return _inconclusive(len(pairs), margin)
-    if not sample.standard_error or len({after - before for before, after in pairs}) == 1:
+    if not sample.standard_error or len({after - before for before, after in differences}) == 1:
         bounds: _Bounds = _Unmoved(centre=float(sample.mean), kept=float(kept))
     else:
         bounds = _Spread(centre=float(sample.mean), sd=sample.sd)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 Values: TypeAlias = tuple[Fraction | None, ...]
 
@@ -26,12 +26,17 @@ class Marks:
     items: Mapping[str, Mapping[Values, int]]
     errors: int = 0
 
-    def counts(self, items: Iterable[str] | None = None) -> Iterator[tuple[Values, int]]:
-        """Yield the sets of axis values and their counts, of the items named or of all."""
-        found = self.items.values() if items is None else (self.items[item] for item in items)
-        for counts in found:
-            if counts:
-                yield from counts.items()
+    def counts(self, items: Iterable[str] | None = None) -> list[tuple[Values, int]]:
+        """Return the sets of axis values and their counts, over the items named or over all.
+
+        Sets that are one object are one entry: comparing fractions costs more than adding counts.
+        """
+        alike: dict[int, tuple[Values, int]] = {}
+        for counts in self.items.values() if items is None else map(self.items.__getitem__, items):
+            for values, count in counts.items():
+                known = alike.get(id(values))
+                alike[id(values)] = (values, count + known[1] if known else count)
+        return list(alike.values())
 
     @property
     def answers(self) -> int:
@@ -51,7 +56,7 @@ class Marks:
     @property
     def complete(self) -> bool:
         """Whether every item was answered and every row and cell could be scored."""
-        return not (self.missing or self.errors or self.unscored) and self.answers > 0
+        return bool(self.items) and not (self.errors or self.missing or self.unscored)
 
     def merged(self, other: Marks) -> Marks:
         """Return the marks of both together, as if they had been counted at once."""
