@@ -24,7 +24,16 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
-    from markscheme.library import load_exam, load_rubric, score, verify
+    from markscheme.library import load_exam, load_rubric, read_transcript, score, verify
+    from markscheme.transcript import (
+        Call,
+        CallStatus,
+        Dispatch,
+        Mutation,
+        Prompt,
+        Tokens,
+        Transcript,
+    )
     from markscheme.vocabulary import (
         Answer,
         Axis,
@@ -52,7 +61,8 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
-    "library": "load_exam load_rubric score verify",
+    "library": "load_exam load_rubric read_transcript score verify",
+    "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
     "vocabulary": (
         "Answer Axis AxisSpec Breakdown Cell Exam Gate GateOutcome Item Level Outcome Reading "
         "Response RowError Rubric Status SubjectSummary Summary"
@@ -81,7 +91,10 @@ __all__ = [
     "Axis",
     "AxisSpec",
     "Breakdown",
+    "Call",
+    "CallStatus",
     "Cell",
+    "Dispatch",
     "DocumentError",
     "Exam",
     "Finding",
@@ -91,8 +104,10 @@ __all__ = [
     "Item",
     "Level",
     "MarkschemeError",
+    "Mutation",
     "Outcome",
     "Problem",
+    "Prompt",
     "Reading",
     "Response",
     "Result",
@@ -101,11 +116,14 @@ __all__ = [
     "Status",
     "SubjectSummary",
     "Summary",
+    "Tokens",
+    "Transcript",
     "UsageError",
     "Verification",
     "__version__",
     "load_exam",
     "load_rubric",
+    "read_transcript",
     "score",
     "verify",
 ]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from markscheme.read.breakdowns import Published
+    from markscheme.transcript import Transcript
     from markscheme.vocabulary import Answer, Axis
     from markscheme.weigh.verification import Verification
 
@@ -205,3 +206,38 @@ def _rubric_named_by(published: Published) -> str:
         told = f"`{published.file}` was scored under the rubric `{name}`"
         raise UsageError(f"{told}; name its file with --rubric")
     return name
+
+
+def read_transcript(
+    path: str | Path, log_format: str | None = None, *, session: str | None = None
+) -> Transcript:
+    """Read what an agent did from its session log, whatever tool wrote it.
+
+    The format is recognised from the content; `log_format` forces one. Where there are several
+    sessions, `session` names one.
+
+    Raises:
+        UsageError: there is no such format or session, or there are several sessions.
+        InputError: it cannot be read, or no format is recognised.
+    """
+    found = [transcript for _, transcript in read_sessions(path, log_format, session=session)]
+    if len(found) > 1:
+        names = ", ".join(f"`{transcript.session}`" for transcript in found[:10])
+        raise UsageError(f"`{path}` holds {len(found)} sessions; name one of {names}")
+    return found[0]
+
+
+def read_sessions(
+    path: str | Path, log_format: str | None = None, *, session: str | None = None
+) -> list[tuple[Path, Transcript]]:
+    """Read every session of a log or of a folder of logs, each with its file."""
+    from markscheme.read.transcripts import read_transcripts
+
+    found = read_transcripts(path, log_format)
+    if session is None:
+        return found
+    chosen = [(file, transcript) for file, transcript in found if transcript.session == session]
+    if not chosen:
+        names = ", ".join(f"`{transcript.session}`" for _, transcript in found[:10])
+        raise UsageError(f"`{path}` holds no session `{session}`, but {names}")
+    return chosen

@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
     "init": "Write a small working project to start from.",
     "score": "Score recorded answers and explain every point.",
+    "transcript": "Show what an agent did, from its session log.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
 }
 

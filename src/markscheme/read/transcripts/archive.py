@@ -1,4 +1,4 @@
-"""ZIP archives whose members may be packed with zstandard, which Python before 3.14 cannot unpack."""
+"""ZIP archives, also with members packed by zstandard, which Python before 3.14 cannot unpack."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ class Archive:
         if member is None or member.file_size > _LARGEST:
             return None
         try:
-            raw = self._zstandard(member) if member.compress_type == _ZSTANDARD else self._usual(member)
+            raw = (
+                self._zstandard(member)
+                if member.compress_type == _ZSTANDARD
+                else self._usual(member)
+            )
         except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, struct.error):
             return None
         except (NotImplementedError, RuntimeError):  # a packing or an encryption nobody can undo

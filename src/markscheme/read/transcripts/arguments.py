@@ -1,7 +1,8 @@
-"""What a call's arguments say of its kind: files, a shell command, short texts. The bulk is let go."""
+"""What a call's arguments say of its kind: files, a shell command, short texts. Not the bulk."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from pathlib import PurePosixPath
@@ -29,7 +30,9 @@ COMMANDS = ("command", "cmd")
 SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
 _TEXT = 200
 _TEXTS = 16
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.M)
+_PATCHED = re.compile(
+    r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE
+)
 _EMPTY: Mapping[str, str] = Frozen()
 
 
@@ -75,7 +78,7 @@ def _command(given: dict[str, Any]) -> str | None:
 def _script(words: list[str]) -> str:
     """Return what a shell is told to run, or the words as one would type them."""
     if PurePosixPath(words[0]).name in SHELLS:
-        for flag, script in zip(words[1:], words[2:], strict=False):
+        for flag, script in itertools.pairwise(words):
             if flag.startswith("-") and not flag.startswith("--") and flag.endswith("c"):
                 return script
     return shlex.join(words)

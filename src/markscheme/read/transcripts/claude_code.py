@@ -1,4 +1,4 @@
-"""Claude Code transcripts: `~/.claude/projects/<project>/<session>.jsonl` and the agents beside it."""
+"""Claude Code transcripts: `~/.claude/projects/…/<session>.jsonl` and the agents beside it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def read(log: Log) -> list[Transcript]:
 
 
 def _read_together(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
-    """Read sessions that lie together. A fork repeats lines of another; the older one keeps them."""
+    """Read sessions that lie together. A fork repeats another's lines; the older keeps them."""
     seen: set[str] = set()
     beside = {path for log in logs for path in companions(log.path, _session_of(log))}
     for log in sorted(logs, key=_began):
@@ -154,7 +154,7 @@ class Session:
     def take(self, record: Object, file: Path | None = None) -> None:
         """Take one line of the session's log, or of an agent's."""
         kind = record.get("type")
-        if kind == "assistant" or kind == "user":
+        if kind in {"assistant", "user"}:
             uuid = record.get("uuid")
             if type(uuid) is str:
                 if uuid in self._seen:

@@ -1,4 +1,4 @@
-"""What Claude Code's transcript and its output stream share: messages, usage, denials, dispatches."""
+"""What Claude Code's transcript and its output stream share: messages, usage, denials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`claude -p --output-format stream-json` and `json`: one object a line, an array, or the result."""
+"""`claude -p --output-format stream-json` and `json`: objects in lines, an array, or a result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markscheme.read.transcripts.claude_messages import (
     status_of,
     take_blocks,
 )
-from markscheme.read.transcripts.draft import CUT_OFF, Draft, summed
+from markscheme.read.transcripts.draft import CUT_OFF, Draft, DraftPrompt, summed
 from markscheme.read.transcripts.format import Format
 from markscheme.read.transcripts.values import (
     Object,
@@ -146,11 +146,13 @@ class Run:
             main.gap(_NO_RESULT)
         else:
             self._conclude(self._result)
+        if not main.prompts:
+            main.prompts.insert(0, DraftPrompt(None, 0, None, replied=bool(main.final)))
         main.children = self._children(main)
         return main.finish(NAME, skipped=skipped)
 
     def _children(self, parent: Agent) -> list[Transcript]:
-        """Return the agents that this one started; a call starts one agent, so there is no circle."""
+        """Return the agents that this one started; each is taken once, so there is no circle."""
         found = []
         for made in parent.dispatches:
             agent = self._agents.pop(made.agent, None) if made.agent is not None else None
@@ -176,7 +178,9 @@ class Run:
             main.say(answer, None)
 
     def _denials(self, result: Object) -> None:
-        denied = {text(found.get("tool_use_id")) for found in objects(result.get("permission_denials"))}
+        denied = {
+            text(found.get("tool_use_id")) for found in objects(result.get("permission_denials"))
+        }
         for agent in (self.main, *self._agents.values()):
             for made in agent.calls:
                 if made.id is not None and made.id in denied:

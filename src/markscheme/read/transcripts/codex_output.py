@@ -1,4 +1,4 @@
-"""How a call of Codex went. There is no error flag; exit codes stand in the output, in three styles."""
+"""How a call of Codex went: there is no error flag, but exit codes in the output, in styles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from markscheme.read.transcripts.values import joined, mapping, parsed
 from markscheme.transcript import CallStatus
 
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
-_REJECTED = re.compile(r"(?:patch|exec command|command|tool call)? ?(?:rejected|aborted) by (?:the )?user")
+_REJECTED = re.compile(
+    r"(?:patch|exec command|command|tool call)? ?(?:rejected|aborted) by (?:the )?user"
+)
 _FAILED = re.compile(r"(?:failed in sandbox|execution error|apply_patch verification failed)")
 _HEAD = 2_000
 

@@ -256,7 +256,9 @@ class Rollout:
     def _ended(self, event: Object, at: datetime | None) -> None:
         """Take what an event says of a call or of an agent, where the log keeps such events."""
         kind, id_ = event.get("type"), text(event.get("call_id"))
-        made = next((c for c in reversed(self.draft.calls) if id_ is not None and c.id == id_), None)
+        made = next(
+            (c for c in reversed(self.draft.calls) if id_ is not None and c.id == id_), None
+        )
         if kind == "item_completed":
             self._turn_item(mapping(event.get("item")), at)
         elif kind in {"sub_agent_activity", "collab_agent_spawn_end"}:
@@ -271,7 +273,7 @@ class Rollout:
             made.answered = made.answered or status is not None
 
     def _turn_item(self, item: Object, at: datetime | None) -> None:
-        """Take a prompt or an answer of the paginated history, which has no other record of them."""
+        """Take a prompt or an answer of the paginated history, which has no other events."""
         if item.get("type") in {"UserMessage", "user_message"}:
             self._asked(joined(item.get("content"), (*_TEXTS, "Text")), at)
         elif item.get("type") in {"AgentMessage", "agent_message"}:

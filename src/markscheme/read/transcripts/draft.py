@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from markscheme.read.transcripts.arguments import described
@@ -21,9 +23,7 @@ from markscheme.transcript import (
 from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-    from decimal import Decimal
+    from collections.abc import Iterable
 
     from markscheme.transcript import Mutation
 
@@ -117,9 +117,7 @@ class Draft:
     ) -> DraftCall:
         """Take a tool call with its arguments; its result may come later."""
         paths, command, arguments = described(name, given)
-        made = DraftCall(
-            name, id_, at, paths=paths, command=command, arguments=arguments
-        )
+        made = DraftCall(name, id_, at, paths=paths, command=command, arguments=arguments)
         self.calls.append(made)
         if id_ is not None:
             self._open.setdefault(id_, []).append(made)
@@ -247,14 +245,12 @@ def _mutations(calls: Iterable[Call]) -> Iterable[Mutation]:
 
 def summed(parts: Iterable[Tokens]) -> Tokens | None:
     """Return the sum of the parts, field by field; a field that no part has stays unknown."""
-    totals: Counter[str] = Counter()
-    known: set[str] = set()
-    for part in parts:
-        for name in ("input_uncached", "cache_read", "cache_write", "output", "reasoning"):
-            value = getattr(part, name)
-            if value is not None:
-                totals[name] += value
-                known.add(name)
-    if not known:
+    found = list(parts)
+    fields = {
+        name: [value for part in found if (value := getattr(part, name)) is not None]
+        for name in ("input_uncached", "cache_read", "cache_write", "output", "reasoning")
+    }
+    if not any(fields.values()):
         return None
-    return Tokens(**{name: totals[name] for name in known}, output_is_lower_bound=False)
+    totals: dict[str, Any] = {name: sum(of) if of else None for name, of in fields.items()}
+    return Tokens(**totals, output_is_lower_bound=False)

@@ -1,4 +1,4 @@
-"""Every log format that can be read, in the order in which a log is tried. A new one is one line."""
+"""Every log format that can be read, in the order in which a log is tried."""
 
 from __future__ import annotations
 

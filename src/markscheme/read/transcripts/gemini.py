@@ -1,4 +1,4 @@
-"""Gemini CLI sessions: `~/.gemini/tmp/<hash>/chats/session-*.json`, newer ones one message a line."""
+"""Gemini CLI sessions: `~/.gemini/tmp/…/session-*.json`, newer ones one message a line."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _said(content: Any) -> str | None:
 
 
 def _status(call: Object) -> CallStatus | None:
-    """Return how a call went; a command that failed is a success to the CLI, so look at its code."""
+    """Return how a call went; a command that failed is a success to the CLI, but for its code."""
     status = _STATUS.get(str(call.get("status")), CallStatus.NONE)
     if status is CallStatus.OK and call.get("name") == "run_shell_command":
         for part in objects(call.get("result")):
@@ -101,7 +101,7 @@ def _status(call: Object) -> CallStatus | None:
 
 
 def tokens_of(tokens: Object) -> Tokens:
-    """Return the usage of one message: cached tokens are part of the input, thoughts stand apart."""
+    """Return the usage of a message: cached tokens are part of the input, thoughts stand apart."""
     input_, cached = count(tokens.get("input")), count(tokens.get("cached"))
     output, thoughts = count(tokens.get("output")), count(tokens.get("thoughts"))
     return Tokens(

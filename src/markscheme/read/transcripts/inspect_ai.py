@@ -36,9 +36,7 @@ def recognises(log: Log) -> bool:
     if log.is_archive:
         return any(name.startswith(("samples/", "_journal/")) for name in Archive(log).names)
     document = mapping(log.document)
-    return isinstance(document.get("eval"), dict) and (
-        "samples" in document or "plan" in document
-    )
+    return isinstance(document.get("eval"), dict) and ("samples" in document or "plan" in document)
 
 
 def read(log: Log) -> list[Transcript]:

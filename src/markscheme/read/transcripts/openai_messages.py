@@ -1,4 +1,4 @@
-"""OpenAI chat message lists: requests, responses, trajectories, one conversation or one call a line.
+"""OpenAI chat message lists: conversations, requests with responses, trajectories.
 
 There are no times and no error flag: how a call went and how long it took is not known.
 """

@@ -189,7 +189,7 @@ def tokens_of(usage: Object) -> Tokens:
 
 FORMAT = Format(
     name=NAME,
-    looks_for="items with `type` function_call and `call_id`, or an object `response` with `output`",
+    looks_for="items with `type` function_call and `call_id`, or a `response` with `output`",
     recognises=recognises,
     read=read,
 )

@@ -195,6 +195,7 @@ class Run:
 
     def __init__(self) -> None:
         self.draft = Draft()
+        self.draft.prompt(None)
         self._used: list[Tokens] = []
         self._ended: str | None = None
 

@@ -139,7 +139,7 @@ class Session:
         return MAIN
 
     def _agent_of(self, span: Span) -> str:
-        """Return the agent that an agent's span is of: another one than above, or the same again."""
+        """Return the agent of an agent's span: another one than above, or the same again."""
         above = next((at for at in self._above(span) if _is_agent(at)), None)
         if above is None:
             return MAIN
@@ -174,7 +174,9 @@ class Session:
     def _take(self, span: Span, _at: Any, *, begins: bool) -> None:
         if not begins:
             draft = self._drafts[self._owner(span)]
-            draft.model(span.first("gen_ai.response.model", "gen_ai.request.model", "llm.model_name"))
+            draft.model(
+                span.first("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+            )
             draft.say(answer_of(span) or "", span.end)
         elif _is_agent(span):
             if span.id in self._drafts:
@@ -205,7 +207,9 @@ class Session:
     def _dispatch(self, span: Span) -> None:
         above = next((at for at in self._above(span) if _is_agent(at)), None)
         owner = MAIN if above is None else self._agent_of(above)
-        wrapping = next((self._calls[at.id] for at in self._above(span) if at.id in self._calls), None)
+        wrapping = next(
+            (self._calls[at.id] for at in self._above(span) if at.id in self._calls), None
+        )
         made = self._drafts[owner].dispatch(_shown(span), wrapping)
         made.agent, made.settled = span.id, True
         made.status = CallStatus.ERROR if span.failed else CallStatus.OK
@@ -276,7 +280,9 @@ def _contains(outer: Span, inner: Span) -> bool:
 def tokens_of(span: Span) -> Tokens | None:
     """Return the usage that a span carries. The input should include what came from the cache."""
     input_ = count(
-        span.first("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
+        span.first(
+            "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"
+        )
     )
     output = count(
         span.first(

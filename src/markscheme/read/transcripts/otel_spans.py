@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from markscheme.read.transcripts.values import (
@@ -16,7 +17,6 @@ from markscheme.read.transcripts.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
 _VALUES = ("stringValue", "intValue", "doubleValue", "boolValue", "string_value", "int_value")
 _SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")

@@ -22,7 +22,11 @@ _OUTPUT = ("gen_ai.completion", "llm.output_messages")
 def prompt_of(spans: Iterable[Span]) -> str | None:
     """Return the last thing that a user asked in the first of the spans that tells it."""
     for span in spans:
-        asked = [said for role, said in _messages(span, "gen_ai.input.messages", _INPUT) if role == "user"]
+        asked = [
+            said
+            for role, said in _messages(span, "gen_ai.input.messages", _INPUT)
+            if role == "user"
+        ]
         if asked:
             return asked[-1]
         value = span.text("input.value")
@@ -42,7 +46,9 @@ def answer_of(span: Span) -> str | None:
     return _vertex(span)
 
 
-def _messages(span: Span, whole: str, numbered: tuple[str, str]) -> Iterator[tuple[str | None, str]]:
+def _messages(
+    span: Span, whole: str, numbered: tuple[str, str]
+) -> Iterator[tuple[str | None, str]]:
     """Yield role and text of messages: a list in one attribute, or one attribute for each field."""
     for message in objects(parsed(span.first(whole))):
         said = _parts(message.get("parts")) or joined(message.get("content"))
@@ -62,7 +68,9 @@ def _indices(span: Span, prefixes: tuple[str, str]) -> set[int]:
 
 
 def _parts(parts: Any) -> str | None:
-    texts = [p.get("content", p.get("text")) for p in objects(parts) if p.get("type", "text") == "text"]
+    texts = [
+        p.get("content", p.get("text")) for p in objects(parts) if p.get("type", "text") == "text"
+    ]
     return "".join(found for found in texts if isinstance(found, str)) or None
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from markscheme.read.transcripts.format import Format
     from markscheme.transcript import Transcript
 
-SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"})
+SUFFIXES = frozenset(
+    {".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"}
+)
 
 
 def format_names() -> list[str]:

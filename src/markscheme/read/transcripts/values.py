@@ -81,7 +81,7 @@ def microseconds(value: Any) -> datetime | None:
 
 
 def seconds(start: datetime | None, end: datetime | None) -> Decimal | None:
-    """Return the exact time between two moments; `None` where one is unknown or they are swapped."""
+    """Return the exact time between two moments; `None` where it is not known or negative."""
     if start is None or end is None or end < start:
         return None
     return Decimal((end - start) // timedelta(microseconds=1)).scaleb(-6)
@@ -96,7 +96,7 @@ def milliseconds(value: Any) -> Decimal | None:
 
 
 def parsed(value: Any) -> Any:
-    """Return the JSON inside a string, or nothing where it is not valid; other values as they are."""
+    """Return the JSON inside a string, nothing where it is not valid; other values as they are."""
     if not isinstance(value, str):
         return value
     try:
@@ -114,7 +114,7 @@ def lenient(value: str) -> Any:
 
 
 def clean(value: str) -> str:
-    """Return a text that every encoder takes: a lone half of a character becomes a question mark."""
+    """Return a text that every encoder takes: half a character becomes a question mark."""
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
@@ -124,3 +124,8 @@ def joined(content: Any, kinds: tuple[str, ...] = ("text",)) -> str | None:
         return content or None
     texts = (part.get("text") for part in objects(content) if part.get("type") in kinds)
     return "".join(found for found in texts if isinstance(found, str)) or None
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text as a set: long tables of names read best so."""
+    return frozenset(text.split())

@@ -6,21 +6,23 @@ its output to a file.
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from markscheme.read.transcripts.arguments import SHELLS, patched
 from markscheme.read.transcripts.shell import Simple, real_file, simple_commands
+from markscheme.read.transcripts.values import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CHANGING = frozenset(
-    "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink shred "
-    "patch apply_patch applypatch mkfifo unzip gunzip gzip zip".split()
+_CHANGING = words(
+    "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "
+    "shred patch apply_patch applypatch mkfifo unzip gunzip gzip zip"
 )
-_KEYWORDS = frozenset("then do else elif if while until ! { } time".split())
+_KEYWORDS = words("then do else elif if while until ! { } time")
 _WRAPPERS = {  # the options of each that take a word of their own
     "sudo": "ugpCh",
     "doas": "uC",
@@ -62,7 +64,7 @@ _SUBCOMMANDS = {
     "git": "add commit push pull checkout switch restore reset revert merge rebase cherry-pick am "
     "apply rm mv clean stash tag branch init clone config remote worktree submodule",
 }
-_CHANGING_SUBCOMMANDS = {name: frozenset(verbs.split()) for name, verbs in _SUBCOMMANDS.items()}
+_CHANGING_SUBCOMMANDS = {name: words(verbs) for name, verbs in _SUBCOMMANDS.items()}
 _GIT_LOOKS = {  # a sub-command of git that only looks: its options or first words
     "stash": frozenset({"list", "show"}),
     "apply": frozenset({"--check", "--stat", "--numstat", "--summary"}),
@@ -70,10 +72,10 @@ _GIT_LOOKS = {  # a sub-command of git that only looks: its options or first wor
     "worktree": frozenset({"list"}),
     "submodule": frozenset({"status", "summary"}),
 }
-_GIT_REMOTE = frozenset("add remove rm rename set-url set-head set-branches prune update".split())
-_GIT_LISTS = frozenset(
+_GIT_REMOTE = words("add remove rm rename set-url set-head set-branches prune update")
+_GIT_LISTS = words(
     "-l --list -a --all -r --remotes -v -vv --contains --no-contains --merged --no-merged "
-    "--points-at --show-current --sort --format -n".split()
+    "--points-at --show-current --sort --format -n"
 )
 _DRY = frozenset({"--dry-run", "--help", "--version"})
 _IN_PLACE = re.compile(r"-[nEerpszlawu0]*i([.~_].*)?|--in-place(=.*)?")
@@ -100,9 +102,9 @@ def _changes(simple: Simple) -> Iterator[str]:
         yield ", ".join(files) if files else " ".join(words)[:_SHOWN]
 
 
-def _unwrapped(words: list[str]) -> list[str]:
+def _unwrapped(given: list[str]) -> list[str]:
     """Return the command itself, without keywords, assignments and the likes of `sudo -u me`."""
-    rest = words
+    rest = given
     while rest:
         head = PurePosixPath(rest[0]).name
         if head in _KEYWORDS or _ASSIGNMENT.fullmatch(rest[0]):
@@ -129,7 +131,7 @@ def _inner(verb: str, words: list[str], simple: Simple) -> Iterator[str]:
     scripts = list(simple.heredocs)
     if verb == "eval":
         scripts.append(" ".join(words[1:]))
-    for flag, script in zip(words[1:], words[2:], strict=False):
+    for flag, script in itertools.pairwise(words):
         if re.fullmatch(r"-[a-z]*c", flag):
             scripts.append(script)
             break
@@ -172,7 +174,9 @@ def _git(rest: list[str]) -> bool:
         return _first(words) in _GIT_REMOTE
     if verb == "config" and len(words) == 1:
         return False
-    if verb in {"clean", "add", "rm", "mv"} and any(re.fullmatch("-[a-z]*n[a-z]*", w) for w in words):
+    if verb in {"clean", "add", "rm", "mv"} and any(
+        re.fullmatch("-[a-z]*n[a-z]*", w) for w in words
+    ):
         return False
     return not _GIT_LOOKS.get(verb, frozenset()) & set(words)
 
