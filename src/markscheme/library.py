@@ -220,24 +220,10 @@ def read_transcript(
         UsageError: there is no such format or session, or there are several sessions.
         InputError: it cannot be read, or no format is recognised.
     """
-    found = [transcript for _, transcript in read_sessions(path, log_format, session=session)]
+    from markscheme.read.transcripts import read_transcripts
+
+    found = [transcript for _, transcript in read_transcripts(path, log_format, session=session)]
     if len(found) > 1:
         names = ", ".join(f"`{transcript.session}`" for transcript in found[:10])
         raise UsageError(f"`{path}` holds {len(found)} sessions; name one of {names}")
     return found[0]
-
-
-def read_sessions(
-    path: str | Path, log_format: str | None = None, *, session: str | None = None
-) -> list[tuple[Path, Transcript]]:
-    """Read every session of a log or of a folder of logs, each with its file."""
-    from markscheme.read.transcripts import read_transcripts
-
-    found = read_transcripts(path, log_format)
-    if session is None:
-        return found
-    chosen = [(file, transcript) for file, transcript in found if transcript.session == session]
-    if not chosen:
-        names = ", ".join(f"`{transcript.session}`" for _, transcript in found[:10])
-        raise UsageError(f"`{path}` holds no session `{session}`, but {names}")
-    return chosen

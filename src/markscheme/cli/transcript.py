@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import click
 
 from markscheme.cli.exits import Exit, command_body, whole_document
@@ -26,9 +28,10 @@ code is 0 when the log could be read, complete or not: `complete` and `gaps` say
 @command_body
 def command(source: str, log_format: str | None, session: str | None, format_: str) -> Exit:
     """Show what an agent did: prompts, calls, sub-agents, tokens, the answer."""
-    from markscheme.library import read_sessions
+    from markscheme.read.transcripts import read_transcripts
 
-    found = read_sessions(source, log_format, session=session)
+    gc.set_threshold(100_000, 50, 50)  # lines come and go; looking for cycles among them is waste
+    found = read_transcripts(source, log_format, session=session)
     if format_ == "json":
         import orjson
 
@@ -41,7 +44,7 @@ def command(source: str, log_format: str | None, session: str | None, format_: s
                 orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
             )
         return Exit.OK
-    from markscheme.tell.transcripts import print_timeline
+    from markscheme.tell.timeline import print_timeline
 
     for number, (file, transcript) in enumerate(found):
         if number:

@@ -44,11 +44,13 @@ class Usage:
 
     def __init__(self) -> None:
         self._messages: dict[Any, list[int]] = {}
+        self._last: Any = None
 
     def take(self, message: Any, usage: Any) -> None:
         """Take the usage that one line gives for a message."""
-        if type(usage) is not dict:
+        if type(usage) is not dict or (message, usage) == self._last:
             return
+        self._last = message, usage
         found = [count(usage.get(name)) or 0 for name in _FIELDS]
         known = self._messages.get(message)
         if known is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.read.transcripts.codex_rollout import tokens_of
+from markscheme.read.transcripts.codex_thread import tokens_of
 from markscheme.read.transcripts.draft import CUT_OFF, Draft, summed
 from markscheme.read.transcripts.format import Format
 from markscheme.read.transcripts.values import Object, mapping, text

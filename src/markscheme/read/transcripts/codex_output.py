@@ -13,7 +13,10 @@ _REJECTED = re.compile(
     r"(?:patch|exec command|command|tool call)? ?(?:rejected|aborted) by (?:the )?user"
 )
 _FAILED = re.compile(r"(?:failed in sandbox|execution error|apply_patch verification failed)")
+# Inside a string the quotes would be escaped, so this is never a part of the output itself.
+_METADATA = re.compile(r',\s*"metadata":\s*\{\s*"exit_code":\s*(-?\d{1,9})\s*[,}]')
 _HEAD = 2_000
+_TAIL = 200
 
 
 def status_of(output: Any) -> CallStatus | None:
@@ -25,11 +28,21 @@ def status_of(output: Any) -> CallStatus | None:
     said = joined(output, ("input_text", "output_text", "text"))
     if said is None:
         return None
-    if said.startswith("{"):
-        code = mapping(mapping(parsed(said)).get("metadata")).get("exit_code")
-        if isinstance(code, int):
-            return CallStatus.ERROR if code else CallStatus.OK
+    code = _code(said)
+    if code is not None:
+        return CallStatus.ERROR if code else CallStatus.OK
     return _told(said[:_HEAD])
+
+
+def _code(said: str) -> int | None:
+    """Return the exit code of `{"output": …, "metadata": {"exit_code": 0}}`, best from its end."""
+    if not said.startswith("{"):
+        return None
+    found = _METADATA.search(said, max(0, len(said) - _TAIL))
+    if found is not None:
+        return int(found.group(1))
+    code = mapping(mapping(parsed(said)).get("metadata")).get("exit_code")
+    return code if isinstance(code, int) else None
 
 
 def _told(said: str) -> CallStatus | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.transcripts.arguments import described
+from markscheme.read.transcripts.arguments import Described, described
 from markscheme.read.transcripts.mutations import mutation_of
 from markscheme.read.transcripts.values import clean, seconds
 from markscheme.transcript import (
@@ -20,10 +18,10 @@ from markscheme.transcript import (
     Tokens,
     Transcript,
 )
-from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from decimal import Decimal
 
     from markscheme.transcript import Mutation
 
@@ -41,13 +39,10 @@ class DraftCall:
     name: str
     id: str | None
     started: datetime | None
+    given: Described
     ended: datetime | None = None
     status: CallStatus | None = CallStatus.NONE
     answered: bool = False
-    paths: tuple[str, ...] = ()
-    command: str | None = None
-    arguments: Mapping[str, str] = field(default_factory=Frozen)
-    span: Decimal | None = None
 
 
 @dataclass(slots=True)
@@ -116,8 +111,8 @@ class Draft:
         self, name: str, given: Any, *, id_: str | None = None, at: datetime | None = None
     ) -> DraftCall:
         """Take a tool call with its arguments; its result may come later."""
-        paths, command, arguments = described(name, given)
-        made = DraftCall(name, id_, at, paths=paths, command=command, arguments=arguments)
+        kept = described(name, given)
+        made = DraftCall(name, id_, at, kept)
         self.calls.append(made)
         if id_ is not None:
             self._open.setdefault(id_, []).append(made)
@@ -218,10 +213,10 @@ class Draft:
             agent=self.agent,
             id=made.id,
             started=made.started,
-            seconds=made.span if made.span is not None else seconds(made.started, made.ended),
-            paths=made.paths,
-            command=made.command,
-            arguments=made.arguments,
+            seconds=seconds(made.started, made.ended),
+            paths=made.given.paths,
+            command=made.given.command,
+            arguments=made.given.arguments,
         )
 
     def _dispatches(self) -> Iterable[Dispatch]:

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.read.transcripts.values import words
+from markscheme.read.transcripts.values import table
 from markscheme.read.transcripts.verbs import changes
 from markscheme.transcript import Mutation
 
 if TYPE_CHECKING:
     from markscheme.transcript import Call
 
-WRITERS = words(
+WRITERS = table(
     "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
     "replace insert file_change update_file delete_file"
 )
 EDITORS = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "text_editor"})
 EDITS = frozenset({"create", "str_replace", "insert", "delete", "write", "append", "undo_edit"})
-SHELL_TOOLS = words(
+SHELL_TOOLS = table(
     "bash shell exec_command local_shell local_shell_call run_shell_command "
     "command_execution execute_command run_command run_terminal_cmd terminal "
     "container.exec unified_exec"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from markscheme.read.transcripts.arguments import Described, described
 from markscheme.read.transcripts.draft import CUT_OFF, Draft, summed
 from markscheme.read.transcripts.values import Object, count, epoch, mapping, text
 from markscheme.transcript import MAIN, CallStatus, Tokens
@@ -21,6 +23,7 @@ _STATUS = {
 }
 _DENIED = ("The user rejected permission", "The user has specified a rule which prevents")
 _DEEPEST = 16
+_ENDED = frozenset({"completed", "error"})
 
 
 @dataclass(slots=True)
@@ -117,14 +120,40 @@ class Sessions:
 
 
 def slim(part: Object) -> Object:
-    """Return a part without its bulk: what a tool put out, what an attachment holds."""
+    """Return a part; of a call that has ended, without its bulk."""
     state = part.get("state")
-    if not isinstance(state, dict):
-        return dict(part)
-    kept = {key: state[key] for key in ("status", "input", "time", "error") if key in state}
-    metadata = mapping(state.get("metadata"))
-    kept["metadata"] = {key: metadata[key] for key in ("exit", "sessionId") if key in metadata}
-    return {**part, "state": kept}
+    if isinstance(state, dict) and state.get("status") in _ENDED:
+        part["state"] = Called.of(part, state)
+        part.pop("metadata", None)
+    return part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """What is kept of the state of a call."""
+
+    status: CallStatus
+    given: Described
+    start: datetime | None
+    end: datetime | None
+    session: str | None
+
+    @classmethod
+    def of(cls, part: Object, state: Object) -> Called:
+        """Return what is kept, without what the tool put out."""
+        name, time = str(part.get("tool")), mapping(state.get("time"))
+        return cls(
+            status=_status(name, state),
+            given=described(name, state.get("input")),
+            start=epoch(time.get("start"), "ms"),
+            end=epoch(time.get("end"), "ms"),
+            session=text(mapping(state.get("metadata")).get("sessionId")),
+        )
+
+
+def _called(part: Object) -> Called:
+    state = part.get("state")
+    return state if isinstance(state, Called) else Called.of(part, mapping(state))
 
 
 def _has_content(session: Session) -> bool:
@@ -134,7 +163,7 @@ def _has_content(session: Session) -> bool:
 def _started_by(session: Session, known: dict[str, Session]) -> list[str]:
     """Return the ids of the sessions that this one started."""
     named = [
-        text(mapping(mapping(part.get("state")).get("metadata")).get("sessionId"))
+        _called(part).session
         for message in session.messages.values()
         for part in message.parts.values()
         if part.get("tool") == "task"
@@ -202,17 +231,14 @@ class _Builder:
 
 def take_tool(draft: Draft, part: Object) -> DraftDispatch | None:
     """Take a call with its newest state; return the dispatch that it is, if it is one."""
-    state = mapping(part.get("state"))
-    time, given = mapping(state.get("time")), mapping(state.get("input"))
-    name = text(part.get("tool")) or "?"
-    made = draft.call(name, given, id_=text(part.get("callID")), at=epoch(time.get("start"), "ms"))
-    made.status = _status(name, state)
+    state, name = _called(part), text(part.get("tool")) or "?"
+    made = draft.call(name, state.given, id_=text(part.get("callID")), at=state.start)
+    made.status, made.ended = state.status, state.end
     made.answered = made.status is not CallStatus.NONE
-    made.ended = epoch(time.get("end"), "ms")
     if name != "task":
         return None
-    dispatch = draft.dispatch(text(given.get("subagent_type")), made, text(given.get("prompt")))
-    dispatch.agent = text(mapping(state.get("metadata")).get("sessionId"))
+    dispatch = draft.dispatch(made.given.arguments.get("subagent_type"), made)
+    dispatch.agent = state.session
     return dispatch
 
 
@@ -233,7 +259,7 @@ def _asked(draft: Draft, message: Message) -> None:
     draft.prompt("\n".join(written) or None, at)
 
 
-def _status(name: str, state: Object) -> CallStatus | None:
+def _status(name: str, state: Object) -> CallStatus:
     """Return how a call went; a bad exit code and the tool `invalid` are completed to OpenCode."""
     status = _STATUS.get(str(state.get("status")), CallStatus.NONE)
     if status is CallStatus.ERROR:

@@ -20,6 +20,8 @@ SUFFIXES = frozenset(
     {".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"}
 )
 
+_NAMED = 10
+
 
 def format_names() -> list[str]:
     """Return the names that a log format can be forced by."""
@@ -27,14 +29,25 @@ def format_names() -> list[str]:
 
 
 def read_transcripts(
-    source: str | Path, log_format: str | None = None
+    source: str | Path, log_format: str | None = None, *, session: str | None = None
 ) -> list[tuple[Path, Transcript]]:
     """Read the transcripts of a log, or of every log in a folder, each with its file.
 
     Raises:
-        UsageError: there is no format of that name.
+        UsageError: there is no format or no session of that name.
         InputError: it cannot be read, or no format is recognised.
     """
+    found = _read(source, log_format)
+    if session is None:
+        return found
+    chosen = [(file, transcript) for file, transcript in found if transcript.session == session]
+    if not chosen:
+        names = ", ".join(f"`{transcript.session}`" for _, transcript in found[:_NAMED])
+        raise UsageError(f"`{source}` holds no session `{session}`; it holds {names}")
+    return chosen
+
+
+def _read(source: str | Path, log_format: str | None) -> list[tuple[Path, Transcript]]:
     forced = None if log_format is None else _named(log_format)
     path = Path(source)
     log = Log(path)

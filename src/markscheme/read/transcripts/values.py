@@ -41,13 +41,13 @@ def text(value: Any) -> str | None:
 
 def count(value: Any) -> int | None:
     """Return a number of things: whole, not negative; also where it is written as text."""
+    if type(value) is int:
+        return value if 0 <= value < _LARGEST else None
     if isinstance(value, str):
         value = int(value) if value.isascii() and value.isdigit() and len(value) < 20 else None  # noqa: PLR2004 - 2^63 has 19 digits
     if isinstance(value, float):
         value = int(value) if value.is_integer() else None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _LARGEST:
-        return None
-    return value
+    return value if type(value) is int and 0 <= value < _LARGEST else None
 
 
 def moment(value: Any) -> datetime | None:
@@ -56,6 +56,8 @@ def moment(value: Any) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(value)
+        if found.tzinfo is UTC:
+            return found
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
@@ -126,6 +128,6 @@ def joined(content: Any, kinds: tuple[str, ...] = ("text",)) -> str | None:
     return "".join(found for found in texts if isinstance(found, str)) or None
 
 
-def words(text: str) -> frozenset[str]:
+def table(text: str) -> frozenset[str]:
     """Return the words of a text as a set: long tables of names read best so."""
     return frozenset(text.split())

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import itertools
 import re
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from markscheme.read.transcripts.arguments import SHELLS, patched
 from markscheme.read.transcripts.shell import Simple, real_file, simple_commands
-from markscheme.read.transcripts.values import words
+from markscheme.read.transcripts.values import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CHANGING = words(
+_CHANGING = table(
     "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "
     "shred patch apply_patch applypatch mkfifo unzip gunzip gzip zip"
 )
-_KEYWORDS = words("then do else elif if while until ! { } time")
+_KEYWORDS = table("then do else elif if while until ! { } time")
 _WRAPPERS = {  # the options of each that take a word of their own
     "sudo": "ugpCh",
     "doas": "uC",
@@ -64,7 +63,7 @@ _SUBCOMMANDS = {
     "git": "add commit push pull checkout switch restore reset revert merge rebase cherry-pick am "
     "apply rm mv clean stash tag branch init clone config remote worktree submodule",
 }
-_CHANGING_SUBCOMMANDS = {name: words(verbs) for name, verbs in _SUBCOMMANDS.items()}
+_CHANGING_SUBCOMMANDS = {name: table(verbs) for name, verbs in _SUBCOMMANDS.items()}
 _GIT_LOOKS = {  # a sub-command of git that only looks: its options or first words
     "stash": frozenset({"list", "show"}),
     "apply": frozenset({"--check", "--stat", "--numstat", "--summary"}),
@@ -72,8 +71,8 @@ _GIT_LOOKS = {  # a sub-command of git that only looks: its options or first wor
     "worktree": frozenset({"list"}),
     "submodule": frozenset({"status", "summary"}),
 }
-_GIT_REMOTE = words("add remove rm rename set-url set-head set-branches prune update")
-_GIT_LISTS = words(
+_GIT_REMOTE = table("add remove rm rename set-url set-head set-branches prune update")
+_GIT_LISTS = table(
     "-l --list -a --all -r --remotes -v -vv --contains --no-contains --merged --no-merged "
     "--points-at --show-current --sort --format -n"
 )
@@ -94,7 +93,7 @@ def _changes(simple: Simple) -> Iterator[str]:
     yield from (target for target in simple.writes if real_file(target))
     if not words:
         return
-    verb = PurePosixPath(words[0]).name
+    verb = _name(words[0])
     if verb in SHELLS or verb == "eval":
         yield from _inner(verb, words, simple)
     elif _is_change(verb, words[1:]):
@@ -106,7 +105,7 @@ def _unwrapped(given: list[str]) -> list[str]:
     """Return the command itself, without keywords, assignments and the likes of `sudo -u me`."""
     rest = given
     while rest:
-        head = PurePosixPath(rest[0]).name
+        head = _name(rest[0])
         if head in _KEYWORDS or _ASSIGNMENT.fullmatch(rest[0]):
             rest = rest[1:]
         elif head in _WRAPPERS:
@@ -153,6 +152,11 @@ def _is_change(verb: str, rest: list[str]) -> bool:
     if special is not None:
         return special(rest)
     return _first(rest) in _CHANGING_SUBCOMMANDS.get(verb, ())
+
+
+def _name(word: str) -> str:
+    """Return a command's name without the folder that it stands in."""
+    return word.rpartition("/")[2]
 
 
 def _first(words: list[str]) -> str:
@@ -208,7 +212,7 @@ def _find(rest: list[str]) -> bool:
     for at, word in enumerate(rest):
         if word in {"-exec", "-execdir", "-ok"} and rest[at + 1 :]:
             inner = _unwrapped(rest[at + 1 :])
-            return bool(inner) and _is_change(PurePosixPath(inner[0]).name, inner[1:])
+            return bool(inner) and _is_change(_name(inner[0]), inner[1:])
     return False
 
 
