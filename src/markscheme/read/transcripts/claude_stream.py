@@ -93,13 +93,14 @@ class Run:
 
     def _agent(self, record: Object) -> Agent:
         parent = text(record.get("parent_tool_use_id"))
-        if parent is None or parent not in self._dispatches:
+        if parent is None or parent.startswith("<"):  # redacted
             return self.main
         if parent not in self._agents:
-            made = Agent(parent)
-            made.kind, made.session = self._dispatches[parent].kind, self.main.session
-            self._dispatches[parent].agent = parent
-            self._agents[parent] = made
+            made = self._agents[parent] = Agent(parent)
+            made.session = self.main.session
+            if parent in self._dispatches:
+                made.kind = self._dispatches[parent].kind
+                self._dispatches[parent].agent = parent
         return self._agents[parent]
 
     def _assistant(self, record: Object, message: Object) -> None:
@@ -149,6 +150,8 @@ class Run:
         if not main.prompts:
             main.prompts.insert(0, DraftPrompt(None, 0, None, replied=bool(main.final)))
         main.children = self._children(main)
+        while self._agents:  # the calls that started these are not in the log
+            main.children.append(self._finished(self._agents.popitem()[1]))
         return main.finish(NAME, skipped=skipped)
 
     def _children(self, parent: Agent) -> list[Transcript]:
@@ -157,10 +160,13 @@ class Run:
         for made in parent.dispatches:
             agent = self._agents.pop(made.agent, None) if made.agent is not None else None
             if agent is not None:
-                agent.tokens = agent.usage.total()
-                agent.children = self._children(agent)
-                found.append(agent.finish(NAME))
+                found.append(self._finished(agent))
         return found
+
+    def _finished(self, agent: Agent) -> Transcript:
+        agent.tokens = agent.usage.total()
+        agent.children = self._children(agent)
+        return agent.finish(NAME)
 
     def _conclude(self, result: Object) -> None:
         """Take the result: the answer, how long the run took, the tokens, what was denied."""

@@ -27,14 +27,7 @@ _RUN = frozenset({"tool_use", "text", "step_start", "step_finish", "reasoning", 
 
 
 def _is_storage(log: Log) -> bool:
-    return log.is_folder and storage_in(log.path) is not None
-
-
-def _read_storage(log: Log) -> list[Transcript]:
-    folder = storage_in(log.path)
-    if folder is None:
-        raise log.refusal("this folder holds no `message` and `part` folders of OpenCode")
-    return read_storage(folder)
+    return (log.path / "message").is_dir() and (log.path / "part").is_dir()
 
 
 def _is_export(log: Log) -> bool:
@@ -69,23 +62,15 @@ def _read_exports(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
         yield log, (_read_export(log)[0] if log.cut or log.skipped else transcript)
 
 
-def storage_in(folder: Path) -> Path | None:
-    """Return the storage folder that a folder is or holds."""
-    for candidate in (folder, folder / "storage"):
-        if (candidate / "message").is_dir() and (candidate / "part").is_dir():
-            return candidate
-    return None
-
-
-def read_storage(folder: Path) -> list[Transcript]:
+def _read_storage(log: Log) -> list[Transcript]:
     """Read the sessions of a storage folder: one small file for each session, message and part."""
-    found, skipped = Sessions(), 0
+    found, skipped, folder = Sessions(), 0, log.path
     for path in sorted((folder / "session").rglob("ses_*.json")):
         found.info(_small(path))
     for path in sorted((folder / "message").rglob("msg_*.json")):
-        info = {"id": path.stem, "sessionID": path.parent.name, **_small(path)}
-        skipped += not _small(path)
-        found.message(info, [])
+        info = _small(path)
+        skipped += not info
+        found.message({"id": path.stem, "sessionID": path.parent.name, **info}, [])
     for path in sorted((folder / "part").rglob("prt_*.json")):
         part = _small(path)
         skipped += not part

@@ -51,9 +51,9 @@ def _read(source: str | Path, log_format: str | None) -> list[tuple[Path, Transc
     forced = None if log_format is None else _named(log_format)
     path = Path(source)
     log = Log(path)
-    if log.is_folder and not any(found.recognises(log) for found in FORMATS):
+    found = _recognised(log) if forced is None or log.is_folder else forced
+    if log.is_folder and found is None:
         return _read_folder(path, forced)
-    found = forced or _recognised(log)
     if found is None:
         raise log.refusal(_unknown(log))
     return [(log.path, transcript) for _, transcript in found.read_all([log])]
@@ -98,6 +98,10 @@ def _read_folder(folder: Path, forced: Format | None) -> list[tuple[Path, Transc
 
 def _logs_in(folder: Path) -> Iterator[Log]:
     for parent, folders, names in os.walk(folder):
+        if parent != str(folder) and _recognised(Log(Path(parent))) is not None:
+            folders.clear()
+            yield Log(Path(parent))
+            continue
         folders.sort()
         for name in sorted(names):
             path = Path(parent, name)
