@@ -24,7 +24,7 @@ def recognises(log: Log) -> bool:
 
 
 def _is_line(record: Object) -> bool:
-    kind = record.get("type")
+    kind = text(record.get("type"))
     if kind in {"user", "assistant"}:
         return "parentUuid" in record or "isSidechain" in record or "sessionId" in record
     return kind in _METADATA or (kind == "summary" and "leafUuid" in record)

@@ -80,7 +80,7 @@ def take_blocks(
         draft.say(content, at, message)
         return
     for block in objects(content):
-        kind = block.get("type")
+        kind = text(block.get("type"))
         if kind == "text":
             draft.say(text(block.get("text")) or "", at, message)
         elif kind in {"tool_use", "server_tool_use"}:

@@ -86,7 +86,7 @@ class Session:
 
     def take(self, record: Object, file: Path | None = None) -> None:
         """Take one line of the session's log, or of an agent's."""
-        kind = record.get("type")
+        kind = text(record.get("type"))
         if kind in {"assistant", "user"}:
             uuid = record.get("uuid")
             if type(uuid) is str:
@@ -104,7 +104,7 @@ class Session:
                 self._user(agent, record, message)
         elif kind == "progress":
             data = mapping(record.get("data"))
-            if data.get("type") == "agent_progress":
+            if text(data.get("type")) == "agent_progress":
                 self._link(record.get("parentToolUseID"), data.get("agentId"))
         elif kind == "queue-operation":
             self._notified(record.get("content"))
@@ -184,7 +184,7 @@ class Session:
         _, dispatch = self._dispatches[id_]
         details = mapping(told)
         self._link(id_, details.get("agentId"))
-        if details.get("isAsync") is True or details.get("status") == "async_launched":
+        if details.get("isAsync") is True or text(details.get("status")) == "async_launched":
             dispatch.settled, dispatch.status = True, CallStatus.NONE
         if id_ not in self._agent_of_call:
             named = AGENT_ID.search(joined(block.get("content")) or "")

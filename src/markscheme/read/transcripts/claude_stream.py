@@ -39,7 +39,7 @@ _SETTLED = {"completed": CallStatus.OK, "failed": CallStatus.ERROR, "stopped": C
 def recognises(log: Log) -> bool:
     """Say whether objects look like messages of the stream."""
     return any(
-        record.get("type") in _TYPES
+        text(record.get("type")) in _TYPES
         and ("session_id" in record or "parent_tool_use_id" in record or "duration_ms" in record)
         for record in log.sample
     )
@@ -77,7 +77,7 @@ class Run:
         self._lines += 1
         if self.main.session is None:
             self.main.session = text(record.get("session_id"))
-        kind, uuid = record.get("type"), record.get("uuid")
+        kind, uuid = text(record.get("type")), record.get("uuid")
         if isinstance(uuid, str):
             if uuid in self._seen:
                 return
@@ -88,7 +88,7 @@ class Run:
             self._user(record, mapping(record.get("message")))
         elif kind == "result":
             self._result = record
-        elif kind == "system" and record.get("subtype") == "task_notification":
+        elif kind == "system" and text(record.get("subtype")) == "task_notification":
             self._settle(record)
 
     def _agent(self, record: Object) -> Agent:
@@ -123,7 +123,7 @@ class Run:
             agent.result(id_, status_of(block), at)
             told = mapping(record.get("tool_use_result"))
             dispatch = self._dispatches.get(id_ or "")
-            if dispatch is not None and told.get("status") == "async_launched":
+            if dispatch is not None and text(told.get("status")) == "async_launched":
                 dispatch.settled, dispatch.status = True, CallStatus.NONE
         said = joined(message.get("content"))
         asked = record.get("isReplay") is True or agent is not self.main
@@ -177,7 +177,7 @@ class Run:
         main.tokens = _model_usage(result) or _usage(result) or main.tokens
         for name in mapping(result.get("modelUsage")):
             main.model(name)
-        if result.get("is_error") or result.get("subtype") not in {None, "success"}:
+        if result.get("is_error") or text(result.get("subtype")) not in {None, "success"}:
             main.gap(f"the run ended with an error ({text(result.get('subtype')) or '?'})")
         answer = text(result.get("result"))
         if answer is not None and not result.get("is_error"):

@@ -54,7 +54,7 @@ class Run:
 
     def take(self, event: Object) -> None:
         """Take one event."""
-        kind = event.get("type")
+        kind = text(event.get("type"))
         if kind == "thread.started":
             self.draft.session = text(event.get("thread_id")) or self.draft.session
             self._items = {}
@@ -73,7 +73,7 @@ class Run:
             self._item(mapping(event.get("item")), ended=kind == "item.completed")
 
     def _item(self, item: Object, *, ended: bool) -> None:
-        kind = item.get("type")
+        kind = text(item.get("type"))
         if kind == "agent_message" and ended:
             self.draft.say(text(item.get("text")) or "")
         if kind not in _CALLS:
@@ -118,7 +118,7 @@ def _status(item: Object) -> CallStatus | None:
         return CallStatus.ERROR
     if item.get("error"):
         return CallStatus.ERROR
-    if item.get("type") == "web_search" and "status" not in item:
+    if text(item.get("type")) == "web_search" and "status" not in item:
         return CallStatus.OK
     return _STATUS.get(str(item.get("status")))
 

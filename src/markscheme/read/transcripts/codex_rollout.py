@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from markscheme.read.transcripts.codex_thread import NAME, Thread
 from markscheme.read.transcripts.format import Format
 from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.values import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ _DEEPEST = 8
 def recognises(log: Log) -> bool:
     """Say whether lines are wrapped as a rollout's, or bare as the oldest ones'."""
     return any(
-        (record.get("type") in _LINES and isinstance(record.get("payload"), dict))
+        (text(record.get("type")) in _LINES and isinstance(record.get("payload"), dict))
         or "record_type" in record
         or ("type" not in record and "instructions" in record and "timestamp" in record)
         for record in log.sample

@@ -80,7 +80,7 @@ class Thread:
 
     def take(self, record: Object) -> None:
         """Take one line."""
-        payload, kind = record.get("payload"), record.get("type")
+        payload, kind = record.get("payload"), text(record.get("type"))
         if type(payload) is not dict:
             if kind in _BARE:
                 self._item(record, None)
@@ -108,7 +108,7 @@ class Thread:
         self.draft.internal = source in {"review", "compact"} if isinstance(source, str) else False
 
     def _item(self, item: Object, at: datetime | None) -> None:
-        kind = item.get("type")
+        kind = text(item.get("type"))
         if kind in _CALLS:
             self._call(item, at)
         elif kind in {"function_call_output", "custom_tool_call_output"}:
@@ -117,9 +117,9 @@ class Thread:
             said = joined(item.get("content"), _TEXTS)
             if said is None:
                 return
-            if item.get("role") == "assistant":
+            if text(item.get("role")) == "assistant":
                 self.draft.say(said, at)
-            elif item.get("role") == "user" and not said.lstrip().startswith(_GIVEN):
+            elif text(item.get("role")) == "user" and not said.lstrip().startswith(_GIVEN):
                 self._asked_in_message(said, at)
 
     def _asked_in_message(self, said: str, at: datetime | None) -> None:
@@ -154,7 +154,7 @@ class Thread:
 
     def _settled_in_itself(self, made: DraftCall, item: Object) -> None:
         """Take the status of a call that has no line of output."""
-        status = item.get("status")
+        status = text(item.get("status"))
         if status in {"completed", "failed"} and made.id is None:
             made.answered = True
             made.status = CallStatus.OK if status == "completed" else CallStatus.ERROR
@@ -172,7 +172,7 @@ class Thread:
             dispatch.call.status = CallStatus.OK
 
     def _event(self, event: Object, at: datetime | None) -> None:
-        kind = event.get("type")
+        kind = text(event.get("type"))
         if kind == "user_message":
             self._asked(text(event.get("message")), at)
         elif kind == "token_count":
@@ -192,7 +192,7 @@ class Thread:
 
     def _ended(self, event: Object, at: datetime | None) -> None:
         """Take what an event says of a call or of an agent, where the log keeps such events."""
-        kind, id_ = event.get("type"), text(event.get("call_id"))
+        kind, id_ = text(event.get("type")), text(event.get("call_id"))
         made = self._calls.get(id_ or "")
         if kind == "item_completed":
             self._turn_item(mapping(event.get("item")), at)
@@ -209,9 +209,9 @@ class Thread:
 
     def _turn_item(self, item: Object, at: datetime | None) -> None:
         """Take a prompt or an answer of the paginated history, which has no other events."""
-        if item.get("type") in {"UserMessage", "user_message"}:
+        if text(item.get("type")) in {"UserMessage", "user_message"}:
             self._asked(joined(item.get("content"), (*_TEXTS, "Text")), at)
-        elif item.get("type") in {"AgentMessage", "agent_message"}:
+        elif text(item.get("type")) in {"AgentMessage", "agent_message"}:
             said = joined(item.get("content"), (*_TEXTS, "Text")) or text(item.get("text"))
             if said is not None and [said] != self.draft.final:
                 self.draft.say(said, at)

@@ -128,7 +128,9 @@ class Draft:
         made = waiting.pop()
         if not waiting:
             del self._open[id_]  # type: ignore[arg-type]
-        made.status, made.ended, made.answered = status, at, True
+        if status is not None or not made.answered:  # an earlier event may have told more
+            made.status = status
+        made.ended, made.answered = at, True
         return made
 
     def awaits(self, id_: str) -> bool:

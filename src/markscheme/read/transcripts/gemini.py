@@ -29,7 +29,7 @@ def recognises(log: Log) -> bool:
     """Say whether there are messages of type gemini, or a session's head."""
     return any(
         ("sessionId" in record and ("projectHash" in record or "messages" in record))
-        or (record.get("type") == "gemini" and "content" in record)
+        or (text(record.get("type")) == "gemini" and "content" in record)
         for record in log.sample
     )
 
@@ -63,7 +63,7 @@ def _messages(log: Log, draft: Draft) -> Iterator[Object]:
 
 
 def _take(draft: Draft, message: Object) -> None:
-    kind, at = message.get("type"), moment(message.get("timestamp"))
+    kind, at = text(message.get("type")), moment(message.get("timestamp"))
     said = _said(message.get("content"))
     if kind == "user":
         if said is not None:

@@ -113,7 +113,7 @@ class Sample:
         self.main.session = f"{self._sample.get('id')}/{self._sample.get('epoch')}"
         asked = self._sample.get("input")
         if isinstance(asked, list):
-            users = [m for m in objects(asked) if m.get("role") == "user"]
+            users = [m for m in objects(asked) if text(m.get("role")) == "user"]
             asked = joined(users[-1].get("content")) if users else None
         self.main.prompt(self._resolved(text(asked)))
 
@@ -134,7 +134,7 @@ class Sample:
             if event.get("event") == "tool"
         }
         for id_, span in self._spans.items():
-            if span.get("type") != "agent":
+            if text(span.get("type")) != "agent":
                 continue
             outer = [s for s in self._above(span.get("parent_id")) if s.get("type") == "agent"]
             if id_ in by_call or outer:
@@ -155,12 +155,12 @@ class Sample:
         return MAIN
 
     def _take(self, event: Object) -> None:
-        kind = event.get("event")
+        kind = text(event.get("event"))
         if kind == "tool":
             self._call(event)
         elif kind == "model":
             self._model(event)
-        elif kind == "subtask" and event.get("type") != "fork":
+        elif kind == "subtask" and text(event.get("type")) != "fork":
             self.main.dispatch(text(event.get("name")), None)
 
     def _call(self, event: Object) -> None:
@@ -176,7 +176,7 @@ class Sample:
             dispatch.agent = text(event.get("agent_span_id"))
 
     def _model(self, event: Object) -> None:
-        if any(span.get("type") in _SCORERS for span in self._above(event.get("span_id"))):
+        if any(text(span.get("type")) in _SCORERS for span in self._above(event.get("span_id"))):
             self._used.setdefault("scorer", [])
             return
         owner = self._owner(event.get("span_id"))
@@ -193,11 +193,11 @@ class Sample:
     def _take_messages(self) -> None:
         """Take the calls from the messages, where the log has no events for them."""
         for message in objects(self._sample.get("messages")):
-            if message.get("role") == "assistant":
+            if text(message.get("role")) == "assistant":
                 for call in objects(message.get("tool_calls")):
                     name = text(call.get("function")) or "?"
                     self.main.call(name, call.get("arguments"), id_=text(call.get("id")))
-            elif message.get("role") == "tool":
+            elif text(message.get("role")) == "tool":
                 self.main.result(text(message.get("tool_call_id")), _status(message))
 
     def _conclude(self) -> None:
@@ -247,7 +247,7 @@ def _status(told: Object) -> CallStatus:
     """Return how a call went: an error, an approver's refusal, or not ended."""
     error = mapping(told.get("error"))
     if error:
-        return CallStatus.DENIED if error.get("type") == "approval" else CallStatus.ERROR
+        return CallStatus.DENIED if text(error.get("type")) == "approval" else CallStatus.ERROR
     if told.get("pending") is True:
         return CallStatus.NONE
     return CallStatus.ERROR if told.get("failed") is True else CallStatus.OK

@@ -27,6 +27,7 @@ _LOOKED_AT = 200
 _LOOKED_AT_BYTES = 4 * 1024 * 1024
 _SQLITE, _ZIP, _ZSTD = b"SQLite format 3\0", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_PACKED = 1 << 16
 _EVENT_STREAM = (b"event:", b"id:", b"retry:", b":")
 
 
@@ -110,7 +111,7 @@ class Log:
 
     def refusal(self, message: str) -> InputError:
         """Return the error that says why this log is not read."""
-        return InputError([Problem(file=str(self.path), line=0, field="", message=message)])
+        return InputError([Problem(file=str(self.path), line=1, field="", message=message)])
 
     def _first_bytes(self) -> bytes:
         if self.is_folder:
@@ -129,10 +130,9 @@ class Log:
         size = 0
         with self.opened() as stream:
             for raw in iter(partial(stream.readline, LONGEST), b""):
-                if raw.strip():
-                    taken.append(raw)
-                    size += len(raw)
-                if len(taken) == _LOOKED_AT or size > _LOOKED_AT_BYTES:
+                taken.extend(part for part in raw.split(b"\r") if part.strip())
+                size += len(raw)
+                if len(taken) >= _LOOKED_AT or size > _LOOKED_AT_BYTES:
                     return taken, False
         return taken, True
 
@@ -195,7 +195,7 @@ class Log:
                 self.skipped += 1
 
     def _parsed_lines(self, stream: BinaryIO) -> Iterator[Object]:
-        loads, previous, raw = orjson.loads, b"", b""
+        loads, previous = orjson.loads, b""
         for raw in iter(partial(stream.readline, LONGEST), b""):
             if raw == previous:
                 continue
@@ -209,7 +209,8 @@ class Log:
                 yield record
             else:
                 self.skipped += 1
-        if raw and not raw.endswith(b"\n") and parsed_line(raw) is None:
+        last = previous.rpartition(b"\r")[2]
+        if last.strip() and not last.endswith(b"\n") and parsed_line(last) is None:
             self.cut = True
 
     def _hard(self, raw: bytes, stream: BinaryIO) -> Iterator[Object]:
@@ -231,24 +232,36 @@ class Log:
 
 
 class _Unpacking(io.RawIOBase):
-    """A compressed log, unpacked while it is read; where it is damaged, it ends."""
+    """A compressed log, unpacked while it is read; where it is damaged or cut off, it ends."""
 
     def __init__(self, file: BinaryIO, log: Log) -> None:
         from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - only where it is met
 
-        self._reader = ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        self._file = file
+        self._frame = ZstdDecompressor().decompressobj
+        self._unpacker = self._frame()
         self._damage = ZstdError
         self._log = log
+        self._ready = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        try:
-            found = self._reader.read(len(buffer))
-        except self._damage:
-            self._log.cut = True
-            return 0
+        while not self._ready:
+            packed = self._unpacker.unused_data if self._unpacker.eof else b""
+            if self._unpacker.eof:
+                self._unpacker = self._frame()
+            packed = packed or self._file.read(_PACKED)
+            if not packed:
+                return 0
+            try:
+                self._ready = self._unpacker.decompress(packed)
+            except self._damage:
+                self._log.cut = True
+                return 0
+            self._log.cut = not self._unpacker.eof
+        found, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
         buffer[: len(found)] = found
         return len(found)
 

@@ -37,14 +37,14 @@ def recognises(log: Log) -> bool:
 
 
 def _is_message(message: Object) -> bool:
-    return message.get("role") in _ROLES and (
+    return text(message.get("role")) in _ROLES and (
         "content" in message or "tool_calls" in message or "function_call" in message
     )
 
 
 def _messages(record: Object) -> Iterator[Object]:
     """Yield the messages of a record: it is one, holds a list, or is a request and its response."""
-    if record.get("role") in _ROLES:
+    if text(record.get("role")) in _ROLES:
         yield record
         return
     for key in ("request", "body", "kwargs"):
@@ -102,7 +102,10 @@ class Conversation:
         self._known = keys if again else [*self._known, *keys]
 
     def _message(self, message: Object) -> None:
-        role, said = message.get("role"), joined(message.get("content"), ("text", "output_text"))
+        role, said = (
+            text(message.get("role")),
+            joined(message.get("content"), ("text", "output_text")),
+        )
         if role == "user":
             if said is not None:
                 self.draft.prompt(said)
@@ -128,7 +131,7 @@ class Conversation:
 
 def _key(message: Object) -> Any:
     calls = [call.get("id") for call in objects(message.get("tool_calls"))]
-    return message.get("role"), joined(message.get("content")), calls, _answers(message)
+    return text(message.get("role")), joined(message.get("content")), calls, _answers(message)
 
 
 def _answers(message: Object) -> list[str]:

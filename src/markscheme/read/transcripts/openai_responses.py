@@ -38,7 +38,7 @@ def recognises(log: Log) -> bool:
 
 
 def _is_record(record: Object) -> bool:
-    kind = record.get("type")
+    kind = text(record.get("type"))
     if kind in _ITEMS and ("call_id" in record or kind == "mcp_call"):
         return True
     if isinstance(kind, str) and kind.startswith("response.") and "sequence_number" in record:
@@ -47,7 +47,7 @@ def _is_record(record: Object) -> bool:
         return True
     response = mapping(record.get("response")) or record
     return response.get("object") == "response" or any(
-        item.get("type") in _ITEMS for item in objects(record.get("input"))
+        text(item.get("type")) in _ITEMS for item in objects(record.get("input"))
     )
 
 
@@ -74,7 +74,7 @@ class Conversation:
 
     def take(self, record: Object) -> None:
         """Take an item, an event, a response, or a request with its response."""
-        kind = record.get("type")
+        kind = text(record.get("type"))
         if isinstance(kind, str) and kind.startswith("response."):
             self._event(kind, record)
             return
@@ -118,15 +118,15 @@ class Conversation:
             self._item(item, completed)
         if mapping(response.get("usage")):
             self.used.append(tokens_of(mapping(response.get("usage"))))
-        if response.get("status") in {"failed", "incomplete", "in_progress", "cancelled"}:
+        if text(response.get("status")) in {"failed", "incomplete", "in_progress", "cancelled"}:
             self.draft.gap(f"a response is {response['status']}")
 
     def _item(self, item: Object, at: datetime | None) -> None:
         id_ = text(item.get("id"))
-        if id_ is not None and (id_, item.get("type")) in self._seen:
+        if id_ is not None and (id_, text(item.get("type"))) in self._seen:
             return
-        self._seen.add((id_, item.get("type")))
-        kind = item.get("type")
+        self._seen.add((id_, text(item.get("type"))))
+        kind = text(item.get("type"))
         if kind in {"function_call", "custom_tool_call"}:
             self._call(item)
         elif kind in {"function_call_output", "custom_tool_call_output", "computer_call_output"}:
@@ -154,24 +154,24 @@ class Conversation:
             name = f"mcp__{text(item.get('server_label')) or '?'}__{text(item.get('name')) or '?'}"
         given = parsed(item.get("arguments")) or item.get("action")
         made = self.draft.call(name, given, id_=text(item.get("call_id")) or text(item.get("id")))
-        if item.get("error") or item.get("status") == "failed":
+        if item.get("error") or text(item.get("status")) == "failed":
             made.status, made.answered = CallStatus.ERROR, True
-        elif item.get("status") == "completed" or (kind == "mcp_call" and "output" in item):
+        elif text(item.get("status")) == "completed" or (kind == "mcp_call" and "output" in item):
             made.status, made.answered = CallStatus.OK, True
 
     def _message(self, item: Object, at: datetime | None) -> None:
         said = joined(item.get("content"), _TEXTS)
         if said is None:
             return
-        if item.get("role") == "assistant":
+        if text(item.get("role")) == "assistant":
             if [said] != self.draft.final:
                 self.draft.say(said, at)
-        elif item.get("role") == "user":
+        elif text(item.get("role")) == "user":
             self.draft.prompt(said)
 
 
 def _key(item: Object) -> Any:
-    return item.get("type"), item.get("call_id"), joined(item.get("content"), _TEXTS)
+    return text(item.get("type")), item.get("call_id"), joined(item.get("content"), _TEXTS)
 
 
 def tokens_of(usage: Object) -> Tokens:

@@ -147,7 +147,7 @@ def _read_events(log: Log) -> list[Transcript]:
     found = Sessions()
     for record in log.records():
         event = _event_of(record)
-        kind, told = event.get("type"), mapping(event.get("properties"))
+        kind, told = text(event.get("type")), mapping(event.get("properties"))
         if kind == "message.part.updated":
             found.part(mapping(told.get("part")))
         elif kind == "message.part.delta":
@@ -162,7 +162,7 @@ def _read_events(log: Log) -> list[Transcript]:
 
 
 def _is_run(log: Log) -> bool:
-    return any(r.get("type") in _RUN and "sessionID" in r for r in log.sample)
+    return any(text(r.get("type")) in _RUN and "sessionID" in r for r in log.sample)
 
 
 def _read_run(log: Log) -> list[Transcript]:
@@ -187,7 +187,7 @@ class Run:
     def take(self, record: Object) -> None:
         """Take one line."""
         self.draft.session = text(record.get("sessionID")) or self.draft.session
-        kind, part = record.get("type"), mapping(record.get("part"))
+        kind, part = text(record.get("type")), mapping(record.get("part"))
         if kind == "text":
             at = epoch(mapping(part.get("time")).get("end") or record.get("timestamp"), "ms")
             self.draft.say(text(part.get("text")) or "", at, text(part.get("messageID")))

@@ -122,7 +122,7 @@ class Sessions:
 def slim(part: Object) -> Object:
     """Return a part; of a call that has ended, without its bulk."""
     state = part.get("state")
-    if isinstance(state, dict) and state.get("status") in _ENDED:
+    if isinstance(state, dict) and text(state.get("status")) in _ENDED:
         part["state"] = Called.of(part, state)
         part.pop("metadata", None)
     return part
@@ -190,7 +190,7 @@ class _Builder:
         draft.session = session.id
         used: list[Tokens] = []
         for id_, message in session.messages.items():
-            if message.info.get("role") == "user":
+            if text(message.info.get("role")) == "user":
                 _asked(draft, message)
             else:
                 self._answered(draft, id_, message)
@@ -209,10 +209,10 @@ class _Builder:
         info = message.info
         draft.model(info.get("modelID"))
         summary = info.get("summary") is True or info.get("agent") == "compaction"
-        spoken = info.get("role") == "assistant" and not summary
+        spoken = text(info.get("role")) == "assistant" and not summary
         completed = epoch(mapping(info.get("time")).get("completed"), "ms")
         for part in message.parts.values():
-            kind = part.get("type")
+            kind = text(part.get("type"))
             if kind == "text" and spoken and not part.get("ignored"):
                 end = epoch(mapping(part.get("time")).get("end"), "ms")
                 draft.say(text(part.get("text")) or "", end or completed, id_)

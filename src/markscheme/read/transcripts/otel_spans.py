@@ -67,7 +67,7 @@ def spans_in(record: Object) -> Iterator[Span]:
 def _otlp(span: Object) -> Span:
     attributes = _attributes(span.get("attributes"))
     status = mapping(span.get("status")).get("code")
-    failed = status in {2, "2", "STATUS_CODE_ERROR"} or "error.type" in attributes
+    failed = str(status) in {"2", "STATUS_CODE_ERROR"} or "error.type" in attributes
     return Span(
         id=text(span.get("spanId")) or text(span.get("span_id")) or "",
         parent=text(span.get("parentSpanId")) or text(span.get("parent_span_id")),
@@ -84,7 +84,7 @@ def _jaeger(span: Object) -> Span:
     tags = {text(tag.get("key")) or "": tag.get("value") for tag in objects(span.get("tags"))}
     parents = [r for r in objects(span.get("references")) if r.get("refType") == "CHILD_OF"]
     start, took = count(span.get("startTime")), count(span.get("duration"))
-    failed = tags.get("error") in {True, "true"} or tags.get("otel.status_code") == "ERROR"
+    failed = str(tags.get("error")).lower() == "true" or tags.get("otel.status_code") == "ERROR"
     return Span(
         id=text(span.get("spanID")) or "",
         parent=text(parents[0].get("spanID")) if parents else None,

@@ -87,7 +87,7 @@ def _read_folder(folder: Path, forced: Format | None) -> list[tuple[Path, Transc
             logs.setdefault(found.name, []).append(log)
     if not logs:
         message = "no log is recognised in this folder"
-        raise InputError([Problem(file=str(folder), line=0, field="", message=message)])
+        raise InputError([Problem(file=str(folder), line=1, field="", message=message)])
     read = [
         (log.path, transcript)
         for found in FORMATS
