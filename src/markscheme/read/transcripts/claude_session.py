@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from markscheme.transcript import Transcript
 
 NAME = "claude-code"
+_INTERRUPTED = "[Request interrupted by user"
 _NO_PROMPT = (
     "<local-command-",
     "Caveat:",
-    "[Request interrupted by user",
+    _INTERRUPTED,
     "<task-notification>",
     "<bash-input>",
     "<bash-stdout>",
@@ -152,7 +153,7 @@ class Session:
         model = message.get("model")
         if model == SYNTHETIC:
             if record.get("isApiErrorMessage"):
-                agent.gap(_API_ERROR)
+                agent.trouble = _API_ERROR
             return
         agent.model(model)
         id_ = message.get("id") or record.get("uuid")
@@ -200,6 +201,8 @@ class Session:
         if _is_no_prompt(record, said):
             if said.startswith("<local-command-"):
                 agent.command = None
+            elif said.startswith(_INTERRUPTED):
+                agent.trouble = "the last turn was interrupted"
             return
         at = moment(record.get("timestamp"))
         if said.startswith(_COMMAND):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import orjson
+
 from markscheme.read.transcripts.claude_messages import (
     SYNTHETIC,
     Usage,
@@ -180,6 +182,8 @@ class Run:
         if result.get("is_error") or text(result.get("subtype")) not in {None, "success"}:
             main.gap(f"the run ended with an error ({text(result.get('subtype')) or '?'})")
         answer = text(result.get("result"))
+        if answer is None and result.get("structured_output") is not None:
+            answer = orjson.dumps(result["structured_output"]).decode()
         if answer is not None and not result.get("is_error"):
             main.say(answer, None)
 

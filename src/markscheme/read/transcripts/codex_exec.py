@@ -68,7 +68,7 @@ class Run:
                 self._used.append(tokens_of(usage))
         elif kind == "turn.failed":
             self._turn_open = False
-            self.draft.gap("a turn failed")
+            self.draft.trouble = "the last turn failed"
         elif isinstance(kind, str) and kind.startswith("item."):
             self._item(mapping(event.get("item")), ended=kind == "item.completed")
 

@@ -70,13 +70,15 @@ class _Threads:
     """The rollouts beside a rollout, by the thread in their names; looked for only when needed."""
 
     def __init__(self, path: Path) -> None:
-        self._folder = path.parent
+        by_date = all(folder.name.isdigit() for folder in list(path.absolute().parents)[:3])
+        self._folder = path.absolute().parents[3] if by_date else path.parent
+        self._where = "*/*/*/" if by_date else ""
 
     def find(self, thread: str | None) -> Path | None:
-        """Return the rollout of a thread, where it lies in the same folder."""
+        """Return the rollout of a thread: in the same folder, or in that of another day."""
         if thread is None or not thread.replace("-", "").isalnum():
             return None
-        found = sorted(self._folder.glob(f"rollout-*-{thread}.jsonl*"))
+        found = sorted(self._folder.glob(f"{self._where}rollout-*-{thread}.jsonl*"))
         return found[0] if found else None
 
 

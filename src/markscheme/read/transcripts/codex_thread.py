@@ -186,7 +186,7 @@ class Thread:
             self._turn_open = True
         elif kind == "turn_aborted":
             self._turn_open = False
-            self.draft.gap("a turn was interrupted")
+            self.draft.trouble = "the last turn was interrupted"
         else:
             self._ended(event, at)
 

@@ -82,6 +82,7 @@ class Draft:
         self.children: list[Transcript] = []
         self.models: dict[str, None] = {}
         self.gaps: dict[str, None] = {}
+        self.trouble: str | None = None  # a gap, unless the agent goes on after it
         self.tokens: Tokens | None = None
         self.final: list[str] = []
         self.final_end: datetime | None = None
@@ -98,6 +99,7 @@ class Draft:
         """Take text of the agent; parts of one message belong together."""
         if not text.strip():
             return
+        self.trouble = None
         if message is None or message != self._message:
             self.final = []
         self._message = message
@@ -111,6 +113,7 @@ class Draft:
         self, name: str, given: Any, *, id_: str | None = None, at: datetime | None = None
     ) -> DraftCall:
         """Take a tool call with its arguments; its result may come later."""
+        self.trouble = None
         kept = described(name, given)
         made = DraftCall(name, id_, at, kept)
         self.calls.append(made)
@@ -190,6 +193,8 @@ class Draft:
 
     def _judge(self, skipped: int) -> None:
         """Say what is missing, as far as it can be seen from what was read."""
+        if self.trouble is not None:
+            self.gap(self.trouble)
         if skipped:
             self.gap(f"{skipped} line{'' if skipped == 1 else 's'} could not be read")
         if not self.final:

@@ -224,9 +224,9 @@ class _Builder:
                 draft.dispatch(text(part.get("agent")), None, text(part.get("prompt")))
         name = text(mapping(info.get("error")).get("name"))
         if name is not None:
-            draft.gap(f"a message ended with {name}")
+            draft.trouble = f"the last message ended with {name}"
         if info and completed is None and "time" in info:
-            draft.gap("a message was not finished")
+            draft.trouble = "the last message was not finished"
 
 
 def take_tool(draft: Draft, part: Object) -> DraftDispatch | None:
