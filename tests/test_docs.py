@@ -15,6 +15,7 @@ from markscheme import load_rubric
 from markscheme.cli.main import COMMANDS
 from markscheme.mark.axes import AXES
 from markscheme.mark.normalise import STEPS
+from markscheme.read.transcripts import format_names
 
 ROOT = Path(__file__).parent.parent
 
@@ -44,6 +45,10 @@ def test_every_normalisation_step_has_a_section() -> None:
 
 def test_every_gate_of_the_built_in_rubric_has_a_section() -> None:
     assert {gate.name for gate in load_rubric("tutor-capstone").gates} <= headings("rubrics.md")
+
+
+def test_every_log_format_has_a_section() -> None:
+    assert set(format_names()) <= headings("transcripts.md")
 
 
 def test_the_readme_is_short_and_every_link_leads_somewhere() -> None:

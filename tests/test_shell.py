@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme.read.transcripts.verbs import changes
+from markscheme.read.transcripts.verbs import changes, every_change
 
 CHANGES = [
     "rm -rf build",
@@ -122,3 +122,37 @@ def test_what_would_change_is_named() -> None:
 @given(st.text(alphabet="ab \n\t'\"\\$()`<>|&;#{}[]!=-0EOF", max_size=60))
 def test_any_text_can_be_read_as_a_command(script: str) -> None:
     assert all(isinstance(found, str) for found in changes(script))
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "rm",
+            "git",
+            "add",
+            "status",
+            "ls",
+            "x",
+            "tee",
+            "sed",
+            "-i",
+            "bash",
+            "-c",
+            "eval",
+            "yarn",
+        ),
+        *("2>/dev/null", ">", ">>", "&>/dev/null", "2>&1", "<<EOF", "EOF", "/dev/null", "<", "3"),
+        *("'", '"', "\\", "$(", ")", "`", "|", ";", "&&", "\n", " ", "#", "{", "}", "[[", "]]"),
+        *("sudo", "A=1", "find", "-delete"),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=14).map("".join) | st.lists(PIECES, max_size=14).map(" ".join))
+def test_the_quick_look_misses_nothing(script: str) -> None:
+    assert list(changes(script)) == list(every_change(script))
+
+
+@pytest.mark.parametrize("script", CHANGES + LOOKS)
+def test_the_quick_look_agrees_on_every_example(script: str) -> None:
+    assert list(changes(script)) == list(every_change(script))

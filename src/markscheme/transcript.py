@@ -34,10 +34,10 @@ class Call:
     `command` is what it gives to a shell, `arguments` are its other short texts.
     """
 
-    index: int
     name: str
     status: CallStatus | None
     agent: str = MAIN
+    index: int
     id: str | None = None
     started: datetime | None = None
     seconds: Decimal | None = None
@@ -93,8 +93,8 @@ class Tokens:
     cache_read: int | None = None
     cache_write: int | None = None
     output: int | None = None
-    reasoning: int | None = None
     output_is_lower_bound: bool | None = None
+    reasoning: int | None = None
     with_subagents: bool = False
 
 

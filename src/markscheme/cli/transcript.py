@@ -33,16 +33,10 @@ def command(source: str, log_format: str | None, session: str | None, format_: s
     gc.set_threshold(100_000, 50, 50)  # lines come and go; looking for cycles among them is waste
     found = read_transcripts(source, log_format, session=session)
     if format_ == "json":
-        import orjson
+        from markscheme.tell.transcripts import transcripts_json
 
-        from markscheme.tell.transcripts import record_of
-
-        records = [{**record_of(transcript), "file": str(file)} for file, transcript in found]
-        document = records[0] if len(records) == 1 else {"transcripts": records}
         with whole_document() as stream:
-            stream.write(
-                orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-            )
+            stream.write(transcripts_json(found))
         return Exit.OK
     from markscheme.tell.timeline import print_timeline
 

@@ -1,85 +1,54 @@
-"""Transcripts as plain data, for scripts."""
+"""Transcripts as one JSON document, for scripts."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 if TYPE_CHECKING:
-    from datetime import datetime
-    from decimal import Decimal
+    from collections.abc import Sequence
+    from pathlib import Path
 
-    from markscheme.transcript import Call, Tokens, Transcript
+    from markscheme.transcript import Transcript
+
+_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 
 
-def record_of(transcript: Transcript) -> dict[str, Any]:
-    """Return a transcript as plain data: the keys that scripts rely on, then what else is known."""
+def transcripts_json(found: Sequence[tuple[Path, Transcript]]) -> bytes:
+    """Return one transcript as a document, several as a list in one."""
+    records = [{**_record(transcript), "file": str(file)} for file, transcript in found]
+    document = records[0] if len(records) == 1 else {"transcripts": records}
+    return orjson.dumps(document, default=_plain, option=_OPTIONS)
+
+
+def _record(transcript: Transcript) -> dict[str, Any]:
+    """Return the keys that scripts rely on, then what else is known."""
     return {
         "format": transcript.format,
         "complete": transcript.complete,
         "final_text": transcript.final_text,
-        "calls": [_call(call) for call in transcript.calls],
-        "dispatches": [
-            {"kind": made.kind, "status": made.status, "call": made.call, "agent": made.agent}
-            for made in transcript.dispatches
-        ],
-        "mutations": [
-            {"name": made.name, "target": made.target, "status": made.status, "call": made.call}
-            for made in transcript.mutations
-        ],
-        "latency_s": _float(transcript.latency_s),
-        "last_turn_latency_s": _float(transcript.last_turn_latency_s),
-        "tokens": _tokens(transcript.tokens),
+        "calls": transcript.calls,
+        "dispatches": transcript.dispatches,
+        "mutations": transcript.mutations,
+        "latency_s": transcript.latency_s,
+        "last_turn_latency_s": transcript.last_turn_latency_s,
+        "tokens": transcript.tokens,
         "prompts": len(transcript.prompts),
-        "subagents": [record_of(inner) for inner in transcript.subagents],
+        "subagents": [_record(inner) for inner in transcript.subagents],
         "agent": transcript.agent,
         "kind": transcript.kind,
         "internal": transcript.internal,
         "session": transcript.session,
-        "models": list(transcript.models),
-        "gaps": list(transcript.gaps),
+        "models": transcript.models,
+        "gaps": transcript.gaps,
         "skipped_lines": transcript.skipped_lines,
-        "turns": [
-            {
-                "prompt": prompt.text,
-                "at": _iso(prompt.at),
-                "before_call": prompt.before,
-                "latency_s": _float(prompt.latency_s),
-            }
-            for prompt in transcript.prompts
-        ],
+        "turns": transcript.prompts,
     }
 
 
-def _call(call: Call) -> dict[str, Any]:
-    return {
-        "name": call.name,
-        "status": call.status,
-        "agent": call.agent,
-        "index": call.index,
-        "id": call.id,
-        "started": _iso(call.started),
-        "seconds": _float(call.seconds),
-        "paths": list(call.paths),
-        "command": call.command,
-        "arguments": dict(call.arguments),
-    }
-
-
-def _tokens(tokens: Tokens) -> dict[str, Any]:
-    return {
-        "input_uncached": tokens.input_uncached,
-        "cache_read": tokens.cache_read,
-        "cache_write": tokens.cache_write,
-        "output": tokens.output,
-        "output_is_lower_bound": tokens.output_is_lower_bound,
-        "reasoning": tokens.reasoning,
-        "with_subagents": tokens.with_subagents,
-    }
-
-
-def _float(value: Decimal | None) -> float | None:
-    return None if value is None else float(value)
-
-
-def _iso(value: datetime | None) -> str | None:
-    return None if value is None else value.isoformat().replace("+00:00", "Z")
+def _plain(value: object) -> float:
+    if isinstance(value, Decimal):
+        return float(value)
+    raise TypeError(f"`{type(value).__name__}` is no part of a transcript")

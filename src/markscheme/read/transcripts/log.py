@@ -27,6 +27,7 @@ _LOOKED_AT = 200
 _LOOKED_AT_BYTES = 4 * 1024 * 1024
 _SQLITE, _ZIP, _ZSTD = b"SQLite format 3\0", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BUFFER = 1 << 20
 _PACKED = 1 << 16
 _EVENT_STREAM = (b"event:", b"id:", b"retry:", b":")
 
@@ -95,7 +96,7 @@ class Log:
     def opened(self) -> Iterator[BinaryIO]:
         """Open the log as UTF-8, unpacked and without its byte order mark."""
         try:
-            with self.path.open("rb") as file:
+            with self.path.open("rb", buffering=_BUFFER) as file:
                 yield self._plain(file)
         except OSError as error:
             raise self.refusal(f"cannot be read: {error.strerror or error}") from None

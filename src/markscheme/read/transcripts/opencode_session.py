@@ -123,8 +123,8 @@ def slim(part: Object) -> Object:
     """Return a part; of a call that has ended, without its bulk."""
     state = part.get("state")
     if isinstance(state, dict) and text(state.get("status")) in _ENDED:
-        part["state"] = Called.of(part, state)
-        part.pop("metadata", None)
+        kept = {key: part.get(key) for key in ("type", "tool", "callID")}
+        return {**kept, "state": Called.of(part, state)}
     return part
 
 
