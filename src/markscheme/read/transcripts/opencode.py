@@ -131,6 +131,8 @@ def _rows(connection: sqlite3.Connection, table: str) -> Iterator[Object]:
 
 def _event_of(record: Object) -> Object:
     """Return the event of the bus that a record is or wraps."""
+    if "properties" in record:
+        return record
     for key in ("event", "payload"):
         inner = record.get(key)
         if isinstance(inner, dict) and "properties" in inner:

@@ -44,7 +44,10 @@ class Session:
 
     def message(self, id_: str) -> Message:
         """Return a message by its id; a new one where there is none."""
-        return self.messages.setdefault(id_, Message())
+        found = self.messages.get(id_)
+        if found is None:
+            found = self.messages[id_] = Message()
+        return found
 
 
 class Sessions:
@@ -55,9 +58,10 @@ class Sessions:
 
     def session(self, id_: str) -> Session:
         """Return a session by its id; a new one where there is none."""
-        if id_ not in self._sessions:
-            self._sessions[id_] = Session(id_)
-        return self._sessions[id_]
+        found = self._sessions.get(id_)
+        if found is None:
+            found = self._sessions[id_] = Session(id_)
+        return found
 
     def info(self, info: Object) -> None:
         """Take what is said of a session."""

@@ -68,6 +68,8 @@ def epoch(value: Any, unit: str) -> datetime | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
+        if unit == "ms" and isinstance(value, int):
+            return _EPOCH + timedelta(milliseconds=value)
         return _EPOCH + timedelta(microseconds=round(value * _MICROSECONDS[unit]))
     except (ValueError, OverflowError):
         return None
