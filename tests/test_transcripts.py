@@ -114,6 +114,14 @@ def test_inline_agents_with_the_same_prompt_stay_apart() -> None:
     assert [made.agent for made in found.dispatches[:2]] == [a.agent for a in found.subagents]
 
 
+def test_an_inline_agent_whose_line_is_lost_is_not_given_to_another(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    lines = (LOGS / "claude-code" / "inline.jsonl").read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(line for line in lines if '"xt0"' not in line), "utf-8")
+    found = read_transcript(path)
+    assert [len(agent.calls) for agent in found.subagents] == [0, 1, 1]
+
+
 def test_an_agent_beside_its_session_is_found_by_its_id() -> None:
     found = read_transcript(LOGS / "claude-code" / "beside")
     assert [agent.final_text for agent in found.subagents] == ["Planned."]
@@ -487,6 +495,15 @@ def test_a_folder_of_everything_is_read_and_every_format_is_recognised(tmp_path:
     database(tmp_path)
     found = [*every_log(), *read_transcripts(tmp_path)]
     assert {transcript.format for _, transcript in found} == set(format_names())
+
+
+def test_what_is_no_log_does_not_stop_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes((LOGS / "codex" / "exec.jsonl").read_bytes())
+    (tmp_path / "b.db").write_bytes(b"SQLite format 3\0rubbish")
+    (tmp_path / "c.eval").write_bytes(b"PK\x03\x04rubbish")
+    (tmp_path / "d.json").write_text('{"version": 1}', encoding="utf-8")
+    (tmp_path / "e.json").symlink_to(tmp_path / "missing")
+    assert read_transcript(tmp_path).format == "codex-exec"
 
 
 def test_a_format_can_be_forced() -> None:

@@ -109,13 +109,16 @@ class Session:
                 self._link(record.get("parentToolUseID"), data.get("agentId"))
         elif kind == "queue-operation":
             self._notified(record.get("content"))
+        elif record.get("isSidechain") is True:
+            self._root(record)  # other lines may stand between those of a conversation
 
     def take_companion(self, path: Path) -> None:
         """Take what the file beside an agent's log says of it."""
-        found = path.with_suffix(".meta.json")
-        if not found.is_file():
+        try:
+            told = path.with_suffix(".meta.json").read_text(encoding="utf-8", errors="replace")
+        except OSError:
             return
-        meta = mapping(parsed(found.read_text(encoding="utf-8", errors="replace")))
+        meta = mapping(parsed(told))
         agent, kind = _id_of(path), text(meta.get("agentType"))
         self._link(meta.get("toolUseId"), agent)
         if kind is not None:
@@ -130,10 +133,9 @@ class Session:
             self.id = text(record.get("sessionId"))
         if file is None and record.get("isSidechain") is not True:
             return self.main
-        named = text(record.get("agentId"))
         if file is not None:
             return self._named(_id_of(file))
-        return self._named(named or self._root(record))
+        return self._named(text(record.get("agentId")) or self._root(record))
 
     def _named(self, id_: str) -> Agent:
         if id_ not in self._agents:
@@ -143,9 +145,7 @@ class Session:
     def _root(self, record: Object) -> str:
         """Return the first line of the chain that a line of an inline sub-agent belongs to."""
         uuid, parent = text(record.get("uuid")) or "?", text(record.get("parentUuid"))
-        last = next(reversed(self._agents), uuid)
-        root = uuid if parent is None else self._root_of.get(parent, last)
-        self._root_of[uuid] = root
+        root = self._root_of[uuid] = self._root_of.get(parent or "", uuid)
         return root
 
     def _assistant(self, agent: Agent, record: Object, message: Object) -> None:
@@ -230,9 +230,8 @@ class Session:
             alone[0].cut = alone[0].cut or self.main.cut
             return self._finished(alone[0], skipped)
         for agent in alone:
-            if _leads_to(agent, self.main) and agent.parent is not None:
-                continue
-            agent.parent = self.main
+            if not _leads_to(agent, self.main):
+                agent.parent = self.main
         return self._finished(self.main, skipped)
 
     def _connect(self) -> None:

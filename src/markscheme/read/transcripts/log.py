@@ -153,7 +153,10 @@ class Log:
         lines, _ = self._opening
         if not lines or isinstance(parsed_line(lines[0]), dict):
             return True
-        if lines[0].lstrip()[:1] in {b"[", b"{"} and self._loaded is not None:
+        opens = lines[0].lstrip()[:1]
+        if opens == b"{" and len(self._sample) > 1:
+            return True  # only the first line is damaged: no need to hold the whole file
+        if opens in {b"[", b"{"} and self._loaded is not None:
             return False
         return bool(self._sample)
 

@@ -117,8 +117,8 @@ class Sessions:
                 if id_ not in started and id_ != session.id:
                     started.add(id_)
                     children.setdefault(session.id, []).append(id_)
-        roots = [s for s in self._sessions.values() if s.id not in started and _has_content(s)]
-        roots = roots or [s for s in self._sessions.values() if _has_content(s)][:1]
+        roots = [s for s in self._sessions.values() if s.id not in started and s.messages]
+        roots = roots or [s for s in self._sessions.values() if s.messages][:1]
         build = _Builder(self._sessions, children, format_)
         return [build.transcript(root, skipped=skipped, cut=cut) for root in roots]
 
@@ -158,10 +158,6 @@ class Called:
 def _called(part: Object) -> Called:
     state = part.get("state")
     return state if isinstance(state, Called) else Called.of(part, mapping(state))
-
-
-def _has_content(session: Session) -> bool:
-    return bool(session.messages)
 
 
 def _started_by(session: Session, known: dict[str, Session]) -> list[str]:

@@ -78,12 +78,12 @@ class Session:
 
     def _agent_of(self, span: Span) -> str:
         """Return the agent of an agent's span: another one than above, or the same again."""
-        above = next((at for at in self._above(span) if is_agent(at)), None)
-        if above is None:
-            return MAIN
-        if agent_name(above) == agent_name(span):
-            return self._agent_of(above)
-        return span.id
+        top = span
+        for at in filter(is_agent, self._above(span)):
+            if agent_name(at) != agent_name(top):
+                return top.id
+            top = at
+        return MAIN
 
     def _turns(self) -> list[Span]:
         """Return the spans of the main agent that no other contains: one for each prompt."""
@@ -159,7 +159,9 @@ class Session:
 
     def _ask(self, main: Draft, turns: list[Span]) -> None:
         for turn in turns:
-            inside = [s for s in self._spans if s is turn or turn in self._above(s)]
+            inside = [
+                s for s in self._spans if s is turn or any(at is turn for at in self._above(s))
+            ]
             main.prompt(prompt_of(inside) or prompt_of(self._spans), turn.start)
 
     def _conclude(self, main: Draft, turns: list[Span]) -> None:

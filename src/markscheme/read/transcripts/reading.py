@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 SUFFIXES = frozenset(
     {".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"}
 )
-
 _NAMED = 10
 
 
@@ -81,10 +81,12 @@ def _unknown(log: Log) -> str:
 def _read_folder(folder: Path, forced: Format | None) -> list[tuple[Path, Transcript]]:
     """Read every log in a folder, those of one format together."""
     logs: dict[str, list[Log]] = {}
-    for log in _logs_in(folder):
-        found = forced or _recognised(log)
-        if found is not None:
-            logs.setdefault(found.name, []).append(log)
+    for path in _files_in(folder):
+        with suppress(InputError):  # what cannot even be looked at is no log
+            log = Log(path)
+            found = _recognised(log) if forced is None or log.is_folder else forced
+            if found is not None:
+                logs.setdefault(found.name, []).append(log)
     if not logs:
         message = "no log is recognised in this folder"
         raise InputError([Problem(file=str(folder), line=1, field="", message=message)])
@@ -96,14 +98,15 @@ def _read_folder(folder: Path, forced: Format | None) -> list[tuple[Path, Transc
     return sorted(read, key=lambda pair: pair[0])
 
 
-def _logs_in(folder: Path) -> Iterator[Log]:
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Yield the files that may be logs, and the folders that are one."""
     for parent, folders, names in os.walk(folder):
-        if parent != str(folder) and _recognised(Log(Path(parent))) is not None:
+        if _recognised(Log(Path(parent))) is not None:
             folders.clear()
-            yield Log(Path(parent))
+            yield Path(parent)
             continue
         folders.sort()
         for name in sorted(names):
             path = Path(parent, name)
             if path.suffix.lower() in SUFFIXES and not name.endswith(".meta.json"):
-                yield Log(path)
+                yield path
