@@ -16,6 +16,7 @@ from markscheme.cli.main import COMMANDS
 from markscheme.mark.axes import AXES
 from markscheme.mark.normalise import STEPS
 from markscheme.read.gates import MODELS
+from markscheme.read.transcripts import format_names
 
 ROOT = Path(__file__).parent.parent
 
@@ -60,6 +61,10 @@ def test_the_gates_in_the_docs_are_gates(tmp_path: Path) -> None:
         path = tmp_path / "r.yaml"
         path.write_text(f"rubric: r\naxes: [{axis}]\n{example}", encoding="utf-8")
         assert load_rubric(path).gates
+
+
+def test_every_log_format_has_a_section() -> None:
+    assert set(format_names()) <= headings("transcripts.md")
 
 
 def test_the_readme_is_short_and_every_link_leads_somewhere() -> None:

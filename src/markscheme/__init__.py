@@ -24,7 +24,16 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
-    from markscheme.library import load_exam, load_rubric, score, verify
+    from markscheme.library import load_exam, load_rubric, read_transcript, score, verify
+    from markscheme.transcript import (
+        Call,
+        CallStatus,
+        Dispatch,
+        Mutation,
+        Prompt,
+        Tokens,
+        Transcript,
+    )
     from markscheme.vocabulary import (
         Allowance,
         Answer,
@@ -66,7 +75,8 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
-    "library": "load_exam load_rubric score verify",
+    "library": "load_exam load_rubric read_transcript score verify",
+    "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
     "vocabulary": (
         "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
         "Outcome Reading Response RowError Rubric Status SubjectSummary Summary"
@@ -105,7 +115,10 @@ __all__ = [
     "BaselineLimit",
     "BaselineReport",
     "Breakdown",
+    "Call",
+    "CallStatus",
     "Cell",
+    "Dispatch",
     "DocumentError",
     "Evidence",
     "Exam",
@@ -122,8 +135,10 @@ __all__ = [
     "MarkschemeError",
     "Measures",
     "NonInferiority",
+    "Mutation",
     "Outcome",
     "Problem",
+    "Prompt",
     "Reading",
     "Response",
     "Result",
@@ -133,11 +148,14 @@ __all__ = [
     "Status",
     "SubjectSummary",
     "Summary",
+    "Tokens",
+    "Transcript",
     "UsageError",
     "Verification",
     "__version__",
     "load_exam",
     "load_rubric",
+    "read_transcript",
     "score",
     "verify",
 ]

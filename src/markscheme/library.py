@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.read.breakdowns import Published
+    from markscheme.transcript import Transcript
     from markscheme.vocabulary import Answer, Axis
     from markscheme.weigh.results import Result
     from markscheme.weigh.verification import Verification
@@ -153,3 +154,24 @@ def _rubric_named_by(published: Published) -> str:
         told = f"`{published.file}` was scored under the rubric `{name}`"
         raise UsageError(f"{told}; name its file with --rubric")
     return name
+
+
+def read_transcript(
+    path: str | Path, log_format: str | None = None, *, session: str | None = None
+) -> Transcript:
+    """Read what an agent did from its session log, whatever tool wrote it.
+
+    The format is recognised from the content; `log_format` forces one. Where there are several
+    sessions, `session` names one.
+
+    Raises:
+        UsageError: there is no such format or session, or there are several sessions.
+        InputError: it cannot be read, or no format is recognised.
+    """
+    from markscheme.read.transcripts import read_transcripts
+
+    found = [transcript for _, transcript in read_transcripts(path, log_format, session=session)]
+    if len(found) > 1:
+        names = ", ".join(f"`{transcript.session}`" for transcript in found[:10])
+        raise UsageError(f"`{path}` holds {len(found)} sessions; name one of {names}")
+    return found[0]

@@ -26,6 +26,7 @@ COMMANDS = {
     "show": "Show one stored run.",
     "baseline": "Set or show the run that new ones are held against.",
     "recalibrate": "Rescore stored history under changed weights.",
+    "transcript": "Show what an agent did, from its session log.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
 }
 

@@ -1,1 +1,1 @@
-"""What enters: rubrics, exams, recorded answers, the verb table."""
+"""What enters: rubrics, exams, recorded answers, agents' logs, the verb table."""

@@ -1,0 +1,47 @@
+"""`markscheme transcript`: what an agent's session log says."""
+
+from __future__ import annotations
+
+import gc
+
+import click
+
+from markscheme.cli.exits import Exit, command_body, whole_document
+from markscheme.cli.options import format_option
+
+_EPILOG = """\b
+Example:
+  markscheme transcript ~/.claude/projects/my-project/4d1f0c2a.jsonl
+
+The log of Claude Code, OpenCode, Codex, Gemini CLI, Inspect AI, OpenAI messages or OpenTelemetry
+spans; the format is recognised from the content. What a log does not say is null, never 0. The exit
+code is 0 when the log could be read, complete or not: `complete` and `gaps` say which."""
+
+
+@click.command(name="transcript", epilog=_EPILOG)
+@click.argument("source", metavar="FILE|DIR")
+@click.option(
+    "--log-format", metavar="NAME", help="Read it as this format, whatever it looks like."
+)
+@click.option("--session", metavar="ID", help="Only this session of several.")
+@format_option
+@command_body
+def command(source: str, log_format: str | None, session: str | None, format_: str) -> Exit:
+    """Show what an agent did: prompts, calls, sub-agents, tokens, the answer."""
+    from markscheme.read.transcripts import read_transcripts
+
+    gc.set_threshold(100_000, 50, 50)  # lines come and go; looking for cycles among them is waste
+    found = read_transcripts(source, log_format, session=session)
+    if format_ == "json":
+        from markscheme.tell.transcripts import transcripts_json
+
+        with whole_document() as stream:
+            stream.write(transcripts_json(found))
+        return Exit.OK
+    from markscheme.tell.timeline import print_timeline
+
+    for number, (file, transcript) in enumerate(found):
+        if number:
+            click.echo()
+        print_timeline(transcript, str(file))
+    return Exit.OK

@@ -1,0 +1,112 @@
+"""From what the user named to transcripts: which format each log is of, and what is no log."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markscheme.errors import InputError, Problem, UsageError
+from markscheme.read.transcripts.formats import FORMATS
+from markscheme.read.transcripts.log import Log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markscheme.read.transcripts.format import Format
+    from markscheme.transcript import Transcript
+
+SUFFIXES = frozenset(
+    {".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"}
+)
+_NAMED = 10
+
+
+def format_names() -> list[str]:
+    """Return the names that a log format can be forced by."""
+    return [found.name for found in FORMATS]
+
+
+def read_transcripts(
+    source: str | Path, log_format: str | None = None, *, session: str | None = None
+) -> list[tuple[Path, Transcript]]:
+    """Read the transcripts of a log, or of every log in a folder, each with its file.
+
+    Raises:
+        UsageError: there is no format or no session of that name.
+        InputError: it cannot be read, or no format is recognised.
+    """
+    found = _read(source, log_format)
+    if session is None:
+        return found
+    chosen = [(file, transcript) for file, transcript in found if transcript.session == session]
+    if not chosen:
+        names = ", ".join(f"`{transcript.session}`" for _, transcript in found[:_NAMED])
+        raise UsageError(f"`{source}` holds no session `{session}`; it holds {names}")
+    return chosen
+
+
+def _read(source: str | Path, log_format: str | None) -> list[tuple[Path, Transcript]]:
+    forced = None if log_format is None else _named(log_format)
+    path = Path(source)
+    log = Log(path)
+    found = _recognised(log) if forced is None or log.is_folder else forced
+    if log.is_folder and found is None:
+        return _read_folder(path, forced)
+    if found is None:
+        raise log.refusal(_unknown(log))
+    return [(log.path, transcript) for _, transcript in found.read_all([log])]
+
+
+def _named(name: str) -> Format:
+    for found in FORMATS:
+        if found.name == name:
+            return found
+    raise UsageError(f"`{name}` is no log format; use {', '.join(format_names())}")
+
+
+def _recognised(log: Log) -> Format | None:
+    return next((found for found in FORMATS if found.recognises(log)), None)
+
+
+def _unknown(log: Log) -> str:
+    """Say what was looked for and not found."""
+    if log.is_text and not log.sample:
+        return "no format is recognised: there is no JSON object in it"
+    looked = "; ".join(f"{found.name}: {found.looks_for}" for found in FORMATS)
+    return f"no log format is recognised; looked for {looked}. `--log-format` forces one"
+
+
+def _read_folder(folder: Path, forced: Format | None) -> list[tuple[Path, Transcript]]:
+    """Read every log in a folder, those of one format together."""
+    logs: dict[str, list[Log]] = {}
+    for path in _files_in(folder):
+        with suppress(InputError):  # what cannot even be looked at is no log
+            log = Log(path)
+            found = _recognised(log) if forced is None or log.is_folder else forced
+            if found is not None:
+                logs.setdefault(found.name, []).append(log)
+    if not logs:
+        message = "no log is recognised in this folder"
+        raise InputError([Problem(file=str(folder), line=1, field="", message=message)])
+    read = [
+        (log.path, transcript)
+        for found in FORMATS
+        for log, transcript in found.read_all(logs.get(found.name, []))
+    ]
+    return sorted(read, key=lambda pair: pair[0])
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Yield the files that may be logs, and the folders that are one."""
+    for parent, folders, names in os.walk(folder):
+        if _recognised(Log(Path(parent))) is not None:
+            folders.clear()
+            yield Path(parent)
+            continue
+        folders.sort()
+        for name in sorted(names):
+            path = Path(parent, name)
+            if path.suffix.lower() in SUFFIXES and not name.endswith(".meta.json"):
+                yield path

@@ -1,0 +1,260 @@
+"""Which shell commands change something: verbs, their sub-commands, and the forms that only look.
+
+The tables are data. A command that is not in them is taken to change nothing, unless it redirects
+its output to a file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from markscheme.read.transcripts.arguments import SHELLS, patched
+from markscheme.read.transcripts.shell import Simple, real_file, simple_commands
+from markscheme.read.transcripts.values import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CHANGING = table(
+    "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "
+    "shred patch apply_patch applypatch mkfifo unzip gunzip gzip zip"
+)
+_KEYWORDS = table("then do else elif if while until ! { } time")
+_WRAPPERS = {  # the options of each that take a word of their own
+    "sudo": "ugpCh",
+    "doas": "uC",
+    "env": "uCS",
+    "command": "",
+    "builtin": "",
+    "exec": "a",
+    "nohup": "",
+    "setsid": "",
+    "nice": "n",
+    "ionice": "cn",
+    "stdbuf": "",
+    "timeout": "sk",
+    "xargs": "InPLdasE",
+}
+_SUBCOMMANDS = {
+    "npm": "install i ci add uninstall remove rm update upgrade link publish",
+    "pnpm": "install i add remove rm update up upgrade link publish",
+    "yarn": "install add remove upgrade up link publish",
+    "bun": "install i add remove rm update link",
+    "pip": "install uninstall",
+    "pip3": "install uninstall",
+    "uv": "add remove sync lock",
+    "poetry": "install add remove update lock",
+    "pipx": "install uninstall upgrade",
+    "conda": "install remove update create",
+    "cargo": "add remove install uninstall update",
+    "go": "get install",
+    "gem": "install uninstall update",
+    "bundle": "install add update remove",
+    "composer": "install require update remove",
+    "mix": "deps.get deps.update deps.clean deps.unlock",
+    "brew": "install uninstall remove upgrade",
+    "apt": "install remove purge upgrade update",
+    "apt-get": "install remove purge upgrade update",
+    "dnf": "install remove upgrade",
+    "yum": "install remove upgrade",
+    "apk": "add del upgrade",
+    "git": "add commit push pull checkout switch restore reset revert merge rebase cherry-pick am "
+    "apply rm mv clean stash tag branch init clone config remote worktree submodule",
+}
+_CHANGING_SUBCOMMANDS = {name: table(verbs) for name, verbs in _SUBCOMMANDS.items()}
+_GIT_LOOKS = {  # a sub-command of git that only looks: its options or first words
+    "stash": frozenset({"list", "show"}),
+    "apply": frozenset({"--check", "--stat", "--numstat", "--summary"}),
+    "config": frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "list", "get"}),
+    "worktree": frozenset({"list"}),
+    "submodule": frozenset({"status", "summary"}),
+}
+_GIT_REMOTE = table("add remove rm rename set-url set-head set-branches prune update")
+_GIT_LISTS = table(
+    "-l --list -a --all -r --remotes -v -vv --contains --no-contains --merged --no-merged "
+    "--points-at --show-current --sort --format -n"
+)
+_DRY = frozenset({"--dry-run", "--help", "--version"})
+_IN_PLACE = re.compile(r"-[nEerpszlawu0]*i([.~_].*)?|--in-place(=.*)?")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
+_HARMLESS = re.compile(r"[\d&]?>>? ?(?:/dev/null|&\d)(?=[\s;|)]|$)")
+_NAMES = (*_CHANGING, *_SUBCOMMANDS, "tee", "sed", "perl", "curl", "wget", "find", "tar", "python")
+# What can change anything has a redirection, a name of the tables, or quotes that may hide one.
+_SUSPICIOUS = re.compile(rf"[>\\]|\w['\"]+\w|\b(?:{'|'.join(map(re.escape, _NAMES))})")
+_SHOWN = 200
+
+
+def changes(script: str) -> Iterator[str]:
+    """Yield what a shell script would change, looking closely only where anything could."""
+    if _SUSPICIOUS.search(_HARMLESS.sub("", script)) is not None:
+        yield from every_change(script)
+
+
+def every_change(script: str) -> Iterator[str]:
+    """Yield what a shell script would change: a command, or the file that it redirects to."""
+    for simple in simple_commands(script):
+        yield from _changes(simple)
+
+
+def _changes(simple: Simple) -> Iterator[str]:
+    words = list(_unwrapped(simple.words))
+    yield from (target for target in simple.writes if real_file(target))
+    if not words:
+        return
+    verb = _name(words[0])
+    if verb in SHELLS or verb == "eval":
+        yield from _inner(verb, words, simple)
+    elif _is_change(verb, words[1:]):
+        files = [path for body in simple.heredocs for path in patched(body)]
+        yield ", ".join(files) if files else " ".join(words)[:_SHOWN]
+
+
+def _unwrapped(given: list[str]) -> list[str]:
+    """Return the command itself, without keywords, assignments and the likes of `sudo -u me`."""
+    rest = given
+    while rest:
+        head = _name(rest[0])
+        if head in _KEYWORDS or _ASSIGNMENT.fullmatch(rest[0]):
+            rest = rest[1:]
+        elif head in _WRAPPERS:
+            rest = _without_options(head, rest[1:])
+        else:
+            break
+    return rest
+
+
+def _without_options(wrapper: str, words: list[str]) -> list[str]:
+    valued = _WRAPPERS[wrapper]
+    at = 0
+    while at < len(words) and words[at].startswith("-") and len(words[at]) > 1:
+        at += 2 if words[at][-1] in valued and not words[at].startswith("--") else 1
+    if wrapper == "timeout":
+        at += 1  # how long
+    return words[at:]
+
+
+def _inner(verb: str, words: list[str], simple: Simple) -> Iterator[str]:
+    """Yield what a script inside the script would change: `bash -c …`, `eval …`, `sh <<EOF`."""
+    scripts = list(simple.heredocs)
+    if verb == "eval":
+        scripts.append(" ".join(words[1:]))
+    for flag, script in itertools.pairwise(words):
+        if re.fullmatch(r"-[a-z]*c", flag):
+            scripts.append(script)
+            break
+    for script in scripts:
+        for inner in simple_commands(script, simple.depth + 1):
+            yield from _changes(inner)
+
+
+def _is_change(verb: str, rest: list[str]) -> bool:
+    if _DRY & set(rest):
+        return False
+    if verb in _CHANGING:
+        return True
+    if verb in {"python", "python3"} and rest[:2] == ["-m", "pip"]:
+        return _is_change("pip", rest[2:])
+    if verb == "git":
+        return _git(rest)
+    special = _SPECIAL.get(verb)
+    if special is not None:
+        return special(rest)
+    return _first(rest) in _CHANGING_SUBCOMMANDS.get(verb, ())
+
+
+def _name(word: str) -> str:
+    """Return a command's name without the folder that it stands in."""
+    return word.rpartition("/")[2]
+
+
+def _first(words: list[str]) -> str:
+    """Return the first word that is no option."""
+    return next((word for word in words if not word.startswith("-")), "")
+
+
+def _git(rest: list[str]) -> bool:
+    at = 0
+    while at < len(rest) and rest[at].startswith("-"):
+        at += 2 if rest[at] in {"-C", "-c", "--git-dir", "--work-tree"} else 1
+    verb, words = "".join(rest[at : at + 1]), rest[at + 1 :]
+    if verb not in _CHANGING_SUBCOMMANDS["git"]:
+        return False
+    if verb in {"branch", "tag"}:
+        lists = any(word.split("=")[0] in _GIT_LISTS for word in words)
+        return bool(words) and not lists
+    if verb == "remote":
+        return _first(words) in _GIT_REMOTE
+    if verb == "config" and len(words) == 1:
+        return False
+    if verb in {"clean", "add", "rm", "mv"} and any(
+        re.fullmatch("-[a-z]*n[a-z]*", w) for w in words
+    ):
+        return False
+    return not _GIT_LOOKS.get(verb, frozenset()) & set(words)
+
+
+def _tee(rest: list[str]) -> bool:
+    return any(real_file(word) for word in rest if not word.startswith("-"))
+
+
+def _in_place(rest: list[str]) -> bool:
+    return any(_IN_PLACE.fullmatch(word) for word in rest)
+
+
+def _curl(rest: list[str]) -> bool:
+    for word, following in zip(rest, [*rest[1:], ""], strict=True):
+        if word in {"-O", "--remote-name", "-OL", "-LO"}:
+            return True
+        if word == "--output" or re.fullmatch("-[a-zA-Z]*o", word):
+            return real_file(following)
+    return False
+
+
+def _wget(rest: list[str]) -> bool:
+    return not any(re.fullmatch(r"-[a-z]*O-?|--spider", word) for word in rest)
+
+
+def _find(rest: list[str]) -> bool:
+    if "-delete" in rest:
+        return True
+    for at, word in enumerate(rest):
+        if word in {"-exec", "-execdir", "-ok"} and rest[at + 1 :]:
+            inner = _unwrapped(rest[at + 1 :])
+            return bool(inner) and _is_change(_name(inner[0]), inner[1:])
+    return False
+
+
+def _tar(rest: list[str]) -> bool:
+    return bool({"--extract", "--create"} & set(rest)) or bool(
+        rest and re.fullmatch("-?[a-zA-Z]*[xc][a-zA-Z]*", rest[0])
+    )
+
+
+def _yarn(rest: list[str]) -> bool:
+    return not rest or _first(rest) in _CHANGING_SUBCOMMANDS["yarn"]
+
+
+def _uv(rest: list[str]) -> bool:
+    if rest[:1] == ["pip"]:
+        return _first(rest[1:]) in {"install", "uninstall", "sync"}
+    return _first(rest) in _CHANGING_SUBCOMMANDS["uv"]
+
+
+def _go(rest: list[str]) -> bool:
+    return _first(rest) in _CHANGING_SUBCOMMANDS["go"] or rest[:2] == ["mod", "tidy"]
+
+
+_SPECIAL = {
+    "tee": _tee,
+    "sed": _in_place,
+    "perl": _in_place,
+    "curl": _curl,
+    "wget": _wget,
+    "find": _find,
+    "tar": _tar,
+    "yarn": _yarn,
+    "uv": _uv,
+    "go": _go,
+}

@@ -1,0 +1,158 @@
+"""Shell commands: what would write, and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markscheme.read.transcripts.verbs import changes, every_change
+
+CHANGES = [
+    "rm -rf build",
+    "cd /x && mkdir -p y",
+    "echo hi > out.txt",
+    "echo hi >> out.txt",
+    "make 2> errors.log",
+    "make &> all.log",
+    "cat > notes.md <<'EOF'\nhello\nEOF",
+    "ls | tee files.txt",
+    "sed -i 's/a/b/' file",
+    "sed -i.bak -e s/a/b/ file",
+    "perl -pi -e s/a/b/ file",
+    "git add -A && git commit -m 'a > b'",
+    "git -C /repo checkout main",
+    "git stash",
+    "git branch -D old",
+    "git remote add origin x",
+    "npm install left-pad",
+    "python3 -m pip install x",
+    "uv pip install x",
+    "mix deps.get",
+    "go mod tidy",
+    "sudo -u me touch file",
+    "env A=1 touch file",
+    "A=1 B=2 cp a b",
+    "timeout 5 mv a b",
+    "find . -name '*.pyc' -delete",
+    "find . -name x -exec rm {} +",
+    "find . | xargs -n 1 rm",
+    "bash -lc 'echo x > y'",
+    "bash <<EOF\nrm x\nEOF",
+    "eval 'rm x'",
+    "echo $(touch x)",
+    'echo "$(touch x)"',
+    "echo `touch x`",
+    "if true; then rm x; fi",
+    "(cd x; rm y)",
+    "! rm x",
+    "curl -sSL -o file http://x",
+    "wget http://x",
+    "tar xzf a.tgz",
+    "apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: src/a.py\n*** End Patch\nPATCH",
+    "echo a\nrm b",
+    "diff <(rm a) b",
+    ">empty",
+    "/bin/rm x",
+    "while read f; do mv $f x; done",
+]
+LOOKS = [
+    "ls 2>/dev/null",
+    "grep -rn 'a > b' . 2>&1 | head",
+    'echo "rm -rf / > x"',
+    "cat <<'EOF'\nrm -rf > x\nEOF",
+    "cat <<-EOF\n\trm x\n\tEOF\necho done",
+    "make >/dev/null 2>&1",
+    "make &>/dev/null",
+    "echo hi >&2",
+    "git status && git diff > /dev/null",
+    "git log --oneline | head -3",
+    "git branch -a",
+    "git branch --show-current",
+    "git stash list",
+    "git remote -v",
+    "git tag -l 'v*'",
+    "git config --get user.name",
+    "git add --dry-run .",
+    "git worktree list",
+    "git apply --check x.patch",
+    "npm test",
+    "npm run build",
+    "pip list",
+    "cargo test",
+    "sed -n 1,20p file",
+    "perl -ne 'print if /i/' file",
+    "find . -name '*.py' -exec grep -n x {} +",
+    "[[ a > b ]] && echo yes",
+    "(( a > b )) && echo yes",
+    "echo $((1 > 0))",
+    "ls | tee /dev/null",
+    "curl -s http://x | head",
+    "wget -qO- http://x",
+    "tar tzf a.tgz",
+    "awk '$1 > 3' file",
+    "# rm x",
+    "echo rm x",
+    "bash -lc ls",
+    "which rm",
+    "diff <(ls a) <(ls b)",
+    "wc -l < file",
+    "grep x <<< 'rm y'",
+    "python - <<'EOF'\nprint(1 > 0)\nEOF",
+    "",
+]
+
+
+@pytest.mark.parametrize("script", CHANGES)
+def test_a_command_that_writes_is_a_change(script: str) -> None:
+    assert list(changes(script)), script
+
+
+@pytest.mark.parametrize("script", LOOKS)
+def test_a_command_that_only_looks_is_none(script: str) -> None:
+    assert list(changes(script)) == [], script
+
+
+def test_what_would_change_is_named() -> None:
+    assert list(changes("ls; echo a > out.txt; git add -A")) == ["out.txt", "git add -A"]
+    patch = "apply_patch <<'P'\n*** Add File: a.py\n+x\n*** Delete File: b.py\nP"
+    assert list(changes(patch)) == ["a.py, b.py"]
+
+
+@given(st.text(alphabet="ab \n\t'\"\\$()`<>|&;#{}[]!=-0EOF", max_size=60))
+def test_any_text_can_be_read_as_a_command(script: str) -> None:
+    assert all(isinstance(found, str) for found in changes(script))
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "rm",
+            "git",
+            "add",
+            "status",
+            "ls",
+            "x",
+            "tee",
+            "sed",
+            "-i",
+            "bash",
+            "-c",
+            "eval",
+            "yarn",
+        ),
+        *("2>/dev/null", ">", ">>", "&>/dev/null", "2>&1", "<<EOF", "EOF", "/dev/null", "<", "3"),
+        *("'", '"', "\\", "$(", ")", "`", "|", ";", "&&", "\n", " ", "#", "{", "}", "[[", "]]"),
+        *("yarn", "sudo", "A=1", "find", "-delete"),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=14).map("".join) | st.lists(PIECES, max_size=14).map(" ".join))
+def test_the_quick_look_misses_nothing(script: str) -> None:
+    assert list(changes(script)) == list(every_change(script))
+
+
+@pytest.mark.parametrize("script", CHANGES + LOOKS)
+def test_the_quick_look_agrees_on_every_example(script: str) -> None:
+    assert list(changes(script)) == list(every_change(script))
