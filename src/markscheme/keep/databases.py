@@ -40,7 +40,7 @@ class Cursor(Protocol):
 
 
 class Database(ABC):
-    """One connection of one thread. Statements have `?` for values and `{words}` of the dialect."""
+    """One connection, one call at a time. Statements have `?` and `{words}` of the dialect."""
 
     dialect: Dialect
     place: str

@@ -32,7 +32,11 @@ class SqliteDatabase(Database):
         self.place = str(path)
         with self.guarded():
             self._connection = sqlite3.connect(
-                _address(path, create=create), uri=True, timeout=patience, isolation_level=None
+                _address(path, create=create),
+                uri=True,
+                timeout=patience,
+                isolation_level=None,
+                check_same_thread=False,  # a writer of files may pull rows in a thread of its own
             )
         try:
             self._set_up(patience)
