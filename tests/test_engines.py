@@ -73,7 +73,7 @@ def command(answers: Path, output: Path, *options: str) -> list[str]:
     """Return a call of the command."""
     exams = ("-e", "capstone", "-e", "capstone-extra")
     start = (sys.executable, "-m", "markscheme", "score", "-r", "tutor-capstone", *exams)
-    return [*start, "-a", str(answers), "-o", str(output), *options]
+    return [*start, "-a", str(answers), "-o", str(output), "--no-store", *options]
 
 
 def scored(answers: Path, output: Path, *options: str) -> str:

@@ -174,7 +174,7 @@ def test_an_empty_file_gives_the_missing_items(tmp_path: Path) -> None:
 def command(answers: Path, output: Path, *options: str) -> subprocess.CompletedProcess[str]:
     exams = ("-e", "capstone", "-e", "capstone-extra")
     start = (sys.executable, "-m", "markscheme", "score", "-r", "tutor-capstone", *exams)
-    call = [*start, "-a", str(answers), "-o", str(output), *options]
+    call = [*start, "-a", str(answers), "-o", str(output), "--no-store", *options]
     return subprocess.run(call, capture_output=True, text=True, check=False)
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """One connection to the store, one call at a time. A record is on disk when its call returns."""
+    """One connection to the store, one call at a time. When a call returns, all is on disk."""
 
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
