@@ -3,9 +3,11 @@
     python scripts/kill_store.py [--kills 200] [--seed 1] [--postgres [URL]]
 
 Each round starts a process that stores runs and says on stdout what the store acknowledged, kills
-it (SIGKILL) at a random moment from before the store is opened, and then starts normally: opens the
-store and compares. Ten rounds share a store, so that making one is interrupted too. Ends with 1 if
-a single record is lost, kept twice or out of place.
+it (SIGKILL) at a random moment, and then starts normally: opens the store and compares. The moment
+is a random delay after a random number of acknowledgements, so that it does not depend on how fast
+the machine is; one kill in four waits for none and hits the opening. Ten rounds share a store, so
+that making one is interrupted too. Ends with 1 if a single record is lost, kept twice or out of
+place, or if nothing was acknowledged at all.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SHARED = 10
-LONGEST = 0.15
+OPENING = 4
+MOST_HEARD = 25
+LONGEST = 0.03
 _APPENDS = 7
 
 
@@ -86,17 +90,20 @@ class Told:
                 self.finished.add(run)
 
 
-def killed(place: str, subject: str, delay: float) -> Told:
-    """Run the storing process, kill it after so many seconds; return what it was told."""
+def killed(place: str, subject: str, heard: int, delay: float) -> Told:
+    """Kill a storing process so many seconds after it was told so much; return all it was told."""
     command = [sys.executable, __file__, "--write", place, subject]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stdout  # noqa: S101 - asked for above
         process.stdout.readline()
+        lines = [process.stdout.readline() for _ in range(heard)]
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)
-        said = process.stdout.read()
+        lines += process.stdout.readlines()
+    if process.returncode != -signal.SIGKILL:
+        raise SystemExit(f"{subject} ended by itself with {process.returncode}")
     told = Told()
-    for line in said.splitlines(keepends=True):
+    for line in lines:
         if line.endswith("\n"):
             told.hear(line)
     return told
@@ -162,7 +169,8 @@ def rounds(kills: int, seed: int, new_place: Callable[[], str]) -> Counter[str]:
     for number in range(kills):
         place = place if number % SHARED else new_place()
         subject = f"round-{number}"
-        told = killed(place, subject, chance.uniform(0, LONGEST))
+        heard = chance.randint(1, MOST_HEARD) if number % OPENING else 0
+        told = killed(place, subject, heard, chance.uniform(0, LONGEST))
         done.append((place, subject, told))
         counts["kills"] += 1
         counts["kills before anything was acknowledged"] += not told.begun
