@@ -32,11 +32,11 @@ def judge(rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None) -> 
     return GateReport(run=run.name, outcomes=outcomes, verdict=verdict, because=because)
 
 
-def cannot_judge(rubric: Rubric, exam: Exam, because: str) -> GateReport:
-    """Return that no gate can tell."""
+def cannot_judge(rubric: Rubric, exam: Exam, run: str, because: str) -> GateReport:
+    """Return that no gate can tell anything of the run of this name."""
     gates = (gate for gate in rubric.gates if gate.applies_to(exam))
     return GateReport(
-        run="",
+        run=run,
         outcomes=tuple(undecided(gate, because) for gate in gates),
         verdict=Outcome.UNDECIDED,
         because=because,
@@ -48,9 +48,9 @@ def gate_outcomes(
 ) -> tuple[GateOutcome, ...]:
     """Return the outcome of every gate that is bound to this exam or to none."""
     gates = [gate for gate in rubric.gates if gate.applies_to(exam)]
-    stranger = _stranger(rubric, exam, run)
-    if stranger:
-        return tuple(undecided(gate, stranger) for gate in gates)
+    because = stranger(rubric, exam, run)
+    if because:
+        return tuple(undecided(gate, because) for gate in gates)
     case = Case(rubric, exam, run)
     return tuple(
         _outcome(gate, case) if gate.baseline is None else baseline_outcome(gate, case, baseline)
@@ -69,7 +69,7 @@ def undecided(gate: Gate, because: str, seen: Observation | None = None) -> Gate
     )
 
 
-def _stranger(rubric: Rubric, exam: Exam, run: Run) -> str:
+def stranger(rubric: Rubric, exam: Exam, run: Run) -> str:
     """Say that the run is not one of this rubric and exam, where it is not."""
     axes, items = tuple(spec.name for spec in rubric), {item.id for item in exam.items}
     if run.rubric not in {None, rubric.fingerprint} or run.marks.axes != axes:
