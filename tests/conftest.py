@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
 
+
+@pytest.fixture(autouse=True)
+def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Let every test, and every command that it runs, store to a file of its own."""
+    place = tmp_path_factory.mktemp("store") / "markscheme.db"
+    monkeypatch.setenv("MARKSCHEME_STORE", str(place))
+    return place
+
+
 SERVER = Path(__file__).parent.parent / "scripts" / "postgres_server.py"
 NOT_INSTALLED = 77
 

@@ -13,7 +13,7 @@ from markscheme.cli.options import format_option, store_option
 if TYPE_CHECKING:
     from typing import Any
 
-    from markscheme.history.judging import Standing
+    from markscheme.history.baselines import Standing
 
 _EPILOG = """\b
 Examples:
@@ -35,7 +35,7 @@ def command() -> None:
 @command_body
 def set_(run: str, note: str | None, by: str | None, store: str | None, format_: str) -> Exit:
     """Make a complete stored run the baseline of its rubric and exam."""
-    from markscheme.history.judging import set_baseline
+    from markscheme.history.baselines import set_baseline
     from markscheme.history.runs import Runs
 
     with Runs(store) as runs:
@@ -64,7 +64,7 @@ def set_(run: str, note: str | None, by: str | None, store: str | None, format_:
 @command_body
 def show(rubric: str | None, exam: str | None, last: int, store: str | None, format_: str) -> Exit:
     """Describe the score distribution of the baseline: mean, interval, axes, tags, trend, drift."""
-    from markscheme.history.judging import standing_baselines
+    from markscheme.history.baselines import standing_baselines
     from markscheme.history.runs import Runs
     from markscheme.tell.verdicts import VerdictPage
 

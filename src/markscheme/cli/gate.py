@@ -16,7 +16,9 @@ Examples:
 
 RUN is a stored run (the beginning of its id, `latest`, `latest~1`, a tag) or a result file of
 `markscheme score`. The exit code is 0 when every hard gate is met, 1 when one is not, 4 when it
-cannot be told; a soft gate only warns."""
+cannot be told; a soft gate only warns.
+
+On GitHub Actions the job gets annotations, and a summary where GITHUB_STEP_SUMMARY names a file."""
 
 
 @click.command(name="gate", epilog=_EPILOG)
@@ -42,6 +44,8 @@ cannot be told; a soft gate only warns."""
     help="The exam of a result file, where it is not a built-in one.",
 )
 @click.option("--subject", metavar="NAME", help="Which subject of a result file that has several.")
+@click.option("--junit", metavar="FILE", help="Write gates and items as JUnit XML.")
+@click.option("--markdown", metavar="FILE", help="Write a comment for a pull request.")
 @store_option
 @format_option
 @command_body
@@ -51,24 +55,29 @@ def command(
     rubric: str | None,
     exams: tuple[str, ...],
     subject: str | None,
+    junit: str | None,
+    markdown: str | None,
     store: str | None,
     format_: str,
 ) -> Exit:
     """Judge a run by the hard, soft and baseline gates of its rubric."""
-    from markscheme.history.judging import judge_run
+    from markscheme.cli.outputs import Outputs
+    from markscheme.history.judging import judge_run, record_outcomes, report_on
     from markscheme.history.runs import Context, Runs
-    from markscheme.library import load_rubric
-    from markscheme.tell.verdicts import VerdictPage, judged_record
+    from markscheme.tell.verdicts import VerdictPage
 
-    loaded = None if rubric is None else load_rubric(rubric)
-    context = Context(rubric=loaded, exams=exams, subject=subject)
-    with Runs(store, context) as runs:
-        judged = judge_run(runs, run, baseline)
-    found, beside = judged.found, judged.baseline
+    inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
+    outputs = Outputs.checked(junit=junit, markdown=markdown, inputs=inputs)
+    with Runs(store, Context(rubric=rubric, exams=exams, subject=subject)) as runs:
+        judged = judge_run(runs, runs.find(run), baseline)
+        report = report_on(runs, judged, reasons=outputs.reasons)
+        unrecorded = record_outcomes(runs, judged)
+    outputs.write(report)
     if format_ == "json":
-        baseline_run = beside.stored if beside else None
-        document = judged_record(found.past, found.stored, baseline_run, judged.report)
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:
-        VerdictPage().judged(found.past, found.stored, judged.report)
-    return EXIT_OF[judged.report.verdict.value]
+        VerdictPage().judged(report)
+    outputs.annotate(report, err=format_ == "json")
+    if unrecorded:
+        click.echo(unrecorded, err=True)
+    return EXIT_OF[report.gates.verdict.value]

@@ -29,7 +29,7 @@ every run could be weighed, 4 when there is none or one cannot."""
 @command_body
 def command(rubric: str, exam: str | None, apply: bool, store: str | None, format_: str) -> Exit:
     """Rescore stored history under changed weights and show what moves."""
-    from markscheme.history.judging import recalibrate_runs
+    from markscheme.history.recalibrating import recalibrate_runs
     from markscheme.history.runs import Runs
     from markscheme.library import load_rubric
     from markscheme.tell.verdicts import VerdictPage

@@ -30,16 +30,19 @@ complete."""
 @command_body
 def command(run: str, output: str | None, store: str | None, format_: str) -> Exit:
     """Show one stored run: breakdown, losses, totals, gates."""
+    from markscheme.history.judging import judge_run
     from markscheme.history.rows import StoredRows
-    from markscheme.history.runs import Runs
+    from markscheme.history.runs import Runs, is_open
     from markscheme.tell.files import check_destination, drain, passing_json, write_frames
+    from markscheme.tell.reports import title_of
     from markscheme.tell.terminal import Glimpse, Page
     from markscheme.tell.verdicts import VerdictPage
 
-    destination = None if output is None else check_destination(output, ())
+    destination = None if output is None else check_destination(output, (run,))
     with Runs(store) as runs, whole_document() as stream:
         found = runs.find(run)
         stored = StoredRows(found, runs.store)
+        gates = judge_run(runs, found).gates
         glimpse = Glimpse()
         frames = glimpse.watch(stored.frames())
         if format_ == "json":
@@ -50,8 +53,8 @@ def command(run: str, output: str | None, store: str | None, format_: str) -> Ex
             write_frames(frames, destination, stored.schema, stored.result)
         result = stored.result(glimpse.frames)
     if format_ == "text":
-        VerdictPage().title(found.past, found.stored)
+        VerdictPage().line(title_of(found.past, found.stored), style="bold")
         page = Page(result.rubric)
         page.run(result, hidden=glimpse.hidden, written=destination)
-        page.gates(result.gates)
-    return Exit.OK if result.summary.complete else Exit.UNDECIDED
+        page.gates(gates.outcomes)
+    return Exit.OK if result.summary.complete and not is_open(found) else Exit.UNDECIDED

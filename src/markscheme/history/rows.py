@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,9 +17,9 @@ from markscheme.weigh.results import Result
 from markscheme.weigh.summaries import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from markscheme.history.runs import Found
+    from markscheme.history.runs import Found, Runs
     from markscheme.keep import Store
     from markscheme.vocabulary import Rubric
 
@@ -65,6 +65,16 @@ class StoredRows:
         for _, summary in self._store.summaries([self._stored.id]):
             return tuple(RowError(**row) for row in summary.get("bad_rows", ()))
         return ()
+
+
+def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the answers to some items, as `score` gives them."""
+    if found.stored is None:
+        yield from (row for row in found.rows if row["item"] in items)
+        return
+    wanted = pl.col("item").is_in(list(items))
+    for frame in StoredRows(found, runs.store).frames():
+        yield from frame.filter(wanted).iter_rows(named=True)
 
 
 def _weighed(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +17,7 @@ from markscheme.read.sources import built_in
 from markscheme.vocabulary import Rubric
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures
-from markscheme.weigh.published import run_of_published
+from markscheme.weigh.published import run_of_published, subjects_of
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.runs import Run
 
@@ -41,11 +41,11 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A run that was found: with its documents, and its entry where it is from a store."""
+    """A run that was found, with its documents: from the store its entry, from a file its rows."""
 
     past: Past
     stored: Stored | None = None
-    file: str | None = None
+    rows: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
@@ -91,17 +91,32 @@ class Runs:
             self._documents = Documents(self.store)
         return self._documents
 
-    def find(self, name: str) -> Found:
-        """Return the run of a name or a result file; one that was not finished has no marks."""
+    def find(self, name: str, beside: Past | None = None) -> Found:
+        """Return the run of a name or a result file; one that was not finished has no marks.
+
+        A run to be compared is found `beside` another: a file of it is read for that one's rubric
+        and exam.
+        """
         if _is_file(name):
-            return self._published(Path(name))
+            return self._published(Path(name), beside)
         try:
             stored = self.store.find(name)
         except (UsageError, StoreError) as error:
             if Path(name).suffix.lower() in RESULTS:
                 raise UsageError(f"`{name}`: there is no such result file") from error
             raise
+        if beside is None:
+            self._check_context(stored)
         return next(self.load([stored]))
+
+    def _check_context(self, stored: Stored) -> None:
+        """Refuse what was said beside the name of a stored run and does not fit it."""
+        if self._context.exams:
+            raise UsageError(f"the run `{stored.id}` has its exam in the store; leave --exam out")
+        subject = self._context.subject
+        if subject not in {None, stored.subject}:
+            whose = "no subject" if stored.subject is None else f"the subject `{stored.subject}`"
+            raise UsageError(f"the run `{stored.id}` is of {whose}, not of `{subject}`")
 
     def load(self, runs: Iterable[Stored]) -> Iterator[Found]:
         """Yield stored runs with their marks and documents, without reading any answer."""
@@ -140,12 +155,17 @@ class Runs:
             return self.documents.rubric(run.rubric)
         return _loaded(self._context.rubric)
 
-    def _published(self, path: Path) -> Found:
-        published = read_published(path)
-        rubric = _loaded(self._context.rubric or _rubric_named_by(published))
-        exam = load_exam(*(self._context.exams or _exams_named_by(published)), rubric=rubric)
-        run = run_of_published(published, rubric, exam, subject=self._context.subject)
-        return Found(past=Past(run=run, rubric=rubric, exam=exam), file=str(path))
+    def _published(self, path: Path, beside: Past | None) -> Found:
+        published, subject = read_published(path), self._context.subject
+        if beside is None:
+            rubric = _loaded(self._context.rubric or _rubric_named_by(published))
+            exam = load_exam(*(self._context.exams or _exams_named_by(published)), rubric=rubric)
+        else:
+            rubric, exam = beside.rubric, beside.exam
+            subject = subject if len(subjects_of(published)) > 1 else None
+        run = run_of_published(published, rubric, exam, subject=subject)
+        rows = tuple(row for _, row in published.records if row.get("subject") == run.subject)
+        return Found(past=Past(run=run, rubric=rubric, exam=exam), rows=rows)
 
 
 def is_open(found: Found) -> bool:

@@ -31,13 +31,18 @@ _ROW_GROUP = 32_768  # rows that the writer of Parquet holds back
 SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
 
 
-def check_destination(name: str, inputs: Iterable[str]) -> Path:
-    """Return the path, or say at once why nothing can be written there."""
+def check_destination(
+    name: str, inputs: Iterable[str], suffixes: tuple[str, ...] = SUFFIXES
+) -> Path:
+    """Return the path, or say at once why nothing can be written there.
+
+    Where the ending decides the format, `suffixes` are the allowed ones.
+    """
     path = Path(name)
     if path.exists() and any(Path(i).exists() and path.samefile(i) for i in inputs if i):
         raise UsageError(f"`{name}` is an input of this run; write to another file")
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"`{name}`: the ending decides the format; use {', '.join(SUFFIXES)}")
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise UsageError(f"`{name}`: the ending decides the format; use {', '.join(suffixes)}")
     if path.is_dir():
         raise UsageError(f"`{name}` is a folder; name a file")
     if not path.parent.is_dir():
@@ -89,21 +94,44 @@ def write_frames(
     frames: Iterable[pl.DataFrame], path: Path, schema: pl.Schema, result: Callable[[], Result]
 ) -> None:
     """Write all rows to the file, in the format of its ending."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
-    os.close(handle)
-    partial = Path(name)
-    try:
+    with _whole(path) as partial:
         if path.suffix.lower() == ".parquet":
             _write_parquet(frames, schema, partial)
         else:
             with partial.open("wb") as stream:
                 _write_stream(frames, stream, path.suffix.lower(), schema, result)
-        partial.chmod(0o666 & ~_umask())
-        partial.replace(path)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file at once."""
+    with _whole(path) as partial:
+        partial.write_bytes(content)
+
+
+def add_to(path: Path, content: bytes) -> None:
+    """Add to the end of a file that others add to as well."""
+    try:
+        with path.open("ab") as stream:
+            stream.write(content)
     except OSError as error:
         raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """Give a file to write that takes its name when all of it was written."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
+        os.close(handle)
+        partial = Path(name)
+        try:
+            yield partial
+            partial.chmod(0o666 & ~_umask())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
 
 
 @contextmanager

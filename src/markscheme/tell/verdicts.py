@@ -1,4 +1,4 @@
-"""What was judged, as plain data and for people: gates, baselines, recalibration."""
+"""What was judged, for people: gates, baselines, recalibration."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from markscheme.exact import show
-from markscheme.tell.listing import run_record
+from markscheme.tell.reports import SAID
 from markscheme.tell.terminal import Page, console
 from markscheme.vocabulary import Outcome
-from markscheme.weigh.records import (
-    distribution_record,
-    exam_record,
-    report_record,
-    rubric_record,
-)
+from markscheme.weigh.records import distribution_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,32 +19,18 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from markscheme.keep import Baseline, Run
-    from markscheme.vocabulary import Exam, Rubric
+    from markscheme.keep import Baseline
+    from markscheme.tell.reports import Report
     from markscheme.weigh.distribution import Distribution
     from markscheme.weigh.outcomes import BaselineReport, GateReport, ItemChange
-    from markscheme.weigh.recalibration import Past, Recalibration
+    from markscheme.weigh.recalibration import Recalibration
 
 _CHANGES_SHOWN = 10
-_SAID = {
-    Outcome.PASS: ("PASS", "bold green"),
-    Outcome.FAIL: ("FAIL", "bold red"),
-    Outcome.UNDECIDED: ("CANNOT TELL", "bold magenta"),
+_STYLES = {
+    Outcome.PASS: "bold green",
+    Outcome.FAIL: "bold red",
+    Outcome.UNDECIDED: "bold magenta",
 }
-
-
-def judged_record(
-    past: Past, stored: Run | None, baseline: Run | None, report: GateReport
-) -> dict[str, Any]:
-    """Return a judged run: what it is, and what every gate said."""
-    return {
-        "rubric": rubric_record(past.rubric),
-        "exam": exam_record(past.exam),
-        "subject": past.run.subject,
-        "stored": None if stored is None else run_record(stored),
-        "baseline": None if baseline is None else run_record(baseline),
-        **report_record(report),
-    }
 
 
 class VerdictPage:
@@ -58,22 +39,21 @@ class VerdictPage:
     def __init__(self, out: Console | None = None) -> None:
         self.out = out or console()
 
-    def judged(self, past: Past, stored: Run | None, report: GateReport) -> None:
+    def judged(self, report: Report) -> None:
         """Print one run and every gate on it, the verdict last."""
-        self.title(past, stored)
-        Page(past.rubric, self.out).gates(report.outcomes)
-        for found in report.outcomes:
-            if found.baseline is not None:
-                self._beside(found.baseline)
-        self._fix_first(report)
-        said, style = _SAID.get(report.verdict, (report.verdict.value.upper(), "bold"))
-        line = Text("\nverdict: ").append(said, style=style).append(f" ({report.because})")
-        self.out.print(line, soft_wrap=True)
+        self.line(report.title, style="bold")
+        Page(report.past.rubric, self.out).gates(report.gates.outcomes)
+        for found in report.comparisons:
+            self.line(f"\nSince the baseline {found.baseline}", style="bold")
+            for line in baseline_lines(found):
+                self.line(f"  {line}")
+        self._fix_first(report.gates)
+        said = Text("\nverdict: ").append(SAID[report.gates.verdict], _STYLES[report.gates.verdict])
+        self.out.print(said.append(f" ({report.gates.because})"), soft_wrap=True)
 
-    def title(self, past: Past, stored: Run | None) -> None:
-        """Print which run it is."""
-        title = _title(past.rubric, past.exam, past.run.name, stored)
-        self.out.print(Text(title, style="bold"), soft_wrap=True)
+    def line(self, text: str, *, style: str = "") -> None:
+        """Print one line as it stands, however long."""
+        self.out.print(Text(text, style=style), soft_wrap=True)
 
     def standing(self, baseline: Baseline, found: Distribution | None) -> None:
         """Print a baseline: who set it, and the distribution of its scores."""
@@ -81,24 +61,18 @@ class VerdictPage:
         note = f": {baseline.note}" if baseline.note else ""
         what = f"baseline of {baseline.exam} under {baseline.rubric}: run {baseline.run}"
         when = f"set {baseline.set_at:%Y-%m-%d %H:%M} UTC{by}{note}"
-        self.out.print(Text(f"{what}, {when}", style="bold"), soft_wrap=True)
+        self.line(f"{what}, {when}", style="bold")
         for line in () if found is None else distribution_lines(found):
-            self.out.print(Text(line), soft_wrap=True)
-
-    def _beside(self, report: BaselineReport) -> None:
-        """Print what moved since the baseline, and how sure that is."""
-        self.out.print(f"\n[bold]Since the baseline {report.baseline}[/bold]", highlight=False)
-        for line in baseline_lines(report):
-            self.out.print(Text(f"  {line}"), soft_wrap=True)
+            self.line(line)
 
     def _fix_first(self, report: GateReport) -> None:
         for found in report.outcomes:
             if found.outcome is Outcome.PASS or found.baseline or not found.fix_first:
                 continue
-            self.out.print(f"\n[bold]Fix first for {found.gate.name}[/bold]", highlight=False)
+            self.line(f"\nFix first for {found.gate.name}", style="bold")
             for loss in found.fix_first[:_CHANGES_SHOWN]:
                 axes = ", ".join(f"{axis} {show(by)}" for axis, by in loss.axes.items() if by)
-                self.out.print(Text(f"  {loss.item}  {show(loss.lost)}  {axes}".rstrip()))
+                self.line(f"  {loss.item}  {show(loss.lost)}  {axes}".rstrip())
 
     def recalibration(self, found: Recalibration, applied: Mapping[str, str]) -> None:
         """Print what moves under new weights."""
@@ -116,12 +90,16 @@ class VerdictPage:
             table.add_row(*map(Text, cells))
         self.out.print(table)
         for line in recalibration_lines(found, applied):
-            self.out.print(Text(line), soft_wrap=True)
+            self.line(line)
 
 
 def baseline_lines(report: BaselineReport) -> Iterator[str]:
     """Yield the comparison with a baseline in sentences, which every format shows."""
-    yield f"score {show(report.before)} → {show(report.after)} ({_signed(report.change)})"
+    yield f"score {show(report.before)} → {show(report.after)} ({signed(report.change)})"
+    for moved in report.axes:
+        if moved.change:
+            change = f"{show(moved.before)} → {show(moved.after)} ({signed(moved.change)})"
+            yield f"  {moved.axis} {change}"
     if report.evidence is not None:
         evidence = report.evidence
         yield f"evidence: {evidence.outcome.value} ({evidence.because})"
@@ -176,18 +154,13 @@ def recalibration_lines(found: Recalibration, applied: Mapping[str, str]) -> Ite
         yield f"{run} cannot be weighed anew: {why}"
 
 
-def _title(rubric: Rubric, exam: Exam, name: str, stored: Run | None) -> str:
-    who = f" of {stored.subject}" if stored and stored.subject else ""
-    when = f", {stored.started:%Y-%m-%d %H:%M} UTC" if stored else ""
-    return f"run {name}{who} on {exam.name} under {rubric.name} v{rubric.version}{when}"
-
-
 def _change_line(change: ItemChange) -> str:
-    axes = ", ".join(f"{axis} {_signed(by)}" for axis, by in change.axes.items())
+    axes = ", ".join(f"{axis} {signed(by)}" for axis, by in change.axes.items())
     return f"  {change.item}: {show(change.before)} → {show(change.after)} ({axes})"
 
 
-def _signed(value: Fraction | None) -> str:
+def signed(value: Fraction | None) -> str:
+    """Return a change with its sign."""
     if value is None:
         return "–"
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value))}"

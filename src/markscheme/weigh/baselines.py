@@ -9,6 +9,7 @@ from markscheme.exact import show, show_beside
 from markscheme.vocabulary import Frozen, Outcome
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.outcomes import (
+    AxisChange,
     BaselineReport,
     Evidence,
     GateOutcome,
@@ -113,17 +114,18 @@ def _report(case: Case, baseline: Run, limit: BaselineLimit, *, comparable: bool
     ours, theirs = case.run.marks, baseline.marks
     added = tuple(item for item in ours.items if item not in theirs.items)
     removed = tuple(item for item in theirs.items if item not in ours.items)
-    after = case.scale.totals(ours.counts()).mean
+    now = case.scale.totals(ours.counts())
     if case.run.rubric is None or case.run.rubric != baseline.rubric or ours.axes != theirs.axes:
         return BaselineReport(
             baseline=baseline.name,
             before=None,
-            after=after,
+            after=now.mean,
             floor=None,
             added=added,
             removed=removed,
         )
-    before = case.scale.totals(theirs.counts()).mean
+    then = case.scale.totals(theirs.counts())
+    before, after = then.mean, now.mean
     needed = case.detailed or limit.evidence_required
     changes = _changes(case, theirs) if needed else []
     pairs = [(change.before, change.after) for change in changes]
@@ -133,6 +135,10 @@ def _report(case: Case, baseline: Run, limit: BaselineLimit, *, comparable: bool
         before=before,
         after=after,
         floor=None if before is None else before - limit.max_drop.points(before),
+        axes=tuple(
+            AxisChange(axis=axis, before=then.axis_means[axis], after=now.axis_means[axis])
+            for axis in case.scale.axes
+        ),
         regressed=tuple(c for c in moved if c.after < case.pass_mark <= c.before),
         recovered=tuple(c for c in moved if c.before < case.pass_mark <= c.after),
         moved=tuple(moved),

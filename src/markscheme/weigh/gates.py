@@ -37,11 +37,11 @@ def judge(
     return GateReport(run=run.name, outcomes=outcomes, verdict=verdict, because=because)
 
 
-def cannot_judge(rubric: Rubric, exam: Exam, because: str) -> GateReport:
-    """Return that no gate can tell."""
+def cannot_judge(rubric: Rubric, exam: Exam, run: str, because: str) -> GateReport:
+    """Return that no gate can tell anything of the run of this name."""
     gates = (gate for gate in rubric.gates if gate.applies_to(exam))
     return GateReport(
-        run="",
+        run=run,
         outcomes=tuple(undecided(gate, because) for gate in gates),
         verdict=Outcome.UNDECIDED,
         because=because,
@@ -50,9 +50,9 @@ def cannot_judge(rubric: Rubric, exam: Exam, because: str) -> GateReport:
 
 def _outcomes(case: Case, baseline: Run | None) -> tuple[GateOutcome, ...]:
     gates = [gate for gate in case.rubric.gates if gate.applies_to(case.exam)]
-    stranger = _stranger(case.rubric, case.exam, case.run)
-    if stranger:
-        return tuple(undecided(gate, stranger) for gate in gates)
+    because = stranger(case.rubric, case.exam, case.run)
+    if because:
+        return tuple(undecided(gate, because) for gate in gates)
     return tuple(
         _outcome(gate, case) if gate.baseline is None else baseline_outcome(gate, case, baseline)
         for gate in gates
@@ -70,7 +70,7 @@ def undecided(gate: Gate, because: str, seen: Observation | None = None) -> Gate
     )
 
 
-def _stranger(rubric: Rubric, exam: Exam, run: Run) -> str:
+def stranger(rubric: Rubric, exam: Exam, run: Run) -> str:
     """Say that the run is not one of this rubric and exam, where it is not."""
     axes, items = tuple(spec.name for spec in rubric), {item.id for item in exam.items}
     if run.rubric not in {None, rubric.fingerprint} or run.marks.axes != axes:

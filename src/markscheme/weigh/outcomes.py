@@ -47,6 +47,22 @@ class ItemChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AxisChange:
+    """The mean of an axis in the baseline and now."""
+
+    axis: str
+    before: Fraction | None
+    after: Fraction | None
+
+    @property
+    def change(self) -> Fraction | None:
+        """By how much the axis moved."""
+        if self.before is None or self.after is None:
+            return None
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NonInferiority:
     """The evidence beside a limit on the drop, from the `n` items of both runs in pairs.
 
@@ -69,7 +85,7 @@ class NonInferiority:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineReport:
-    """A run beside its baseline, item by item.
+    """A run beside its baseline, axis by axis and item by item.
 
     `regressed` went from pass to fail and `recovered` the other way; `moved` holds every item whose
     mean changed, the largest loss first, and `unmoved` counts the others; `added` and `removed` are
@@ -80,6 +96,7 @@ class BaselineReport:
     before: Fraction | None
     after: Fraction | None
     floor: Fraction | None
+    axes: tuple[AxisChange, ...] = ()
     regressed: tuple[ItemChange, ...] = ()
     recovered: tuple[ItemChange, ...] = ()
     moved: tuple[ItemChange, ...] = ()

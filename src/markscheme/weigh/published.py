@@ -51,14 +51,21 @@ def run_of_published(
     )
 
 
-def _one_subject(published: Published, subject: str | None) -> str | None:
+def subjects_of(published: Published) -> list[str | None]:
+    """Return the subjects whose answers a result file holds."""
     rows = [*(record for _, record in published.records), *published.rest]
-    found = list(dict.fromkeys(row.get("subject") for row in rows if row.get("status") != "error"))
+    return list(dict.fromkeys(row.get("subject") for row in rows if row.get("status") != "error"))
+
+
+def _one_subject(published: Published, subject: str | None) -> str | None:
+    found = subjects_of(published)
     if subject is not None and subject not in found:
         raise UsageError(f"`{published.file}` holds no answers of the subject `{subject}`")
     if subject is None and len(found) > 1:
         names = ", ".join(f"`{name}`" for name in found)
-        raise UsageError(f"`{published.file}` holds several subjects; name one of {names}")
+        raise UsageError(
+            f"`{published.file}` holds several subjects; name one (--subject): {names}"
+        )
     return subject if subject is not None else next(iter(found), None)
 
 

@@ -146,6 +146,15 @@ def baseline_record(report: BaselineReport) -> dict[str, Any]:
         "exact": {
             name: ratio(getattr(report, name)) for name in ("before", "after", "change", "floor")
         },
+        "axes": [
+            {
+                "axis": moved.axis,
+                "before": number(moved.before),
+                "after": number(moved.after),
+                "change": number(moved.change),
+            }
+            for moved in report.axes
+        ],
         "regressed": list(map(_change_record, report.regressed)),
         "recovered": list(map(_change_record, report.recovered)),
         "moved": list(map(_change_record, report.moved)),

@@ -53,7 +53,7 @@ class Result:
         """
         if len(self.summary.subjects) > 1:
             many = f"the answers are of {len(self.summary.subjects):,} subjects"
-            return cannot_judge(self.rubric, self.exam, f"{many}; judge the run of each")
+            return cannot_judge(self.rubric, self.exam, "", f"{many}; judge the run of each")
         return judge(self.rubric, self.exam, next(self.runs), baseline)
 
     def head(self) -> dict[str, Any]:

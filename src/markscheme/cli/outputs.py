@@ -1,0 +1,79 @@
+"""What `markscheme gate` writes beside its page: files for CI, and what GitHub Actions shows."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.tell.reports import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Where a report goes: files that were asked for, and those that the environment names."""
+
+    junit: Path | None
+    markdown: Path | None
+    summary: Path | None
+    annotations: bool
+
+    @classmethod
+    def checked(cls, *, junit: str | None, markdown: str | None, inputs: Iterable[str]) -> Self:
+        """Return where to write, or say at once why nothing can be written there."""
+        from markscheme.tell.files import check_destination
+
+        def destination(name: str | None) -> Path | None:
+            return None if name is None else check_destination(name, inputs, suffixes=())
+
+        summary = os.environ.get("GITHUB_STEP_SUMMARY")
+        return cls(
+            junit=destination(junit),
+            markdown=destination(markdown),
+            summary=Path(summary) if summary else None,
+            annotations=os.environ.get("GITHUB_ACTIONS") == "true",
+        )
+
+    @property
+    def reasons(self) -> bool:
+        """Whether somebody will read why points were lost."""
+        return bool(self.junit or self.markdown or self.summary)
+
+    def write(self, report: Report) -> None:
+        """Write the files; each is whole or not there, the summary of the job is added to."""
+        from markscheme.tell.files import add_to, write_whole
+
+        if self.junit:
+            from markscheme.tell.junit import junit
+
+            write_whole(self.junit, junit(report, _time_of(report)))
+        if self.markdown or self.summary:
+            from markscheme.tell.markdown import markdown
+
+            text = markdown(report).encode()
+            if self.markdown:
+                write_whole(self.markdown, text)
+            if self.summary:
+                add_to(self.summary, text)
+
+    def annotate(self, report: Report, *, err: bool) -> None:
+        """Print the annotations of a job; to stderr where stdout is a document."""
+        from markscheme.tell.github import annotation_lines
+
+        if self.annotations:
+            for line in annotation_lines(report):
+                click.echo(line, err=err)
+
+
+def _time_of(report: Report) -> datetime:
+    """Return when the run began; of a result file, when it was written."""
+    if report.stored is not None:
+        return report.stored.started
+    return datetime.fromtimestamp(Path(report.past.run.name).stat().st_mtime, UTC)

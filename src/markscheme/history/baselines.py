@@ -1,0 +1,54 @@
+"""Baselines: the run that new ones are held against, and how its scores are distributed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markscheme.errors import UsageError
+from markscheme.history.runs import Found, Runs
+from markscheme.keep import Baseline, RunStatus
+from markscheme.weigh.distribution import Distribution, describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LAST_RUNS = 20
+
+
+def set_baseline(runs: Runs, name: str, *, by: str | None, note: str | None) -> Baseline:
+    """Make a stored run the baseline of its rubric and exam; it must be complete."""
+    found = runs.find(name)
+    if found.stored is None:
+        raise UsageError(f"`{name}` is a result file; a baseline is a run in the store")
+    if not found.past.run.marks.complete:
+        raise UsageError(f"the run `{found.name}` is not complete; it cannot be a baseline")
+    return runs.store.set_baseline(found.stored.id, by=by, note=note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A baseline as it stands: who set it, its run, and the distribution of its scores."""
+
+    baseline: Baseline
+    found: Found
+    distribution: Distribution | None
+
+
+def standing_baselines(
+    runs: Runs, *, rubric: str | None = None, exam: str | None = None, last: int = LAST_RUNS
+) -> Iterator[Standing]:
+    """Yield the present baseline of each rubric and exam, with the trend of the last runs."""
+    seen: set[tuple[str, str]] = set()
+    for baseline in runs.store.baselines(rubric=rubric, exam=exam):
+        key = (baseline.rubric, baseline.exam)
+        if key in seen:
+            continue
+        seen.add(key)
+        found = runs.find(baseline.run)
+        latest = runs.store.runs(rubric=baseline.rubric, exam=baseline.exam, limit=last)
+        finished = [run for run in reversed(latest) if run.status is RunStatus.FINISHED]
+        history = [past.past.run for past in runs.load(finished)]
+        past = found.past
+        distribution = describe(past.rubric, past.exam, past.run, history)
+        yield Standing(baseline=baseline, found=found, distribution=distribution)

@@ -1,0 +1,80 @@
+"""Recalibrating: stored history weighed anew under a changed rubric; nothing is overwritten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markscheme import __version__
+from markscheme.history.documents import rubric_document
+from markscheme.history.recording import counts_of
+from markscheme.keep import NewRun, RunStatus
+from markscheme.weigh.recalibration import Recalibration, reweighed, why_not_reusable
+from markscheme.weigh.recalibration import recalibrate as weigh_anew
+from markscheme.weigh.records import summary_record
+from markscheme.weigh.summaries import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markscheme.history.runs import Found, Runs
+    from markscheme.vocabulary import Rubric
+
+
+def recalibrate_runs(
+    runs: Runs, new: Rubric, *, exam: str | None = None, apply: bool = False
+) -> tuple[Recalibration, dict[str, str]]:
+    """Weigh all stored runs of a rubric anew; with `apply` keep them as new runs.
+
+    Returns what moves, and the ids of the new runs by those of the old ones. No subject is asked
+    and no answer is read: a new run points at the answers and cells of the old one.
+    """
+    stored = runs.store.runs(rubric=new.name, exam=exam)
+    first_hand = [
+        run
+        for run in reversed(stored)
+        if run.status is RunStatus.FINISHED and run.rescored_from is None
+    ]
+    history = list(runs.load(first_hand))
+    baselines = {
+        found.past.exam.fingerprint: found.past
+        for found in (
+            runs.find(baseline.run) for baseline in reversed(runs.store.baselines(rubric=new.name))
+        )
+    }
+    recalibration = weigh_anew([found.past for found in history], new, baselines)
+    return recalibration, _applied(runs, history, new) if apply else {}
+
+
+def _applied(runs: Runs, history: Sequence[Found], new: Rubric) -> dict[str, str]:
+    store, ids = runs.store, dict[str, str]()
+    document = rubric_document(new)
+    for found in history:
+        past, old = found.past, found.stored
+        same = past.rubric.fingerprint == new.fingerprint
+        if old is None or same or any(why_not_reusable(past, new)):
+            continue
+        run = reweighed(past.run, new)
+        summary = summarise(new, past.exam, run.marks, [(run.subject, run.marks)])
+        with store.together():
+            ids[old.id] = store.begin(
+                NewRun(
+                    subject=old.subject,
+                    rubric=store.put_document(document),
+                    exam=old.exam.digest,
+                    axis_versions={spec.name: spec.axis.version for spec in new},
+                    tool_version=__version__,
+                    seed=old.seed,
+                    source=old.source,
+                    rescored_from=old.id,
+                )
+            )
+            for chunk in store.chunks(old.id):
+                store.append(ids[old.id], chunk.answers, chunk.cells)
+            store.finish(
+                ids[old.id],
+                counts=counts_of(summary),
+                summary=summary_record(summary),
+                measures=run.measures.to_dict(),
+                marks=run.marks.to_dict(),
+            )
+    return ids

@@ -1,0 +1,169 @@
+"""A judged run as Markdown: a comment on a pull request, or the summary of a CI job.
+
+What models and files say is text, never markup: it stands in code spans, where no HTML, link,
+mention or reference is alive. The length is bounded, because comments are.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from markscheme.exact import plain, show
+from markscheme.tell.reports import ItemStatus, item_line, lost_axes, reason
+from markscheme.tell.verdicts import signed
+from markscheme.vocabulary import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from markscheme.tell.reports import Report, Row
+    from markscheme.vocabulary import Gate
+    from markscheme.weigh.outcomes import BaselineReport, GateOutcome, ItemChange
+
+_ITEMS_SHOWN = 20
+_NAMES_SHOWN = 50
+_LONGEST = 300
+_SIGNS = {
+    Outcome.PASS: "✅",
+    Outcome.WARN: "⚠️",
+    Outcome.FAIL: "❌",
+    Outcome.UNDECIDED: "❔",
+    Outcome.NOT_APPLICABLE: "⚪",
+}
+_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$])")
+_ALIVE = re.compile(r"(?<=@)|(?<=://)|(?<=www)(?=\.)|(?<=\\#)", re.IGNORECASE)
+
+
+def markdown(report: Report) -> str:
+    """Return the whole comment."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    sign = _SIGNS[report.gates.verdict]
+    yield f"### {sign} markscheme: {sentence(report.verdict)}"
+    yield ""
+    yield sentence(report.title)
+    if report.gates.outcomes:
+        yield ""
+        yield "| gate | | observed | limit | margin | why |"
+        yield "|---|---|--:|--:|--:|---|"
+        yield from map(_gate, report.gates.outcomes)
+    for found in report.comparisons:
+        yield from _comparison(found, report)
+    yield from _failing(report)
+
+
+def _gate(found: GateOutcome) -> str:
+    gate = found.gate
+    cells = (
+        f"{code(gate.name, cell=True)} ({gate.level.value})",
+        f"{_SIGNS[found.outcome]} {found.outcome.value}",
+        show(found.observed),
+        sentence(_limit(gate)),
+        signed(found.margin),
+        sentence(found.because),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _limit(gate: Gate) -> str:
+    if gate.baseline is not None:
+        return f"a drop of {gate.baseline.max_drop}"
+    limits = (("≥", gate.at_least), ("≤", gate.at_most))
+    told = [f"{sign} {plain(limit)}" for sign, limit in limits if limit is not None]
+    return " and ".join(told)
+
+
+def _comparison(found: BaselineReport, report: Report) -> Iterator[str]:
+    yield ""
+    yield f"#### Since the baseline {code(found.baseline)}"
+    yield ""
+    yield "| | baseline | now | change |"
+    yield "|---|--:|--:|--:|"
+    yield f"| **score** | {show(found.before)} | {show(found.after)} | {signed(found.change)} |"
+    for moved in found.axes:
+        axis = code(moved.axis, cell=True)
+        before, after = show(moved.before), show(moved.after)
+        yield f"| {axis} | {before} | {after} | {signed(moved.change)} |"
+    if found.evidence is not None:
+        evidence = f"{found.evidence.outcome.value} ({found.evidence.because})"
+        yield f"\n**Evidence:** {sentence(evidence)}"
+    if found.warning:
+        yield f"\n**⚠️ Suspicious rise:** {sentence(found.warning)}"
+        yield from _changes("Items that moved", found.moved, None)
+    yield from _changes("Items that went from pass to fail", found.regressed, report)
+    yield from _changes("Items that went from fail to pass", found.recovered, None)
+    for what, names in (("New items", found.added), ("Items that are gone", found.removed)):
+        if names:
+            yield f"\n**{what} ({len(names):,}):** {_named(names)}"
+
+
+def _changes(what: str, changes: Sequence[ItemChange], report: Report | None) -> Iterator[str]:
+    """Yield items that moved, with the reasons of what they lost where the report has them."""
+    if not changes:
+        return
+    yield f"\n**{what} ({len(changes):,}):**\n"
+    for change in changes[:_ITEMS_SHOWN]:
+        axes = ", ".join(f"{code(axis)} {signed(by)}" for axis, by in change.axes.items())
+        yield f"- {code(change.item)}: {show(change.before)} → {show(change.after)} ({axes})"
+        item = report.item(change.item) if report else None
+        yield from _reasons(item.answers if item else (), report)
+    if len(changes) > _ITEMS_SHOWN:
+        yield f"- … and {len(changes) - _ITEMS_SHOWN:,} more"
+
+
+def _failing(report: Report) -> Iterator[str]:
+    """Yield the items that do not pass and are not told as regressed already, folded away."""
+    told = {change.item for found in report.comparisons for change in found.regressed}
+    failing = [
+        item
+        for item in report.items
+        if item.status is not ItemStatus.PASSED and item.item not in told
+    ]
+    if not failing:
+        return
+    what = "other items that do not pass" if told else "items that do not pass"
+    yield f"\n<details><summary>{len(failing):,} {what}</summary>\n"
+    for item in failing[:_ITEMS_SHOWN]:
+        yield f"- {code(item.item)}: {sentence(item_line(item, report.past.rubric))}"
+        yield from _reasons(item.answers, report)
+    if len(failing) > _ITEMS_SHOWN:
+        yield f"- … and {len(failing) - _ITEMS_SHOWN:,} more"
+    yield "\n</details>"
+
+
+def _reasons(answers: Iterable[Row], report: Report | None) -> Iterator[str]:
+    """Yield why the first of the answers lost its points."""
+    if report is None:
+        return
+    for row in islice(answers, 1):
+        for axis in lost_axes(row, report.past.rubric):
+            yield f"  - {code(axis)}: {code(reason(row, axis))}"
+
+
+def _named(names: Sequence[str]) -> str:
+    told = ", ".join(map(code, names[:_NAMES_SHOWN]))
+    more = len(names) - _NAMES_SHOWN
+    return f"{told} and {more:,} more" if more > 0 else told
+
+
+def code(text: str, *, cell: bool = False) -> str:
+    """Return foreign text as a code span on one line, in which nothing is alive."""
+    flat = _flat(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", flat)), default=0))
+    edge = " " if flat.startswith("`") or flat.endswith("`") else ""
+    span = f"{fence}{edge}{flat or '–'}{edge}{fence}"
+    return span.replace("|", "\\|") if cell else span
+
+
+def sentence(text: str) -> str:
+    """Return a sentence of ours, which may name foreign things, with no markup alive in it."""
+    return _ALIVE.sub("\u200b", _MARKUP.sub(r"\\\1", _flat(text)))
+
+
+def _flat(text: str) -> str:
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"

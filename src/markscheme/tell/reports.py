@@ -1,0 +1,205 @@
+"""What `gate` found as one plain value: text, JSON, Markdown, JUnit and annotations all draw it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from markscheme.exact import number, ratio, show
+from markscheme.keep import Run
+from markscheme.tell.listing import run_record
+from markscheme.vocabulary import Outcome
+from markscheme.weigh.gates import stranger
+from markscheme.weigh.outcomes import BaselineReport, GateReport
+from markscheme.weigh.recalibration import Past
+from markscheme.weigh.records import exam_record, report_record, rubric_record
+from markscheme.weigh.summaries import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from markscheme.vocabulary import Rubric
+    from markscheme.weigh.marks import Values
+
+    Row = Mapping[str, Any]
+
+_ANSWERS_KEPT = 5
+SAID = {
+    Outcome.PASS: "PASS",
+    Outcome.FAIL: "FAIL",
+    Outcome.UNDECIDED: "CANNOT TELL",
+}
+
+
+class ItemStatus(StrEnum):
+    """What became of an item; only the first is good."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNSCORED = "unscored"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReport:
+    """One item: its exact mean over its attempts, and some of the answers that lost points.
+
+    `answers` are rows as `score` gives them, there only where somebody asked for reasons; `more`
+    counts those that were left out.
+    """
+
+    item: str
+    status: ItemStatus
+    score: Fraction | None
+    answers: tuple[Row, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A judged run: which it is, what its gates say, and how each of its items did.
+
+    `items` is empty where the run cannot be judged under its rubric and exam at all.
+    """
+
+    past: Past
+    gates: GateReport
+    items: tuple[ItemReport, ...] = ()
+    stored: Run | None = None
+    baseline: Run | None = None
+
+    @property
+    def title(self) -> str:
+        """Say which run it is."""
+        return title_of(self.past, self.stored)
+
+    @property
+    def verdict(self) -> str:
+        """Say what follows from all gates."""
+        return f"{SAID[self.gates.verdict]} ({self.gates.because})"
+
+    @property
+    def comparisons(self) -> Iterator[BaselineReport]:
+        """Yield what the baseline gates compared."""
+        return (found.baseline for found in self.gates.outcomes if found.baseline)
+
+    def item(self, name: str) -> ItemReport | None:
+        """Return what became of an item."""
+        return next((item for item in self.items if item.item == name), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document of `markscheme gate`."""
+        return {
+            "rubric": rubric_record(self.past.rubric),
+            "exam": exam_record(self.past.exam),
+            "subject": self.past.run.subject,
+            "stored": None if self.stored is None else run_record(self.stored),
+            "baseline": None if self.baseline is None else run_record(self.baseline),
+            **report_record(self.gates),
+            "items": [
+                {
+                    "item": item.item,
+                    "status": item.status.value,
+                    "score": number(item.score),
+                    "exact": ratio(item.score),
+                }
+                for item in self.items
+            ],
+        }
+
+
+def title_of(past: Past, stored: Run | None) -> str:
+    """Say which run it is."""
+    who = f" of {past.run.subject}" if past.run.subject else ""
+    when = f", {stored.started:%Y-%m-%d %H:%M} UTC" if stored else ""
+    rubric = f"{past.rubric.name} v{past.rubric.version}"
+    return f"run {past.run.name}{who} on {past.exam.name} under {rubric}{when}"
+
+
+def item_reports(past: Past, rows: Iterable[Row] = ()) -> tuple[ItemReport, ...]:
+    """Return what became of each item; `rows` are answers from which the reasons are taken."""
+    if stranger(past.rubric, past.exam, past.run):
+        return ()
+    scale, mark = Scale(past.rubric), Fraction(past.rubric.pass_mark)
+    kept, lost = _lossy(rows)
+    found = []
+    for item, counts in past.run.marks.items.items():
+        score, answers = scale.totals(counts.items()).mean, kept.get(item, [])
+        found.append(
+            ItemReport(
+                item=item,
+                status=_status(counts, score, mark),
+                score=score,
+                answers=tuple(answers),
+                more=lost[item] - len(answers),
+            )
+        )
+    return tuple(found)
+
+
+def _status(counts: Mapping[Values, int], score: Fraction | None, mark: Fraction) -> ItemStatus:
+    if not counts:
+        return ItemStatus.MISSING
+    if score is None or any(None in values for values in counts):
+        return ItemStatus.UNSCORED
+    return ItemStatus.PASSED if score >= mark else ItemStatus.FAILED
+
+
+def _lossy(rows: Iterable[Row]) -> tuple[dict[str, list[Row]], Counter[str]]:
+    """Return the first few answers to each item that lost points, and how many did."""
+    kept: dict[str, list[Row]] = {}
+    lost: Counter[str] = Counter()
+    for row in rows:
+        if row.get("breakdown") is None or (row["score"] is not None and row["score"] >= 1):
+            continue
+        lost[row["item"]] += 1
+        if lost[row["item"]] <= _ANSWERS_KEPT:
+            kept.setdefault(row["item"], []).append(row)
+    return kept, lost
+
+
+def item_line(item: ItemReport, rubric: Rubric) -> str:
+    """Say in one line what became of an item."""
+    match item.status:
+        case ItemStatus.MISSING:
+            return "no answer"
+        case ItemStatus.UNSCORED:
+            return "an answer could not be scored"
+        case ItemStatus.PASSED:
+            return f"score {show(item.score)}"
+        case ItemStatus.FAILED:
+            return f"score {show(item.score)}, below the pass mark {rubric.pass_mark}"
+
+
+def answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
+    """Yield one answer as text: what was got and expected, then each cell with its reason."""
+    score = "–" if row["score"] is None else f"{float(row['score']):.4g}"
+    yield f"attempt {row.get('attempt') or 1}: score {score}"
+    yield f"  got: {row.get('got')}"
+    expected = row.get("expected") or []
+    if expected:
+        entries = expected if isinstance(expected, list | tuple) else [expected]
+        yield f"  expected: {', '.join(map(str, entries))}"
+    for spec in rubric:
+        yield f"  {spec.name} {_value(row, spec.name)} × {spec.weight}: {reason(row, spec.name)}"
+
+
+def lost_axes(row: Row, rubric: Rubric) -> Iterator[str]:
+    """Yield the axes on which an answer lost points, the heaviest first."""
+    for spec in sorted(rubric, key=lambda spec: -spec.weight):
+        value = row["breakdown"].get(spec.name)
+        if value is None or value < 1:
+            yield spec.name
+
+
+def reason(row: Row, axis: str) -> str:
+    """Return why a cell has its value, where the row says it."""
+    return (row.get("reason") or {}).get(axis) or "no reason is recorded"
+
+
+def _value(row: Row, axis: str) -> str:
+    value = row["breakdown"].get(axis)
+    return "–" if value is None else f"{float(value):.4g}"
