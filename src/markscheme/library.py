@@ -31,9 +31,14 @@ from markscheme.weigh.results import Result
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from markscheme.prove.audit import AuditReport
+    from markscheme.prove.recorded import Recorded
     from markscheme.read.breakdowns import Published
+    from markscheme.read.cases import Cases
     from markscheme.vocabulary import Answer, Axis
     from markscheme.weigh.verification import Verification
+
+    Answers = str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
 
 ERRORS_KEPT = 10_000
 ROWS_AT_ONCE = 32_768
@@ -63,14 +68,18 @@ def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -
     """
     if rubric is not None and not isinstance(rubric, Rubric):
         rubric = load_rubric(rubric)
-    own = [expectation_of(spec.axis) for spec in rubric] if rubric else []
-    expectations = dict.fromkeys([*_usual_expectations(), *filter(None, own)])
     if not sources:
         raise UsageError("no exam is named; name at least one file or built-in exam")
     if rubric is None:
-        return read_exam(sources, expectations=list(expectations))
+        return read_exam(sources, expectations=_expectations())
     check = partial(item_problems, rubric)
-    return read_exam(sources, expectations=list(expectations), check=check)
+    return read_exam(sources, expectations=_expectations(rubric), check=check)
+
+
+def _expectations(rubric: Rubric | None = None) -> list[str]:
+    """Return the keys that an item may hold for axes: the usual ones, and those of the rubric."""
+    own = [expectation_of(spec.axis) for spec in rubric or ()]
+    return list(dict.fromkeys([*_usual_expectations(), *filter(None, own)]))
 
 
 def _usual_expectations() -> Iterator[str]:
@@ -111,9 +120,7 @@ class Scoring:
         """The columns of every frame."""
         return self._frames.schema
 
-    def batches(
-        self, answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
-    ) -> Iterator[AnswerBatch]:
+    def batches(self, answers: Answers) -> Iterator[AnswerBatch]:
         """Open answers to this exam: a file, or rows in memory."""
         items = [item.id for item in self.exam.items]
         if isinstance(answers, str | Path):
@@ -155,11 +162,7 @@ class Scoring:
         )
 
 
-def score(
-    rubric: Rubric | str | Path,
-    exam: Exam | str | Path,
-    answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
-) -> Result:
+def score(rubric: Rubric | str | Path, exam: Exam | str | Path, answers: Answers) -> Result:
     """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
 
     >>> row = {"item": "e-39-01", "output": "Ate."}
@@ -195,6 +198,69 @@ def verify(source: str | Path, rubric: Rubric | str | Path | None = None) -> Ver
     if not isinstance(rubric, Rubric):
         rubric = load_rubric(rubric or _rubric_named_by(published))
     return verify_published(published, rubric)
+
+
+def load_cases(*sources: str | Path, rubric: Rubric) -> Cases:
+    """Load the golden cases of a rubric: from files or built-in names, else those of its name."""
+    from markscheme.read.cases import Cases, read_cases
+
+    named = sources or tuple({rubric.name} & set(built_in("cases")))
+    if not named:
+        return Cases()
+    check = partial(item_problems, rubric)
+    return read_cases(named, rubric=rubric, expectations=_expectations(rubric), check=check)
+
+
+def record(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> Recorded:
+    """Read and mark answers for tests of the rubric; without any, the bundled tutor answers."""
+    from markscheme.prove.recorded import Recorded
+
+    scoring = Scoring(rubric, exam)
+    batches = list(scoring.batches(_tutored(exam) if answers is None else answers))
+    for _ in scoring.frames(batches):
+        pass
+    measures = list(scoring.tally.measures().values())
+    return Recorded(
+        rubric,
+        exam,
+        [pair for b in batches for pair in zip(b.items, b.outputs, strict=True)],
+        measures[0] if len(measures) == 1 else None,
+        scoring.tally.errors,
+    )
+
+
+def _tutored(exam: Exam) -> list[dict[str, str]]:
+    """Return the answers of the bundled tutor to the items that it can answer."""
+    from markscheme.ask.tutor import Tutor
+
+    tutor = Tutor()
+    known = (item for item in exam.items if tutor.knows(item.prompt))
+    return [{"item": item.id, "output": tutor.answer(item.prompt)} for item in known]
+
+
+def audit(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    answers: Answers | None = None,
+    *,
+    cases: Iterable[str | Path] = (),
+) -> AuditReport:
+    """Test a rubric by breaking it on purpose: does any case, answer or known form notice?
+
+    Without answers the bundled tutor answers what it can; without cases the built-in ones of the
+    rubric's name are used.
+
+    >>> report = audit("tutor-capstone", "capstone")
+    >>> report.verdict.value, len(report.of("survived"))
+    ('sound', 0)
+    """
+    from markscheme.prove.audit import audit_rubric
+    from markscheme.prove.golden import Golden
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    golden = Golden(rubric, load_cases(*cases, rubric=rubric))
+    return audit_rubric(golden, record(rubric, exam, answers))
 
 
 def _rubric_named_by(published: Published) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import keyword
 import os
 import signal
 import sys
@@ -20,6 +21,8 @@ COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
     "init": "Write a small working project to start from.",
     "score": "Score recorded answers and explain every point.",
+    "audit": "Test a rubric by breaking it on purpose.",
+    "break": "The exercise: remove one rule, see what it does to the scores.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
 }
 
@@ -37,7 +40,8 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"markscheme.cli.{cmd_name}")
+        named = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        module = importlib.import_module(f"markscheme.cli.{named}")
         command: click.Command = module.command
         return command
 
