@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from markscheme.prove.audit import AuditReport
+    from markscheme.prove.breaking import Cascade
     from markscheme.prove.recorded import Recorded
     from markscheme.read.breakdowns import Published
     from markscheme.read.cases import Cases
@@ -261,6 +263,56 @@ def audit(
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
     golden = Golden(rubric, load_cases(*cases, rubric=rubric))
     return audit_rubric(golden, record(rubric, exam, answers))
+
+
+class Exercise:
+    """The exercise of `markscheme break`: a rubric, answers, and the rules that can be removed.
+
+    Without an exam and answers of one's own it uses the practice material, which a seed shuffles.
+    """
+
+    def __init__(
+        self,
+        rubric: str | Path = "tutor-capstone",
+        exams: Iterable[str | Path] = (),
+        answers: Answers | None = None,
+        *,
+        seed: int | None = None,
+    ) -> None:
+        from markscheme.prove.breaking import breakable
+        from markscheme.prove.golden import Golden
+
+        self.rubric = load_rubric(rubric)
+        named = tuple(exams)
+        self.exam = load_exam(*(named or ("capstone", "capstone-extra")), rubric=self.rubric)
+        if not named and answers is None:
+            self.exam, answers = _practice(self.exam, seed)
+        self.seed = seed
+        self.steps = breakable(self.rubric)
+        self._golden = Golden(self.rubric, load_cases(rubric=self.rubric))
+        self.recorded = record(self.rubric, self.exam, answers)
+
+    def without(self, step: str) -> Cascade:
+        """Return what the removal of one rule does; the rubric itself stays whole."""
+        from markscheme.prove.breaking import cascade
+
+        if step not in self.steps:
+            raise UsageError(f"`{step}` cannot be removed; allowed: {', '.join(self.steps)}")
+        return cascade(self.recorded, self._golden, step)
+
+    def riddle(self) -> Cascade:
+        """Return a removal that can be seen in the answers, chosen by the seed."""
+        shown = [found for found in map(self.without, self.steps) if found.effect.seen]
+        if not shown:
+            raise UsageError("no rule of this rubric can be missed in these answers; give others")
+        return Random(f"riddle {self.seed}").choice(shown)  # noqa: S311 - an exercise
+
+
+def _practice(exam: Exam, seed: int | None) -> tuple[Exam, list[dict[str, str]]]:
+    from markscheme.ask.tutor import Tutor
+    from markscheme.prove.practice import practice
+
+    return practice(exam, Tutor().answer, seed)
 
 
 def _rubric_named_by(published: Published) -> str:

@@ -17,13 +17,13 @@ from markscheme.mark.normalise import STEPS, essence, normalise
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import expectation_of
 from markscheme.prove.forms import as_json, conforming_forms, fenced, text_forms, unconforming_forms
-from markscheme.vocabulary import Reading
+from markscheme.vocabulary import Item, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from markscheme.read.cases import Cases, GoldenCase
-    from markscheme.vocabulary import Axis, AxisSpec, Exam, Item, Rubric
+    from markscheme.vocabulary import Axis, AxisSpec, Exam, Rubric
 
 _FORGIVE_ACCENTS = {"ignore_accents", "compatibility_form"}
 

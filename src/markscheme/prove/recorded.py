@@ -56,9 +56,24 @@ class Effect:
     gates: tuple[GateChange, ...]
 
     @property
+    def falls(self) -> tuple[Flip, ...]:
+        """The cells that lose: right answers that turn wrong, if the rubric was right."""
+        return tuple(flip for flip in self.flips if _value(flip.after) < _value(flip.before))
+
+    @property
+    def rises(self) -> tuple[Flip, ...]:
+        """The cells that gain."""
+        return tuple(flip for flip in self.flips if _value(flip.after) > _value(flip.before))
+
+    @property
     def seen(self) -> bool:
         """Whether anything can be seen of the change."""
         return bool(self.flips or self.gates) or self.before != self.after
+
+
+def _value(cell: Cell) -> Fraction:
+    """Return a value to compare by; a cell without one is worth less than any."""
+    return Fraction(-1) if cell.value is None else cell.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +137,19 @@ class Recorded:
                 if outcomes.get(name) is not before
             ),
         )
+
+    def item_means(self, mutant: Mutant | None = None) -> dict[str, Fraction]:
+        """Return the mean score of each item, under the rubric or under a mutant of it."""
+        rubric = self.rubric if mutant is None else mutant.rubric
+        counts = self._counts(rubric, {} if mutant is None else self._changed(mutant))
+        means = {item: Scale(rubric).totals(found.items()).mean for item, found in counts.items()}
+        return {item: mean for item, mean in means.items() if mean is not None}
+
+    def cells_of(self, axis: str) -> dict[str, list[Cell]]:
+        """Return the cells of an axis by item, under the rubric as it is."""
+        return {
+            item: [self._rows[at].cells[axis] for at in rows] for item, rows in self._at.items()
+        }
 
     def _changed(self, mutant: Mutant) -> dict[tuple[int, str], Cell]:
         """Return the cells that get another value, by row and axis."""

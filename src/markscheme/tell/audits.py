@@ -165,8 +165,7 @@ def _noticed_by(tried: Tried) -> str:
 
 def moved(effect: Effect) -> str:
     """Say what recorded answers show of a change: cells by direction, the mean, gates."""
-    gained = sum(f.answers for f in effect.flips if (f.after.value or 0) > (f.before.value or 0))
-    lost = sum(flip.answers for flip in effect.flips) - gained
+    lost, gained = (sum(f.answers for f in flips) for flips in (effect.falls, effect.rises))
     cells = f"{lost:,} cells fall, {gained:,} rise, " if effect.flips else ""
     mean = f"mean {show(effect.before)} to {show(effect.after)}"
     return f"recorded: {cells}{mean}{''.join(f', {told}' for told in gate_changes(effect))}"
