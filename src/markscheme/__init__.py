@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     )
     from markscheme.library import load_exam, load_rubric, score, verify
     from markscheme.vocabulary import (
+        Allowance,
         Answer,
+        Attempts,
         Axis,
         AxisSpec,
+        BaselineLimit,
         Breakdown,
         Cell,
         Exam,
@@ -65,8 +68,8 @@ _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
     "library": "load_exam load_rubric score verify",
     "vocabulary": (
-        "Answer Axis AxisSpec Breakdown Cell Exam Gate Item Level Outcome Reading "
-        "Response RowError Rubric Status SubjectSummary Summary"
+        "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
+        "Outcome Reading Response RowError Rubric Status SubjectSummary Summary"
     ),
     "weigh.marks": "Marks",
     "weigh.measures": "Measures",
@@ -93,10 +96,13 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Allowance",
     "Answer",
     "AnswersError",
+    "Attempts",
     "Axis",
     "AxisSpec",
+    "BaselineLimit",
     "BaselineReport",
     "Breakdown",
     "Cell",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.marks import Marks
     from markscheme.weigh.metrics import Case
     from markscheme.weigh.runs import Run
+    from markscheme.weigh.summaries import Totals
 
 RECALIBRATE = "recalibrate or set a new baseline"
 
@@ -148,12 +149,15 @@ def _changes(case: Case, theirs: Marks) -> list[ItemChange]:
     found = []
     for item, counts in case.run.marks.items.items():
         now, then = (case.scale.totals(c.items()) for c in (counts, theirs.items.get(item, {})))
-        if now.mean is None or then.mean is None:
-            continue
-        axes = {axis: now.axes[axis] / now.n - then.axes[axis] / then.n for axis in now.axes}
-        by_axis = Frozen({axis: by for axis, by in axes.items() if by})
-        found.append(ItemChange(item=item, before=then.mean, after=now.mean, axes=by_axis))
+        if now.mean is not None and then.mean is not None:
+            axes = Frozen() if now is then else _moved_axes(then, now)
+            found.append(ItemChange(item=item, before=then.mean, after=now.mean, axes=axes))
     return found
+
+
+def _moved_axes(then: Totals, now: Totals) -> Frozen:
+    moved = {axis: now.axes[axis] / now.n - then.axes[axis] / then.n for axis in now.axes}
+    return Frozen({axis: by for axis, by in moved.items() if by})
 
 
 def _warning(limit: BaselineLimit, before: Fraction | None, after: Fraction | None) -> str | None:

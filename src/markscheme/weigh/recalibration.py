@@ -14,7 +14,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show
-from markscheme.vocabulary import Exam, Outcome, Rubric
+from markscheme.vocabulary import Exam, Level, Outcome, Rubric
 from markscheme.weigh.gates import judge
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.outcomes import GateReport
@@ -143,12 +143,14 @@ def why_not_reusable(past: Past, new: Rubric) -> Iterator[str]:
         yield "the rubric it was scored under is not there any more as it was"
     old_axes = {spec.name: spec for spec in past.rubric}
     new_axes = {spec.name: spec for spec in new}
-    for name in old_axes.keys() - new_axes.keys():
-        yield f"the axis `{name}` is gone"
-    for name in new_axes.keys() - old_axes.keys():
-        yield f"the axis `{name}` is new: its cells were never judged"
-    for name in (name for name in old_axes if name in new_axes):
-        yield from _differences(old_axes[name], new_axes[name])
+    for name, spec in old_axes.items():
+        if name in new_axes:
+            yield from _differences(spec, new_axes[name])
+        else:
+            yield f"the axis `{name}` is gone"
+    for name in new_axes:
+        if name not in old_axes:
+            yield f"the axis `{name}` is new: its cells were never judged"
 
 
 def _differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
@@ -166,6 +168,8 @@ def _differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
 def reweighed(run: Run, new: Rubric) -> Run:
     """Return a run as one of the new rubric, its cells in the order of that rubric's axes."""
     axes = tuple(spec.name for spec in new)
+    if axes == run.marks.axes:
+        return dataclasses.replace(run, rubric=new.fingerprint)
     order = [run.marks.axes.index(axis) for axis in axes]
     items = {
         item: {tuple(values[at] for at in order): n for values, n in counts.items()}
@@ -250,15 +254,20 @@ def _proposal(beside: Sequence[_Weighed], new: Rubric, baseline: Past | None) ->
     exam = beside[0].past.exam
     if baseline is not None and not any(why_not_reusable(baseline, new)):
         run = reweighed(baseline.run, new)
-        report = judge(new, exam, run)
-        if report.verdict is Outcome.PASS:
+        if _may_be_baseline(run, judge(new, exam, run)):
             score = Scale(new).totals(run.marks.counts()).mean
             because = f"it is the baseline now; under the new weights it scores {show(score)}"
             return Proposal(exam=exam.name, run=run.name, score=score, because=because)
     for one in reversed(beside):
-        if judge(new, exam, one.run).verdict is Outcome.PASS:
+        if _may_be_baseline(one.run, judge(new, exam, one.run)):
             because = "it is the latest complete run that meets the gates of the new rubric"
             name = one.past.run.name
             return Proposal(exam=exam.name, run=name, score=one.after, because=because)
     because = "no complete run meets the gates of the new rubric; score one that does"
     return Proposal(exam=exam.name, run=None, score=None, because=because)
+
+
+def _may_be_baseline(run: Run, report: GateReport) -> bool:
+    """Return whether a run is complete and meets every hard gate that has a say."""
+    hard = {found.outcome for found in report.outcomes if found.gate.level is Level.HARD}
+    return run.marks.complete and hard <= {Outcome.PASS, Outcome.NOT_APPLICABLE}
