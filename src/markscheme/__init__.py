@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
-    from markscheme.library import load_exam, load_rubric, score, verify
+    from markscheme.library import audit, load_exam, load_rubric, score, verify
+    from markscheme.prove.audit import AuditReport
     from markscheme.vocabulary import (
         Allowance,
         Answer,
@@ -66,7 +67,8 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
-    "library": "load_exam load_rubric score verify",
+    "library": "audit load_exam load_rubric score verify",
+    "prove.audit": "AuditReport",
     "vocabulary": (
         "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
         "Outcome Reading Response RowError Rubric Status SubjectSummary Summary"
@@ -100,6 +102,7 @@ __all__ = [
     "Answer",
     "AnswersError",
     "Attempts",
+    "AuditReport",
     "Axis",
     "AxisSpec",
     "BaselineLimit",
@@ -136,6 +139,7 @@ __all__ = [
     "UsageError",
     "Verification",
     "__version__",
+    "audit",
     "load_exam",
     "load_rubric",
     "score",

@@ -23,7 +23,12 @@ Every rule of the rubric is broken in turn, and golden cases, recorded answers a
 known to be right or wrong are asked whether they notice. The exit code is 0 when every mutant is
 noticed or proved equivalent, 1 when one survives or the rubric itself is wrong about a case or a
 known answer, 4 when there was nothing to test it with."""
-_EXITS = {"sound": Exit.OK, "faulty": Exit.FAILED, "untested": Exit.UNDECIDED}
+_EXITS = {
+    "sound": Exit.OK,
+    "wrong": Exit.FAILED,
+    "unguarded": Exit.FAILED,
+    "untested": Exit.UNDECIDED,
+}
 
 
 @click.command(name="audit", epilog=_EPILOG)

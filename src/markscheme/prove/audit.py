@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged
@@ -16,7 +16,7 @@ from markscheme.prove.mutants import Mutant, axis_mutants, expectation_mutants, 
 from markscheme.prove.recorded import Effect, Recorded
 from markscheme.prove.suggestions import suggestion
 from markscheme.prove.thresholds import threshold_mutants
-from markscheme.read.cases import Cases
+from markscheme.read.cases import Cases, GoldenCase
 from markscheme.vocabulary import Cell, Exam, Rubric
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class Judged(StrEnum):
     """What an audit says of a rubric as a whole."""
 
     SOUND = "sound"
-    FAULTY = "faulty"
+    WRONG = "wrong"
+    UNGUARDED = "unguarded"
     UNTESTED = "untested"
 
 
@@ -112,19 +113,22 @@ class AuditReport:
 
     @property
     def verdict(self) -> Judged:
-        """Sound where nothing is wrong and no mutant survived; untested where nothing was asked."""
+        """Wrong about a case or a known answer, unguarded where a mutant survived, else sound."""
         if not (self.cases or self.answers or any(r.right + r.wrong for r in self.rates)):
             return Judged.UNTESTED
-        wrong = any(rates.errors for rates in self.rates)
-        if self.failures or wrong or self.of(Fate.SURVIVED):
-            return Judged.FAULTY
+        if self.failures or any(rates.errors for rates in self.rates):
+            return Judged.WRONG
+        if self.of(Fate.SURVIVED):
+            return Judged.UNGUARDED
         return Judged.SOUND if self.mutants else Judged.UNTESTED
 
     @property
     def to_add(self) -> Cases:
         """The cases that would notice the survivors, each once."""
         found = [tried.add for tried in self.mutants if tried.add is not None]
-        items = {case.item.id: case for cases in found for case in cases.items}
+        items: dict[Any, GoldenCase] = {}
+        for case in (case for cases in found for case in cases.items):
+            items.setdefault((case.item.expectations, case.answer), case)
         return Cases(
             items=tuple(items.values()),
             gates=tuple(dict.fromkeys(case for cases in found for case in cases.gates)),

@@ -91,6 +91,8 @@ def _surely_wrong(axis: Axis, item: Item, text: str) -> bool:
     """Return whether a text cannot be right, however generously it is read."""
     if isinstance(axis, MaxWords):
         return len(text.split()) > axis.limit
+    if isinstance(axis, NumberWithin):
+        return not any(character.isdigit() for character in text)
     if not isinstance(axis, ComparingAxis):
         return False
     value: Any = item.expectations[axis.expects]

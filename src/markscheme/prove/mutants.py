@@ -18,7 +18,7 @@ from markscheme.prove.steps import proof_of_equality
 from markscheme.vocabulary import Axis, Frozen, Item, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from markscheme.vocabulary import AxisSpec
@@ -159,9 +159,25 @@ def _matching(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
 def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     if isinstance(spec.axis, JsonSchema):
         told = ("object", "any object will do, whatever the schema says")
-        yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, replace(spec.axis, schema=Frozen()))
+        lax = replace(spec.axis, schema=Frozen())
+        proof = _asks_no_more(rubric, spec.axis.schema) if type(spec.axis) is JsonSchema else ""
+        yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
         told = ("anything", "any response will do, also one that is no object")
         yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
+
+
+def _asks_no_more(rubric: Rubric, schema: Mapping[str, Any]) -> str:
+    """Say that a schema only asks for the texts that axes read, which are asked for anyway."""
+    read = {name for name, types in rubric.fields.accepted.items() if set(types) == {str}}
+    properties = schema.get("properties", {})
+    if (
+        not set(schema) <= {"type", "required", "properties", "title", "description"}
+        or schema.get("type", "object") != "object"
+        or not {*schema.get("required", ()), *properties} <= read
+        or any(kind != {"type": "string"} for kind in properties.values())
+    ):
+        return ""
+    return "the schema only asks for the texts that axes read, and the axis asks for those anyway"
 
 
 def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:

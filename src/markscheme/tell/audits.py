@@ -27,7 +27,8 @@ _SHOWN = 10
 _EXAMPLES = 3
 _VERDICTS = {
     Judged.SOUND: ("SOUND", "bold green", "every mutant is noticed or proved equivalent"),
-    Judged.FAULTY: ("FAULTY", "bold red", "see above"),
+    Judged.WRONG: ("WRONG", "bold red", "the rubric is wrong about answers that are known"),
+    Judged.UNGUARDED: ("UNGUARDED", "bold red", "a mutant survives: add a case that notices it"),
     Judged.UNTESTED: ("CANNOT TELL", "bold magenta", "there was nothing to test it with"),
 }
 
@@ -166,7 +167,7 @@ def _noticed_by(tried: Tried) -> str:
 def moved(effect: Effect) -> str:
     """Say what recorded answers show of a change: cells by direction, the mean, gates."""
     lost, gained = (sum(f.answers for f in flips) for flips in (effect.falls, effect.rises))
-    cells = f"{lost:,} cells fall, {gained:,} rise, " if effect.flips else ""
+    cells = f"cells: {lost:,} fall, {gained:,} rise; " if effect.flips else ""
     mean = f"mean {show(effect.before)} to {show(effect.after)}"
     return f"recorded: {cells}{mean}{''.join(f', {told}' for told in gate_changes(effect))}"
 
