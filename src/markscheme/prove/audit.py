@@ -160,12 +160,13 @@ def audit_rubric(golden: Golden, recorded: Recorded) -> AuditReport:
 
 
 def _rates(rubric: Rubric, known: list[Known]) -> Iterator[Rates]:
+    fields = rubric.fields
     for spec in rubric:
         mine = [answer for answer in known if answer.axis == spec.name]
+        cells = [judged(spec.axis, read_response(a.output, fields), a.item) for a in mine]
         wrong = [
             WrongForm(known=answer, cell=cell)
-            for answer in mine
-            for cell in [_cell(rubric, answer)]
+            for answer, cell in zip(mine, cells, strict=True)
             if (cell.value == 1) is not answer.right
         ]
         right = sum(answer.right for answer in mine)
@@ -178,11 +179,6 @@ def _rates(rubric: Rubric, known: list[Known]) -> Iterator[Rates]:
         )
 
 
-def _cell(rubric: Rubric, answer: Known) -> Cell:
-    axis = next(spec.axis for spec in rubric if spec.name == answer.axis)
-    return judged(axis, read_response(answer.output, rubric.fields), answer.item)
-
-
 class _Trial:
     """Tries mutants, one after the other."""
 
@@ -191,6 +187,7 @@ class _Trial:
     ) -> None:
         self._golden = golden
         self._recorded = recorded
+        self._fields = recorded.rubric.fields
         self._known: dict[tuple[str, str | None], list[Known]] = {}
         wrongly = {id(error.known) for found in rates for error in found.errors}
         for answer in known:
@@ -216,10 +213,9 @@ class _Trial:
         """Return the first known answer that the mutant judges otherwise than the truth."""
         where = None if mutant.item is None else mutant.item.id
         specs = {spec.name: spec.axis for spec in mutant.rubric}
-        fields = self._golden.rubric.fields
         for axis in mutant.axes:
             for answer in self._known.get((axis, where), ()):
-                response = read_response(answer.output, fields)
+                response = read_response(answer.output, self._fields)
                 cell = judged(specs[axis], response, mutant.item or answer.item)
                 if (cell.value == 1) is not answer.right:
                     return answer
