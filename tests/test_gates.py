@@ -370,6 +370,21 @@ def test_the_losses_are_all_that_is_missing_to_full_marks(cells: list[Cells]) ->
         assert losses == sorted(losses, reverse=True)
 
 
+@given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=6), SHARES)
+def test_without_detail_the_outcomes_are_the_same(cells: list[Cells], before: Fraction) -> None:
+    items = {f"i{n}": [cell] for n, cell in enumerate(cells)}
+    gates = (gate(at_least="0.5"), gate("passed", name="p", at_least="0.5"), *TUTOR.gates[4:])
+    baseline = run_of({item: [(before, before)] for item in items})
+    one, two = (
+        judge(rubric(*gates), exam_of(items), run_of(items), baseline, detailed=detailed)
+        for detailed in (True, False)
+    )
+    assert [(o.outcome, o.observed, o.margin) for o in one.outcomes] == [
+        (o.outcome, o.observed, o.margin) for o in two.outcomes
+    ]
+    assert (one.verdict, one.because) == (two.verdict, two.because)
+
+
 def test_what_the_gates_say_is_plain_data() -> None:
     report = judged(MIXED, gate(at_least="0.9"), gate("cost", name="c", at_most="1"))
     document = json.loads(json.dumps(report_record(report), allow_nan=False))

@@ -56,7 +56,7 @@ class Marks:
     @property
     def complete(self) -> bool:
         """Whether every item was answered and every row and cell could be scored."""
-        return not (self.missing or self.errors or self.unscored) and self.answers > 0
+        return bool(self.items) and not (self.errors or self.missing or self.unscored)
 
     def merged(self, other: Marks) -> Marks:
         """Return the marks of both together, as if they had been counted at once."""

@@ -32,9 +32,10 @@ class Observation:
 
 
 class Case:
-    """One run to be judged, with what is needed to weigh it."""
+    """One run to be judged, with what is needed to weigh it; where detailed, item by item."""
 
-    def __init__(self, rubric: Rubric, exam: Exam, run: Run) -> None:
+    def __init__(self, rubric: Rubric, exam: Exam, run: Run, *, detailed: bool = True) -> None:
+        self.detailed = detailed
         self.rubric = rubric
         self.exam = exam
         self.run = run
@@ -63,7 +64,7 @@ def _score(case: Case, _: Gate, items: list[str]) -> Observation:
     totals = case.totals(*items)
     if totals.mean is None:
         return _NOTHING
-    each = {item: case.totals(item) for item in items}
+    each = {item: case.totals(item) for item in items} if case.detailed else {}
     losses = (_lost(case, item, of, totals.n) for item, of in each.items() if of.score != of.n)
     return Observation(value=totals.mean, losses=tuple(losses))
 
