@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from markscheme import AxisSpec, Exam, Item, Rubric, load_rubric
 from markscheme.engines.local import Local
 from markscheme.engines.scoring import Scoring
-from markscheme.engines.stretches import Stretch
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
@@ -73,12 +71,6 @@ FIRST = b"".join(
 )
 
 
-def stretch_of(scoring: Scoring, batch: AnswerBatch) -> Stretch:
-    stretch = Stretch()
-    scoring.scorer.add(stretch, batch)
-    return stretch
-
-
 def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 40) -> Any:
     scoring = Scoring(rubric, EXAM)
     batches = read_jsonl(
@@ -88,7 +80,7 @@ def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 4
         fields=scoring.scorer.fields if alike else (),
         limits=Limits(batch_rows=rows),
     )
-    result = scoring.result(scoring.frames(map(partial(stretch_of, scoring), batches)))
+    result = scoring.result(scoring.frames(map(scoring.marked, batches)))
     return result.frame.sort("line", maintain_order=True).to_dicts(), result.to_dict()["summary"]
 
 

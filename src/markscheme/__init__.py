@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
-    from markscheme.library import load_exam, load_rubric, read_transcript, score, verify
+    from markscheme.library import audit, load_exam, load_rubric, read_transcript, score, verify
+    from markscheme.prove.audit import AuditReport
     from markscheme.transcript import (
         Call,
         CallStatus,
@@ -75,8 +76,9 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
-    "library": "load_exam load_rubric read_transcript score verify",
+    "library": "audit load_exam load_rubric read_transcript score verify",
     "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
+    "prove.audit": "AuditReport",
     "vocabulary": (
         "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
         "Outcome Reading Response RowError Rubric Status SubjectSummary Summary"
@@ -110,6 +112,7 @@ __all__ = [
     "Answer",
     "AnswersError",
     "Attempts",
+    "AuditReport",
     "Axis",
     "AxisSpec",
     "BaselineLimit",
@@ -153,6 +156,7 @@ __all__ = [
     "UsageError",
     "Verification",
     "__version__",
+    "audit",
     "load_exam",
     "load_rubric",
     "read_transcript",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import UsageError
@@ -25,11 +26,17 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from markscheme.prove.audit import AuditReport
+    from markscheme.prove.breaking import Cascade
+    from markscheme.prove.recorded import Recorded
     from markscheme.read.breakdowns import Published
+    from markscheme.read.cases import Cases
     from markscheme.transcript import Transcript
     from markscheme.vocabulary import Answer, Axis
     from markscheme.weigh.results import Result
     from markscheme.weigh.verification import Verification
+
+    Answers = str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
 
 # What items of the built-in exams expect beside the keys that axis kinds look for by themselves.
 _BUILT_IN_EXPECTATIONS = ("gloss_contains",)
@@ -65,14 +72,18 @@ def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -
     """
     if rubric is not None and not isinstance(rubric, Rubric):
         rubric = load_rubric(rubric)
-    own = [expectation_of(spec.axis) for spec in rubric] if rubric else []
-    expectations = dict.fromkeys([*_usual_expectations(), *filter(None, own)])
     if not sources:
         raise UsageError("no exam is named; name at least one file or built-in exam")
     if rubric is None:
-        return read_exam(sources, expectations=list(expectations))
+        return read_exam(sources, expectations=_expectations())
     check = partial(item_problems, rubric)
-    return read_exam(sources, expectations=list(expectations), check=check)
+    return read_exam(sources, expectations=_expectations(rubric), check=check)
+
+
+def _expectations(rubric: Rubric | None = None) -> list[str]:
+    """Return the keys that an item may hold for axes: the usual ones, and those of the rubric."""
+    own = [expectation_of(spec.axis) for spec in rubric or ()]
+    return list(dict.fromkeys([*_usual_expectations(), *filter(None, own)]))
 
 
 def _usual_expectations() -> Iterator[str]:
@@ -93,11 +104,7 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     }
 
 
-def score(
-    rubric: Rubric | str | Path,
-    exam: Exam | str | Path,
-    answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
-) -> Result:
+def score(rubric: Rubric | str | Path, exam: Exam | str | Path, answers: Answers) -> Result:
     """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
 
     A folder of JSONL and Parquet files is read file by file, by name.
@@ -143,6 +150,120 @@ def verify(source: str | Path, rubric: Rubric | str | Path | None = None) -> Ver
     if not isinstance(rubric, Rubric):
         rubric = load_rubric(rubric or _rubric_named_by(published))
     return verify_published(published, rubric)
+
+
+def load_cases(*sources: str | Path, rubric: Rubric) -> Cases:
+    """Load the golden cases of a rubric: from files or built-in names, else those of its name."""
+    from markscheme.read.cases import Cases, read_cases
+
+    named = sources or tuple({rubric.name} & set(built_in("cases")))
+    if not named:
+        return Cases()
+    check = partial(item_problems, rubric)
+    return read_cases(named, rubric=rubric, expectations=_expectations(rubric), check=check)
+
+
+def record(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> Recorded:
+    """Read and mark answers for tests of the rubric; without any, the bundled tutor answers."""
+    from markscheme.engines.scoring import Scoring
+    from markscheme.prove.recorded import Recorded
+
+    scoring = Scoring(rubric, exam)
+    batches = list(scoring.batches(_tutored(exam) if answers is None else answers))
+    for _ in scoring.frames(map(scoring.marked, batches)):
+        pass
+    measures = list(scoring.tally.measures().values())
+    return Recorded(
+        rubric,
+        exam,
+        [pair for b in batches for pair in zip(b.items, b.outputs, strict=True)],
+        measures[0] if len(measures) == 1 else None,
+        scoring.tally.counts.errors,
+    )
+
+
+def _tutored(exam: Exam) -> list[dict[str, str]]:
+    """Return the answers of the bundled tutor to the items that it can answer."""
+    from markscheme.ask.tutor import Tutor
+
+    tutor = Tutor()
+    known = (item for item in exam.items if tutor.knows(item.prompt))
+    return [{"item": item.id, "output": tutor.answer(item.prompt)} for item in known]
+
+
+def audit(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    answers: Answers | None = None,
+    *,
+    cases: Iterable[str | Path] = (),
+) -> AuditReport:
+    """Test a rubric by breaking it on purpose: does any case, answer or known form notice?
+
+    Without answers the bundled tutor answers what it can; without cases the built-in ones of the
+    rubric's name are used.
+
+    >>> report = audit("tutor-capstone", "capstone")
+    >>> report.verdict.value, len(report.of("survived"))
+    ('sound', 0)
+    """
+    from markscheme.prove.audit import audit_rubric
+    from markscheme.prove.golden import Golden
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    golden = Golden(rubric, load_cases(*cases, rubric=rubric))
+    return audit_rubric(golden, record(rubric, exam, answers))
+
+
+class Exercise:
+    """The exercise of `markscheme break`: a rubric, answers, and the rules that can be removed.
+
+    Without an exam and answers of one's own it uses the practice material, which a seed shuffles.
+    """
+
+    def __init__(
+        self,
+        rubric: str | Path = "tutor-capstone",
+        exams: Iterable[str | Path] = (),
+        answers: Answers | None = None,
+        *,
+        seed: int | None = None,
+    ) -> None:
+        from markscheme.prove.breaking import breakable
+        from markscheme.prove.golden import Golden
+
+        self.rubric = load_rubric(rubric)
+        named = tuple(exams)
+        self.exam = load_exam(*(named or ("capstone", "capstone-extra")), rubric=self.rubric)
+        if not named and answers is None:
+            self.exam, answers = _practice(self.exam, seed)
+        self.seed = seed
+        self.steps = breakable(self.rubric)
+        self._golden = Golden(self.rubric, load_cases(rubric=self.rubric))
+        self.recorded = record(self.rubric, self.exam, answers)
+
+    def without(self, step: str) -> Cascade:
+        """Return what the removal of one rule does; the rubric itself stays whole."""
+        from markscheme.prove.breaking import cascade
+
+        if step not in self.steps:
+            raise UsageError(f"`{step}` cannot be removed; allowed: {', '.join(self.steps)}")
+        return cascade(self.recorded, self._golden, step)
+
+    def riddle(self) -> Cascade:
+        """Return a removal that can be seen in the answers, chosen by the seed."""
+        shown = [found for found in map(self.without, self.steps) if found.effect.seen]
+        if not shown:
+            raise UsageError("no rule of this rubric can be missed in these answers; give others")
+        return Random(f"riddle {self.seed}").choice(shown)  # noqa: S311 - an exercise
+
+
+def _practice(exam: Exam, seed: int | None) -> tuple[Exam, list[dict[str, str]]]:
+    from markscheme.ask.tutor import Tutor
+    from markscheme.prove.practice import practice
+
+    return practice(exam, Tutor().answer, seed)
 
 
 def _rubric_named_by(published: Published) -> str:

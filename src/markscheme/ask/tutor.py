@@ -71,6 +71,10 @@ class Tutor:
 
     faults: frozenset[Fault] = frozenset()
 
+    def knows(self, prompt: str) -> bool:
+        """Whether the prompt asks for a form of the verb table."""
+        return _read(prompt, load_verbs()) is not None
+
     def answer(self, prompt: str) -> str:
         """The answer to one prompt, as the JSON text of the seed's response schema."""
         question = _read(prompt, load_verbs())

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import importlib
 import json
+import keyword
 import os
 import signal
 import sys
@@ -27,6 +28,8 @@ COMMANDS = {
     "baseline": "Set or show the run that new ones are held against.",
     "recalibrate": "Rescore stored history under changed weights.",
     "transcript": "Show what an agent did, from its session log.",
+    "audit": "Test a rubric by breaking it on purpose.",
+    "break": "The exercise: remove one rule, see what it does to the scores.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
 }
 
@@ -44,7 +47,8 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"markscheme.cli.{cmd_name}")
+        named = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        module = importlib.import_module(f"markscheme.cli.{named}")
         command: click.Command = module.command
         return command
 

@@ -19,7 +19,7 @@ from markscheme.weigh.aggregate import Tally
 from markscheme.weigh.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from markscheme.read.answers import AnswerBatch, Attempts
     from markscheme.vocabulary import Answer, Exam, RowError, Rubric
@@ -61,17 +61,24 @@ class Scoring:
         self, answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
     ) -> Iterator[Stretch]:
         """Score answers as they are read: a file, the standard input, or rows in memory."""
-        for batch in self._batches(answers):
-            stretch = Stretch()
-            self.scorer.add(stretch, batch)
-            yield stretch
+        return map(self.marked, self.batches(answers, fields=self.scorer.fields))
 
-    def _batches(
-        self, answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
+    def marked(self, batch: AnswerBatch) -> Stretch:
+        """Mark one batch as a stretch of its own."""
+        stretch = Stretch()
+        self.scorer.add(stretch, batch)
+        return stretch
+
+    def batches(
+        self,
+        answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
+        *,
+        fields: Collection[str] = (),
     ) -> Iterator[AnswerBatch]:
+        """Open answers to this exam; those with exactly these `fields` may come as columns."""
         items = [item.id for item in self.exam.items]
         if isinstance(answers, str | Path):
-            return read_answers(answers, items=items, fields=self.scorer.fields)
+            return read_answers(answers, items=items, fields=fields)
         if isinstance(answers, pl.DataFrame):
             return read_rows(answers.iter_rows(named=True), items=items)
         given: object = answers

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 Check = Callable[[Item], Iterable[Problem]]
+ITEM_KEYS = ("id", "prompt", "tags")
 
 
 def read_exam(
@@ -37,7 +38,7 @@ def read_exam(
         names.append(name)
         items.extend(found)
         problems.extend(wrong)
-    problems.extend(_duplicate_ids(items))
+    problems.extend(duplicate_ids(items))
     if problems:
         raise DocumentError(problems)
     return Exam(names=tuple(names), items=tuple(items), fingerprint=exam_fingerprint(names, items))
@@ -86,18 +87,18 @@ def _read_exam_file(
     model = complaints.check(ExamModel, tree)
     items = []
     for index, entry in iterate(tree.get("items")):
-        _check_keys(entry, ("items", index), expectations, complaints)
-        items.append(_item(tree["items"], index, file))
+        check_keys(entry, ("items", index), [*ITEM_KEYS, *expectations], complaints)
+        items.append(item_at(tree["items"], index, file))
     told = {problem.field for problem in complaints.problems}
     wrong = [problem for item in items for problem in check(item) if problem.field not in told]
     name = model.exam if isinstance(model, ExamModel) else ""
     return name, items, [*complaints.problems, *wrong]
 
 
-def _check_keys(
-    entry: Map, path: tuple[str | int, ...], expectations: Collection[str], complaints: Complaints
+def check_keys(
+    entry: Map, path: tuple[str | int, ...], allowed: Collection[str], complaints: Complaints
 ) -> None:
-    allowed = ["id", "prompt", "tags", *expectations]
+    """Complain of keys of an item that are not allowed, and of those that hold nothing."""
     for key, value in entry.items():
         if key not in allowed:
             complaints.add((*path, key), unknown_key(key, allowed))
@@ -105,9 +106,9 @@ def _check_keys(
             complaints.add((*path, key), "is empty; give it a value or leave the key out")
 
 
-def _item(entries: Seq, index: int, file: str) -> Item:
+def item_at(entries: Seq, index: int, file: str, own: Collection[str] = ITEM_KEYS) -> Item:
+    """Return the item at an index; keys that are not its own are what axes expect of it."""
     entry: Map = entries[index]
-    own = {"id", "prompt", "tags"}
     tags = entry.get("tags")
     return Item(
         id=_text(entry.get("id")),
@@ -132,7 +133,8 @@ def tag_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _duplicate_ids(items: Iterable[Item]) -> Iterable[Problem]:
+def duplicate_ids(items: Iterable[Item]) -> Iterable[Problem]:
+    """Yield a problem for each id that occurred before, in whichever file."""
     first: dict[str, Place] = {}
     for item in items:
         if item.place is None or not item.id:

@@ -54,8 +54,12 @@ class ComparingAxis(TextAxis):
         if not normalise(entry, self.normalise):
             yield name, f"{quoted(entry)} is empty after normalisation, so it tells nothing apart"
 
+    def prepared(self, entries: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the entries as they are compared with a text."""
+        return _prepared(entries, self.normalise)
+
     def _wanted(self, item: Item) -> tuple[str, ...]:
-        return _prepared(tuple(item.expectations[self.expects]), self.normalise)
+        return self.prepared(tuple(item.expectations[self.expects]))
 
     def _near_miss(
         self,
@@ -139,7 +143,7 @@ class Equals(OneOf):
         yield from text_problems(self.expects, item.expectations.get(self.expects))
 
     def _wanted(self, item: Item) -> tuple[str, ...]:
-        return _prepared((item.expectations[self.expects],), self.normalise)
+        return self.prepared((item.expectations[self.expects],))
 
 
 def _find(text: str, entry: str, match: Match) -> int:

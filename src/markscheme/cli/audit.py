@@ -1,0 +1,101 @@
+"""`markscheme audit`: the rubric itself under test."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.options import exam_option, format_option
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from markscheme.prove.audit import AuditReport
+
+_EPILOG = """\b
+Example:
+  markscheme audit tutor-capstone --exam regression
+
+Every rule of the rubric is broken in turn, and golden cases, recorded answers and answers that are
+known to be right or wrong are asked whether they notice. The exit code is 0 when every mutant is
+noticed or proved equivalent, 1 when one survives or the rubric itself is wrong about a case or a
+known answer, 4 when there was nothing to test it with."""
+_EXITS = {
+    "sound": Exit.OK,
+    "wrong": Exit.FAILED,
+    "unguarded": Exit.FAILED,
+    "untested": Exit.UNDECIDED,
+}
+
+
+@click.command(name="audit", epilog=_EPILOG)
+@click.argument("rubric", metavar="RUBRIC")
+@exam_option
+@click.option(
+    "--answers",
+    "-a",
+    metavar="FILE|-",
+    help="Recorded answers. Default: the bundled tutor, where it can answer.",
+)
+@click.option(
+    "--cases",
+    "-c",
+    multiple=True,
+    metavar="FILE|NAME",
+    help="Golden cases, several times if need be. Default: the built-in ones of the rubric's name.",
+)
+@click.option(
+    "--write-cases",
+    "destination",
+    metavar="FILE",
+    help="Write the cases that would notice the survivors to a new .yaml file.",
+)
+@format_option
+@command_body
+def command(
+    rubric: str,
+    exams: tuple[str, ...],
+    answers: str | None,
+    cases: tuple[str, ...],
+    destination: str | None,
+    format_: str,
+) -> Exit:
+    """Test a rubric by breaking it on purpose: does anything notice?"""
+    from markscheme.library import audit, load_exam, load_rubric
+    from markscheme.prove.records import audit_record
+    from markscheme.tell.audits import AuditPage
+
+    path = None if destination is None else _new_file(destination)
+    loaded = load_rubric(rubric)
+    report = audit(loaded, load_exam(*exams, rubric=loaded), answers, cases=cases)
+    if format_ == "json":
+        click.echo(json.dumps(audit_record(report), ensure_ascii=False, indent=2))
+    else:
+        AuditPage(report).print()
+    if path is not None:
+        _write(path, report)
+    return _EXITS[report.verdict.value]
+
+
+def _new_file(name: str) -> Path:
+    path = Path(name)
+    if path.exists():
+        raise UsageError(f"`{name}` is already there; name a new file for the cases")
+    if not path.parent.is_dir():
+        raise UsageError(f"`{name}`: the folder `{path.parent}` does not exist")
+    return path
+
+
+def _write(path: Path, report: AuditReport) -> None:
+    from markscheme.tell.cases import cases_text
+
+    found = report.to_add
+    count = len(found.items) + len(found.gates) + len(found.pass_mark)
+    if not count:
+        click.echo("no case to write: nothing survived that one could be found for", err=True)
+        return
+    path.write_text(cases_text(report.rubric.name, found), encoding="utf-8")
+    click.echo(f"wrote {count:,} cases to {path}", err=True)

@@ -1,0 +1,140 @@
+"""`markscheme break`: the exercise that removes one rule and shows the cascade."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.options import format_option
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from markscheme.library import Exercise
+
+_EPILOG = """\b
+Example:
+  markscheme break
+  markscheme break lower
+  markscheme break --quiz --seed 7
+
+Nothing on disk is changed. By default the bundled tutor answers the capstone exam, both written
+carelessly (capitals, spaces, full stops), so that every rule has work to do. The exit code is 0; in
+a quiz it is 1 when the answer is wrong."""
+
+
+@click.command(name="break", epilog=_EPILOG)
+@click.argument("step", required=False, metavar="[STEP]")
+@click.option("--quiz", is_flag=True, help="Show the symptoms of a missing rule; which one is it?")
+@click.option("--seed", type=int, help="Another seed is another quiz. Default: 1.")
+@click.option("--answer", "guess", metavar="STEP", help="Your answer to the quiz.")
+@click.option("--reveal", is_flag=True, help="Show the solution of the quiz.")
+@click.option(
+    "--rubric",
+    "-r",
+    default="tutor-capstone",
+    show_default=True,
+    metavar="FILE|NAME",
+    help="A rubric of your own.",
+)
+@click.option("--exam", "-e", "exams", multiple=True, metavar="FILE|NAME", help="Your own exam.")
+@click.option("--answers", "-a", metavar="FILE|-", help="Recorded answers to it.")
+@format_option
+@command_body
+def command(
+    step: str | None,
+    *,
+    quiz: bool,
+    seed: int | None,
+    guess: str | None,
+    reveal: bool,
+    rubric: str,
+    exams: tuple[str, ...],
+    answers: str | None,
+    format_: str,
+) -> Exit:
+    """Remove one rule of the rubric and see what it does to the scores."""
+    from markscheme.library import Exercise
+
+    if step is not None and quiz:
+        raise UsageError("name a step, or ask for a quiz, not both")
+    if not quiz and (guess is not None or reveal or seed is not None):
+        raise UsageError("`--seed`, `--answer` and `--reveal` are for a quiz; add `--quiz`")
+    if answers is not None and not exams:
+        raise UsageError("`--answers` are to an exam; name it with `--exam`")
+    seed = 1 if quiz and seed is None else seed
+    exercise = Exercise(rubric, exams, answers, seed=seed)
+    if quiz:
+        return _quiz(exercise, guess, reveal=reveal, as_json=format_ == "json")
+    if step is None:
+        _list(exercise, as_json=format_ == "json")
+    else:
+        _show(exercise, step, as_json=format_ == "json")
+    return Exit.OK
+
+
+def _list(exercise: Exercise, *, as_json: bool) -> None:
+    from markscheme.tell.breaks import steps_record
+
+    if as_json:
+        _echo({"rubric": exercise.rubric.name, "steps": steps_record(exercise.steps)})
+        return
+    click.echo(f"Rules of {exercise.rubric.name} that can be removed:")
+    for step, mutant in exercise.steps.items():
+        click.echo(f"  {step:<24}{mutant.says}")
+    click.echo("\nNext: `markscheme break lower`, then `markscheme break --quiz`.")
+
+
+def _show(exercise: Exercise, step: str, *, as_json: bool) -> None:
+    from markscheme.tell.breaks import CascadePage, solution_record, symptoms_record
+
+    found = exercise.without(step)
+    if as_json:
+        _echo({**solution_record(found), "symptoms": symptoms_record(found)})
+        return
+    click.echo(f"{step}: {found.mutant.says}")
+    click.echo(f"{len(exercise.recorded):,} answers to {exercise.exam.name}\n")
+    page = CascadePage(found, exercise.rubric, exercise.exam)
+    page.symptoms()
+    page.solution()
+
+
+def _quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: bool) -> Exit:
+    from markscheme.tell.breaks import CascadePage, solution_record, steps_record, symptoms_record
+
+    found = exercise.riddle()
+    if guess is not None and guess not in exercise.steps:
+        raise UsageError(f"`{guess}` is no choice; allowed: {', '.join(exercise.steps)}")
+    page = CascadePage(found, exercise.rubric, exercise.exam)
+    question = "One rule of the rubric is missing. Which one?"
+    if not as_json:
+        click.echo(f"{question} (quiz {exercise.seed})\n")
+        page.symptoms()
+        click.echo(f"\nChoices: {', '.join(exercise.steps)}")
+        if guess is None and not reveal and sys.stdin.isatty():
+            guess = click.prompt("Which rule is missing", type=click.Choice(list(exercise.steps)))
+    right = None if guess is None else guess == found.step
+    told = reveal or guess is not None
+    if as_json:
+        document = {
+            "question": question,
+            "seed": exercise.seed,
+            "choices": steps_record(exercise.steps),
+            "symptoms": symptoms_record(found),
+        }
+        solution = {"answer": guess, "right": right, "solution": solution_record(found)}
+        _echo({**document, **(solution if told else {})})
+    elif told:
+        verdict = {None: "", True: "Right. ", False: "Not this one. "}[right]
+        click.echo(f"\n{verdict}It is `{found.step}`: {found.mutant.says}.")
+        page.solution()
+    else:
+        click.echo("Answer with --answer STEP, or --reveal the solution.")
+    return Exit.FAILED if right is False else Exit.OK
+
+
+def _echo(document: object) -> None:
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2))

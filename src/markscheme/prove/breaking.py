@@ -1,0 +1,209 @@
+"""The exercise: one rule is removed from every axis that has it; what happens to the scores?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from markscheme.mark.axes.text import ContainsAll, OneOf
+from markscheme.prove.bent import AnyEntry
+from markscheme.prove.golden import Golden, Miss
+from markscheme.prove.mutants import Kind, Mutant
+from markscheme.prove.recorded import Effect, Flip, Recorded
+from markscheme.vocabulary import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from markscheme.vocabulary import Axis, Rubric
+
+SUBSTRING = "substring"
+EVERY_ENTRY = "every_entry"
+
+
+class Shape(StrEnum):
+    """What the change looks like on a page with a row for each item and a column for each axis."""
+
+    OUTLIER = "outlier"
+    COLUMN = "column"
+    TAG = "tag"
+    SCATTERED = "scattered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """How the cells of an axis that fell, or rose, lie: in which shape, and in how many items.
+
+    `named` counts those whose reason names the missing step as a near miss.
+    """
+
+    shape: Shape
+    axis: str
+    rises: bool
+    items: int
+    of: int
+    tag: str = ""
+    named: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cascade:
+    """What the removal of one rule does: to items, the mean, gates; and who would notice."""
+
+    step: str
+    mutant: Mutant
+    effect: Effect
+    before: Mapping[str, Fraction]
+    after: Mapping[str, Fraction]
+    gates: Mapping[str, Outcome]
+    patterns: tuple[Pattern, ...]
+    golden: tuple[Miss, ...]
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The items with a cell that changed, in the order of the exam."""
+        changed = {flip.item for flip in self.effect.flips}
+        return tuple(item for item in self.before if item in changed)
+
+
+def breakable(rubric: Rubric) -> dict[str, Mutant]:
+    """Return the rules that can be removed, each with the rubric that is left."""
+    found = {}
+    steps = dict.fromkeys(s for spec in rubric for s in getattr(spec.axis, "normalise", ()))
+    for step in steps:
+        says = f"the normalisation step `{step}` is left out"
+        found[step] = _without(rubric, step, says, Kind.DROP_STEP, _dropping(step))
+    if any(isinstance(spec.axis, ContainsAll) for spec in rubric):
+        says = "the whole text must be an entry; a substring is not enough"
+        found[SUBSTRING] = _without(rubric, SUBSTRING, says, Kind.MATCH, _whole)
+        says = "one entry is enough; not every one must appear"
+        found[EVERY_ENTRY] = _without(rubric, EVERY_ENTRY, says, Kind.ANY_ENTRY, _any)
+    return found
+
+
+def _without(
+    rubric: Rubric, step: str, says: str, kind: Kind, bend: Callable[[Any], Axis | None]
+) -> Mutant:
+    bent = {spec.name: axis for spec in rubric if (axis := bend(spec.axis)) is not None}
+    axes = tuple(replace(spec, axis=bent.get(spec.name, spec.axis)) for spec in rubric)
+    return Mutant(
+        kind=kind, name=step, says=says, rubric=replace(rubric, axes=axes), axes=tuple(bent)
+    )
+
+
+def _dropping(step: str) -> Callable[[Any], Axis | None]:
+    def bend(axis: Any) -> Axis | None:
+        steps = getattr(axis, "normalise", ())
+        if step not in steps:
+            return None
+        left: Axis = replace(axis, normalise=tuple(other for other in steps if other != step))
+        return left
+
+    return bend
+
+
+def _whole(axis: Axis) -> Axis | None:
+    if not isinstance(axis, ContainsAll):
+        return None
+    return OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
+
+
+def _any(axis: Axis) -> Axis | None:
+    return AnyEntry(inner=axis) if isinstance(axis, ContainsAll) else None
+
+
+def cascade(recorded: Recorded, golden: Golden, step: str) -> Cascade:
+    """Remove one rule, mark the recorded answers anew, and say what changed and how it looks."""
+    mutant = breakable(recorded.rubric)[step]
+    effect = recorded.effect(mutant)
+    return Cascade(
+        step=step,
+        mutant=mutant,
+        effect=effect,
+        before=recorded.item_means(),
+        after=recorded.item_means(mutant),
+        gates=recorded.outcomes,
+        patterns=tuple(_patterns(recorded, effect, step)),
+        golden=golden.notices(mutant),
+    )
+
+
+def _patterns(recorded: Recorded, effect: Effect, step: str) -> Iterator[Pattern]:
+    """Yield how the cells of each axis that fell lie, then how those that rose lie."""
+    for rises, changed in ((False, effect.falls), (True, effect.rises)):
+        for spec in recorded.rubric:
+            flips = [flip for flip in changed if flip.axis == spec.name]
+            if flips:
+                yield _pattern(recorded, flips, step, rises=rises)
+
+
+def _pattern(recorded: Recorded, flips: Sequence[Flip], step: str, *, rises: bool) -> Pattern:
+    axis, changed = flips[0].axis, {flip.item for flip in flips}
+    cells = recorded.cells_of(axis)
+    values = {flip.before.value for flip in flips}
+    could = {item for item, found in cells.items() if values & {cell.value for cell in found}}
+    tag = _tag_of(recorded, changed, could)
+    if len(changed) == 1:
+        shape = Shape.OUTLIER
+    elif changed == could:
+        shape = Shape.COLUMN
+    else:
+        shape = Shape.TAG if tag else Shape.SCATTERED
+    return Pattern(
+        shape=shape,
+        axis=axis,
+        rises=rises,
+        items=len(changed),
+        of=sum(bool(found) for found in cells.values()),
+        tag=tag if shape is Shape.TAG else "",
+        named=sum(flip.after.near_miss == step for flip in flips),
+    )
+
+
+def _tag_of(recorded: Recorded, changed: set[str], could: set[str]) -> str:
+    """Return the tag that all changed items share and no other item that could change has."""
+    items = [item for item in recorded.exam.items if item.id in could]
+    for tag in dict.fromkeys(tag for item in items for tag in item.tags.items()):
+        if {item.id for item in items if tag in item.tags.items()} == changed:
+            return f"{tag[0]}: {tag[1]}"
+    return ""
+
+
+def recognised(cascade: Cascade) -> Iterator[str]:
+    """Yield how a reader of the breakdown would tell the fault of a rubric from a subject's."""
+    for pattern in cascade.patterns:
+        yield _sentence(pattern)
+        if pattern.named:
+            yield (
+                f"{pattern.named} of {pattern.items} lost cells of `{pattern.axis}` name the near "
+                f"miss `{cascade.step}`: the breakdown itself says which step is missing"
+            )
+    if not cascade.patterns:
+        yield "nothing changes in these answers; golden cases are there to notice it all the same"
+
+
+def _sentence(pattern: Pattern) -> str:
+    axis, count = f"`{pattern.axis}`", f"{pattern.items} of {pattern.of} items"
+    if pattern.rises:
+        return (
+            f"{axis} rises in {count} though no answer changed: a score that jumps is a fault of "
+            "the rubric until the opposite is shown"
+        )
+    match pattern.shape:
+        case Shape.OUTLIER:
+            return f"one outlier in {axis}: check the normalisation before you blame the subject"
+        case Shape.COLUMN:
+            return (
+                f"the whole column {axis} falls at once ({count}): nobody forgets everything in "
+                "one day; look at the rule"
+            )
+        case Shape.TAG:
+            return (
+                f"{axis} falls in every item with {pattern.tag} ({count}): it looks as if that had "
+                "not been learnt, but the words under `got` are right"
+            )
+        case Shape.SCATTERED:
+            return f"{axis} falls in {count}, here and there: compare `got` with what is expected"

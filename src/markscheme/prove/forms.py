@@ -1,0 +1,92 @@
+"""Other forms of the same answer: what must not change its cell.
+
+A form is used on an axis only where the axis's own steps take it away, so that the cell must stay
+whatever it was: the steps decide that, not the axis.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import TYPE_CHECKING
+
+from markscheme.mark.axes.numeric import NumberWithin
+from markscheme.mark.axes.size import MaxWords
+from markscheme.mark.normalise import normalise
+from markscheme.read.composed import composed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from markscheme.vocabulary import Axis
+
+    Document = Mapping[str, Any]
+
+
+def _decomposed(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
+
+
+def _padded(text: str) -> str:
+    return f"  {text}\t\n"
+
+
+def _with_period(text: str) -> str:
+    return text if text.rstrip().endswith(".") else f"{text}."
+
+
+_TEXT_FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("as it is", str),
+    ("upper case", str.upper),
+    ("title case", str.title),
+    ("whitespace around it", _padded),
+    ("a period behind it", _with_period),
+    ("accents as two code points", _decomposed),
+    ("upper case, a period and whitespace", lambda text: _padded(_with_period(text).upper())),
+)
+
+
+def text_forms(axis: Axis, text: str) -> Iterator[tuple[str, str]]:
+    """Yield the forms of a text that mean the same to an axis with these steps, each once."""
+    seen = set()
+    for name, form in _TEXT_FORMS:
+        changed = form(text)
+        if changed not in seen and _meaning(axis, changed) == _meaning(axis, text):
+            seen.add(changed)
+            yield name, changed
+
+
+def _meaning(axis: Axis, text: str) -> object:
+    """Return what is left of a text after what the axis declares to ignore."""
+    text = composed(text)
+    steps = getattr(axis, "normalise", None)
+    if isinstance(steps, tuple):
+        return normalise(text, steps)
+    if isinstance(axis, MaxWords):
+        return len(text.split())
+    return text.strip() if isinstance(axis, NumberWithin) else text
+
+
+def as_json(document: Document) -> str:
+    """Return a response as one JSON object."""
+    return json.dumps(document, ensure_ascii=False, default=str)
+
+
+def fenced(output: str) -> str:
+    """Return the response as models like to give it: in a code fence."""
+    return f"```json\n{output}\n```"
+
+
+def conforming_forms(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the ways to write an object that a JSON reader cannot tell apart."""
+    yield "as it is", as_json(document)
+    yield "indented", json.dumps(document, ensure_ascii=False, indent=2, default=str)
+    yield "keys in another order", as_json(dict(reversed(list(document.items()))))
+    yield "whitespace around it", _padded(as_json(document))
+
+
+def unconforming_forms(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the ways to give an object that are read, but are no bare object."""
+    yield "a code fence", fenced(as_json(document))
+    yield "words before it", f"Here it is: {as_json(document)}"

@@ -1,0 +1,285 @@
+"""Mutants: a rubric with one thing changed. Whoever scores the same by both has not tested it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from enum import StrEnum
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from markscheme.exact import plain
+from markscheme.mark.axes import AXES
+from markscheme.mark.axes.contract import JsonSchema
+from markscheme.mark.axes.text import ContainsAll, Match, OneOf
+from markscheme.mark.scoring import expectation_of
+from markscheme.prove.bent import AnyEntry, Waived
+from markscheme.prove.steps import proof_of_equality
+from markscheme.vocabulary import Axis, Frozen, Item, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from markscheme.vocabulary import AxisSpec
+
+_HUNDREDTH = Decimal("0.01")
+
+
+class Kind(StrEnum):
+    """What is changed."""
+
+    DROP_STEP = "drop-step"
+    DUPLICATE_STEP = "duplicate-step"
+    SWAP_STEPS = "swap-steps"
+    ANY_ENTRY = "any-entry"
+    MATCH = "match"
+    IGNORE_SCHEMA = "ignore-schema"
+    LIMIT = "limit"
+    DROP_AXIS = "drop-axis"
+    WEIGHT = "weight"
+    THRESHOLD = "threshold"
+    DROP_EXPECTATION = "drop-expectation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A rubric with one thing changed.
+
+    `axes` names those whose cells may differ; there are none where only weights or gates do.
+    `item` is the changed item where an expectation is gone. `equivalent` is the proof that no
+    answer can tell the mutant from the rubric, where there is one.
+    """
+
+    kind: Kind
+    name: str
+    says: str
+    rubric: Rubric
+    axes: tuple[str, ...] = ()
+    item: Item | None = None
+    equivalent: str = ""
+
+
+def axis_mutants(rubric: Rubric) -> Iterator[Mutant]:
+    """Yield the mutants of each axis: its steps, its matching, its schema, its limits."""
+    for spec in rubric:
+        yield from step_mutants(rubric, spec)
+        yield from _matching(rubric, spec)
+        yield from _schema(rubric, spec)
+        yield from _limits(rubric, spec)
+
+
+def step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+    """Yield the mutants with a normalisation step dropped, doubled, or two that change places."""
+    steps: tuple[str, ...] = getattr(spec.axis, "normalise", ())
+    for at, step in enumerate(steps):
+        less = (*steps[:at], *steps[at + 1 :])
+        yield _with_steps(rubric, spec, Kind.DROP_STEP, step, less)
+    for at, step in enumerate(steps):
+        more = (*steps[: at + 1], *steps[at:])
+        yield _with_steps(rubric, spec, Kind.DUPLICATE_STEP, step, more)
+    for one, two in combinations(range(len(steps)), 2):
+        moved = list(steps)
+        moved[one], moved[two] = moved[two], moved[one]
+        label = f"{steps[one]}/{steps[two]}"
+        yield _with_steps(rubric, spec, Kind.SWAP_STEPS, label, tuple(moved))
+
+
+_OF_STEPS = {
+    Kind.DROP_STEP: "`{}` is left out",
+    Kind.DUPLICATE_STEP: "`{}` runs twice",
+    Kind.SWAP_STEPS: "`{}` change places",
+}
+
+
+def _with_steps(
+    rubric: Rubric, spec: AxisSpec, kind: Kind, label: str, steps: tuple[str, ...]
+) -> Mutant:
+    axis: Any = spec.axis
+    return _bent(
+        rubric,
+        spec,
+        kind,
+        (label, _OF_STEPS[kind].format(label.replace("/", "` and `"))),
+        replace(axis, normalise=steps),
+        _proof(axis, steps),
+    )
+
+
+def _proof(axis: Any, steps: tuple[str, ...]) -> str:
+    """Return why other steps do the same; an axis of one's own is taken at its word."""
+    proof = proof_of_equality(axis.normalise, steps)
+    if not proof or type(axis) in AXES.values():
+        return proof
+    return f"{proof}, if `{axis.kind}`, which is not built in, does with its steps what they say"
+
+
+def _bent(
+    rubric: Rubric,
+    spec: AxisSpec,
+    kind: Kind,
+    told: tuple[str, str],
+    axis: Axis,
+    equivalent: str = "",
+) -> Mutant:
+    label, says = told
+    return Mutant(
+        kind=kind,
+        name=f"{kind.value} {spec.name} {label}".strip(),
+        says=f"{spec.name}: {says}",
+        rubric=with_axis(rubric, spec.name, axis),
+        axes=(spec.name,),
+        equivalent=equivalent,
+    )
+
+
+def with_axis(rubric: Rubric, name: str, axis: Axis) -> Rubric:
+    """Return the rubric with another axis under a name."""
+    axes = (replace(spec, axis=axis) if spec.name == name else spec for spec in rubric)
+    return replace(rubric, axes=tuple(axes))
+
+
+def _matching(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+    axis = spec.axis
+    if not isinstance(axis, ContainsAll):
+        return
+    told = ("any", "one of the entries is enough")
+    yield _bent(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
+    for match, words in (
+        (Match.WORD, "an entry must stand as a whole word"),
+        (Match.SUBSTRING, "an entry may be part of a longer word"),
+    ):
+        if match is not axis.match:
+            told = (match.value, words)
+            yield _bent(rubric, spec, Kind.MATCH, told, replace(axis, match=match))
+    whole = OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
+    yield _bent(rubric, spec, Kind.MATCH, ("whole", "the whole text must be an entry"), whole)
+
+
+def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+    if isinstance(spec.axis, JsonSchema):
+        told = ("object", "any object will do, whatever the schema says")
+        lax = replace(spec.axis, schema=Frozen())
+        proof = _asks_no_more(rubric, spec.axis.schema) if type(spec.axis) is JsonSchema else ""
+        yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
+        told = ("anything", "any response will do, also one that is no object")
+        yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
+
+
+def _asks_no_more(rubric: Rubric, schema: Mapping[str, Any]) -> str:
+    """Say that a schema only asks for the texts that axes read, which are asked for anyway."""
+    read = {name for name, types in rubric.fields.accepted.items() if set(types) == {str}}
+    properties = schema.get("properties", {})
+    if (
+        not set(schema) <= {"type", "required", "properties", "title", "description"}
+        or schema.get("type", "object") != "object"
+        or not {*schema.get("required", ()), *properties} <= read
+        or any(kind != {"type": "string"} for kind in properties.values())
+    ):
+        return ""
+    return "the schema only asks for the texts that axes read, and the axis asks for those anyway"
+
+
+def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+    """Yield the axis with each number among its parameters one step lower and higher."""
+    axis: Any = spec.axis
+    for field in fields(axis):
+        value = getattr(axis, field.name)
+        for moved in _steps_away(value):
+            changed = replace(axis, **{field.name: moved})
+            if not any(True for _ in changed.parameter_problems()):
+                told = f"`{field.name}` is {moved}, not {value}"
+                yield _bent(rubric, spec, Kind.LIMIT, (f"{field.name}={moved}", told), changed)
+
+
+def _steps_away(value: Any) -> Iterator[Any]:
+    """Yield a number one step of its last written place lower and higher, in its own type."""
+    if isinstance(value, str) and value.endswith("%") and value[:-1].replace(".", "").isdigit():
+        yield from (f"{plain(moved)}%" for moved in _around(Decimal(value[:-1])) if moved >= 0)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield from (value - 1, value + 1)
+    elif isinstance(value, Decimal):
+        yield from _around(value)
+    elif isinstance(value, float):
+        yield from map(float, _around(Decimal(repr(value))))
+
+
+def _around(value: Decimal, most: Decimal = Decimal(1)) -> tuple[Decimal, Decimal]:
+    step = one_step(value, most)
+    return value - step, value + step
+
+
+def one_step(value: Decimal, most: Decimal = Decimal(1)) -> Decimal:
+    """Return one unit of the last written place of a number, `most` at most: 0.01 for 0.92."""
+    exponent = value.as_tuple().exponent
+    return min(most, Decimal(1).scaleb(exponent)) if isinstance(exponent, int) else most
+
+
+def weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
+    """Yield each axis dropped, and each weight one step lower and higher.
+
+    Weights still sum to 1: the heaviest other axis gives or takes what is moved.
+    """
+    for spec in rubric if len(rubric.axes) > 1 else ():
+        heaviest = max((other for other in rubric if other is not spec), key=lambda s: s.weight)
+        yield _dropped(rubric, spec, heaviest)
+        step = min(one_step(other.weight, _HUNDREDTH) for other in rubric)
+        for moved in (-step, step):
+            weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
+            if all(0 <= weight <= 1 for weight in weights.values()):
+                told = " and ".join(f"`{name}` {plain(w)}" for name, w in weights.items())
+                yield Mutant(
+                    kind=Kind.WEIGHT,
+                    name=f"weight {spec.name}={plain(spec.weight + moved)}",
+                    says=f"weights: {told}",
+                    rubric=_reweighed(rubric, weights),
+                )
+
+
+def _reweighed(rubric: Rubric, weights: dict[str, Decimal]) -> Rubric:
+    axes = (replace(spec, weight=weights.get(spec.name, spec.weight)) for spec in rubric)
+    return replace(rubric, axes=tuple(axes))
+
+
+def _dropped(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
+    weighed = _reweighed(rubric, {heir.name: heir.weight + spec.weight})
+    rest = replace(
+        weighed,
+        axes=tuple(other for other in weighed if other.name != spec.name),
+        gates=tuple(gate for gate in rubric.gates if gate.axis != spec.name),
+    )
+    says = f"the axis `{spec.name}` is gone, `{heir.name}` has its weight"
+    return Mutant(kind=Kind.DROP_AXIS, name=f"drop-axis {spec.name}", says=says, rubric=rest)
+
+
+def expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Iterator[Mutant]:
+    """Yield, for each axis, each item with one of its expected entries gone."""
+    for spec in rubric:
+        key = expectation_of(spec.axis) or ""
+        waived = with_axis(rubric, spec.name, Waived())
+        for item in items if key else ():
+            value = item.expectations[key]
+            entries = value if isinstance(value, tuple) else (value,)
+            for at, entry in enumerate(entries):
+                rest = (*entries[:at], *entries[at + 1 :])
+                expectations = Frozen({**item.expectations, key: rest})
+                yield Mutant(
+                    kind=Kind.DROP_EXPECTATION,
+                    name=f"drop-expectation {item.id} {spec.name} {at}",
+                    says=f"{item.id}: {spec.name} no longer expects {entry!r}",
+                    rubric=rubric if rest else waived,
+                    axes=(spec.name,),
+                    item=replace(item, expectations=expectations),
+                    equivalent=_implied(spec.axis, entry, rest),
+                )
+
+
+def _implied(axis: Axis, entry: str, rest: tuple[str, ...]) -> str:
+    """Say that the other entries ask for this one too, where they do."""
+    if type(axis) is not ContainsAll:
+        return ""
+    wanted, others = axis.prepared((entry,))[0], axis.prepared(rest)
+    for other in others:
+        if wanted == other or (axis.match is Match.SUBSTRING and wanted in other):
+            return f"every text that holds {other!r} holds {wanted!r}"
+    return ""

@@ -1,0 +1,85 @@
+"""What is proved of normalisation steps on all texts, so that a mutant can be called equivalent.
+
+Only what has a proof stands here. That `lower` leaves `.`, `…` and whitespace alone and makes none
+of them is checked for every code point by a test; its one rule that looks at neighbours (a final
+sigma) sees no difference between the end of a text and whitespace or periods before it.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Steps = tuple[str, ...]
+
+IDEMPOTENT = frozenset(
+    {
+        "strip",
+        "lower",
+        "strip_trailing_periods",
+        "ignore_accents",
+        "ignore_quotes",
+        "collapse_whitespace",
+        "compatibility_form",
+        "ignore_punctuation",
+    }
+)
+COMMUTING = frozenset(
+    frozenset({"lower", other})
+    for other in (
+        "strip",
+        "strip_trailing_period",
+        "strip_trailing_periods",
+        "collapse_whitespace",
+    )
+)
+ABSORBED = {
+    ("strip", "collapse_whitespace"): "collapse_whitespace",
+    ("collapse_whitespace", "strip"): "collapse_whitespace",
+    ("strip_trailing_period", "strip_trailing_periods"): "strip_trailing_periods",
+    ("strip_trailing_periods", "strip_trailing_period"): "strip_trailing_periods",
+}
+_MOST = 5_000  # lists of steps looked at before a proof is given up
+
+
+def proof_of_equality(before: Steps, after: Steps) -> str:
+    """Return why two lists of steps do the same to every text, or nothing where that is not proved.
+
+    >>> proof_of_equality(("strip", "lower"), ("lower", "strip"))
+    '`lower` and `strip` may change places on every text'
+    """
+    ours, theirs = _reachable(before), _reachable(after)
+    proofs = ((*theirs[steps], *ours[steps]) for steps in ours.keys() & theirs.keys())
+    shortest = min(proofs, key=lambda facts: (len(facts), facts), default=())
+    return "; ".join(dict.fromkeys(shortest))
+
+
+def _reachable(steps: Steps) -> dict[Steps, tuple[str, ...]]:
+    """Return the lists of steps that do the same, each with the facts that lead to it."""
+    found: dict[Steps, tuple[str, ...]] = {steps: ()}
+    pending = [steps]
+    while pending and len(found) < _MOST:
+        here = pending.pop(0)
+        for there, fact in _rewritten(here):
+            if there not in found:
+                found[there] = (*found[here], fact)
+                pending.append(there)
+    return found
+
+
+def _rewritten(steps: Steps) -> Iterator[tuple[Steps, str]]:
+    for at, (first, second) in enumerate(pairwise(steps)):
+        before, behind = steps[:at], steps[at + 2 :]
+        if first == second and first in IDEMPOTENT:
+            yield (*before, first, *behind), f"`{first}` twice does what it does once on every text"
+        if frozenset({first, second}) in COMMUTING:
+            one, two = sorted((first, second))
+            fact = f"`{one}` and `{two}` may change places on every text"
+            yield (*before, second, first, *behind), fact
+        if (first, second) in ABSORBED:
+            whole = ABSORBED[first, second]
+            other = first if whole == second else second
+            yield (*before, whole, *behind), f"`{whole}` already does what `{other}` does"

@@ -1,0 +1,231 @@
+"""Golden cases: answers whose cells are known beforehand, so that the rubric itself can be tested.
+
+A file of cases looks like an exam whose items come with an answer and with what it must get. Beside
+them it may say what gates must say of a value, and from which score an item passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from markscheme.errors import DocumentError, Problem, shown
+from markscheme.read.complaints import Complaints, guess, iterate
+from markscheme.read.exams import ITEM_KEYS, Check, check_keys, duplicate_ids, item_at
+from markscheme.read.models import ItemModel, Model, Name, Number, Share, Text
+from markscheme.read.sources import locate
+from markscheme.read.tree import Map, read_tree
+from markscheme.vocabulary import Frozen, Item, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
+
+    from markscheme.vocabulary import Rubric
+
+_OWN = (*ITEM_KEYS, "answer", "cells", "score", "because")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldenCase:
+    """An answer to an item of its own, the cells it must get, and why.
+
+    `score` is there where the case also vouches for the weights.
+    """
+
+    item: Item
+    answer: str | Mapping[str, Any]
+    cells: Mapping[str, Fraction]
+    score: Fraction | None = None
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateCase:
+    """What a gate must say when it sees a value; `baseline` is the score it compares with.
+
+    `suspicious` says whether a rise over the baseline must be called too good.
+    """
+
+    gate: str
+    seen: Decimal
+    outcome: Outcome
+    baseline: Decimal | None = None
+    suspicious: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassCase:
+    """Whether an item with this mean score must pass."""
+
+    seen: Decimal
+    passes: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cases:
+    """All golden cases for a rubric, of one or more files."""
+
+    items: tuple[GoldenCase, ...] = ()
+    gates: tuple[GateCase, ...] = ()
+    pass_mark: tuple[PassCase, ...] = ()
+
+
+class CaseModel(ItemModel):
+    """An item with its answer; other keys are what axes expect of it."""
+
+    answer: Any
+    cells: Annotated[dict[Name, Share], Field(min_length=1)]
+    score: Share | None = None
+    because: Text = ""
+
+
+class GateCaseModel(Model):
+    """What a gate must say of a value."""
+
+    gate: Name
+    seen: Annotated[Number, Field(ge=0)]
+    outcome: Literal["pass", "warn", "fail", "undecided"]
+    baseline: Share | None = None
+    suspicious: bool | None = None
+
+
+class PassCaseModel(Model):
+    """Whether an item with a score passes."""
+
+    seen: Share
+    passes: bool
+
+
+class CasesModel(Model):
+    """A file of golden cases; its parts are checked one by one."""
+
+    cases: Name
+    items: list[Any] | None = None
+    gates: list[Any] | None = None
+    pass_mark: list[Any] | None = None
+
+
+def read_cases(
+    sources: Iterable[str | Path],
+    *,
+    rubric: Rubric,
+    expectations: Collection[str],
+    check: Check,
+) -> Cases:
+    """Read one or more files of golden cases for a rubric; every mistake of all is told at once."""
+    readers = [_Reader(source, rubric, expectations, check) for source in sources]
+    problems = [problem for reader in readers for problem in reader.problems]
+    items = tuple(case for reader in readers for case in reader.items)
+    problems.extend(duplicate_ids(case.item for case in items))
+    if problems:
+        raise DocumentError(problems)
+    return Cases(
+        items=items,
+        gates=tuple(case for reader in readers for case in reader.gates),
+        pass_mark=tuple(case for reader in readers for case in reader.pass_mark),
+    )
+
+
+class _Reader:
+    """Reads one file: its cases, and all that is wrong with it."""
+
+    def __init__(
+        self, source: str | Path, rubric: Rubric, expectations: Collection[str], check: Check
+    ) -> None:
+        path, self._file = locate(source, "cases")
+        self._rubric = rubric
+        self.items: list[GoldenCase] = []
+        self.gates: list[GateCase] = []
+        self.pass_mark: list[PassCase] = []
+        self.problems: list[Problem] = []
+        try:
+            self._tree = read_tree(path, self._file)
+        except DocumentError as error:
+            self.problems.extend(error.problems)
+            return
+        self._complaints = Complaints(self._tree, self._file)
+        self._complaints.check(CasesModel, self._tree)
+        self._read_items(expectations, check)
+        self._read_gates()
+        self._read_pass_mark()
+        self.problems.extend(self._complaints.problems)
+
+    def _read_items(self, expectations: Collection[str], check: Check) -> None:
+        for index, entry in iterate(self._tree.get("items")):
+            path = ("items", index)
+            check_keys(entry, path, [*_OWN, *expectations], self._complaints)
+            model = self._complaints.check(CaseModel, entry, path)
+            for field, message in self._case_problems(entry):
+                self._complaints.add((*path, *field), message)
+            item = item_at(self._tree["items"], index, self._file, _OWN)
+            told_of = {problem.field for problem in self._complaints.problems}
+            self.problems.extend(p for p in check(item) if p.field not in told_of)
+            if model is not None:
+                self.items.append(_case(item, cast("CaseModel", model)))
+
+    def _read_gates(self) -> None:
+        names = {gate.name: gate.baseline is not None for gate in self._rubric.gates}
+        for index, entry in iterate(self._tree.get("gates")):
+            path = ("gates", index)
+            model = cast("GateCaseModel | None", self._complaints.check(GateCaseModel, entry, path))
+            if model is None:
+                continue
+            if model.gate not in names:
+                self._complaints.add((*path, "gate"), self._unknown("gate", model.gate, names))
+            for field, message in _gate_problems(model, baseline=names.get(model.gate)):
+                self._complaints.add((*path, field), message)
+            self.gates.append(
+                GateCase(
+                    gate=model.gate,
+                    seen=model.seen,
+                    outcome=Outcome(model.outcome),
+                    baseline=model.baseline,
+                    suspicious=model.suspicious,
+                )
+            )
+
+    def _read_pass_mark(self) -> None:
+        for index, entry in iterate(self._tree.get("pass_mark")):
+            model = self._complaints.check(PassCaseModel, entry, ("pass_mark", index))
+            if isinstance(model, PassCaseModel):
+                self.pass_mark.append(PassCase(seen=model.seen, passes=model.passes))
+
+    def _case_problems(self, entry: Map) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield what is wrong with the answer of a case, and with the axes that it names."""
+        answer, cells = entry.get("answer"), entry.get("cells")
+        if "answer" in entry and not isinstance(answer, str | Map):
+            told = "must be text or a mapping of keys to values"
+            yield ("answer",), f"{told}, not {shown(answer)}"
+        axes = [spec.name for spec in self._rubric]
+        for axis in cells if isinstance(cells, Map) else ():
+            if axis not in axes:
+                yield ("cells", axis), self._unknown("axis", axis, axes)
+
+    def _unknown(self, what: str, name: str, allowed: Collection[str]) -> str:
+        told = f"{shown(name)} is no {what} of the rubric `{self._rubric.name}`"
+        return f"{told}; allowed: {', '.join(allowed)}{guess(name, allowed)}"
+
+
+def _case(item: Item, model: CaseModel) -> GoldenCase:
+    return GoldenCase(
+        item=item,
+        answer=Frozen.of(model.answer),
+        cells=Frozen({axis: Fraction(value) for axis, value in model.cells.items()}),
+        score=None if model.score is None else Fraction(model.score),
+        because=model.because,
+    )
+
+
+def _gate_problems(model: GateCaseModel, *, baseline: bool | None) -> Iterator[tuple[str, str]]:
+    if baseline and model.baseline is None:
+        yield "baseline", "is missing; the gate compares with the score of a baseline"
+    if baseline is False:
+        for field in ("baseline", "suspicious"):
+            if getattr(model, field) is not None:
+                yield field, "is only for a gate on the metric `baseline`"
