@@ -13,6 +13,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
+from markscheme.verdicts import DecisionTable, VerdictRules
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -289,6 +291,8 @@ class Gate:
 class Rubric:
     """Axes with weights that sum to exactly 1, and the gates on what they add up to.
 
+    For comparisons it may have verdict rules and a decision table, and then it may lack axes.
+
     An item passes when its mean over its attempts is at least `pass_mark`, which like the gates
     changes no score.
     """
@@ -300,6 +304,8 @@ class Rubric:
     fingerprint: str
     title: str = ""
     pass_mark: Decimal = Decimal(1)
+    verdict_rules: VerdictRules | None = None
+    decision_table: DecisionTable | None = None
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)
