@@ -24,7 +24,9 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
-    from markscheme.library import load_exam, load_rubric, score, verify
+    from markscheme.library import lint, load_exam, load_rubric, score, verify
+    from markscheme.prove.findings import LintFinding, LintReport, Severity
+    from markscheme.verdicts import DecisionTable, VerdictRules
     from markscheme.vocabulary import (
         Answer,
         Axis,
@@ -63,7 +65,9 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
-    "library": "load_exam load_rubric score verify",
+    "library": "lint load_exam load_rubric score verify",
+    "prove.findings": "LintFinding LintReport Severity",
+    "verdicts": "DecisionTable VerdictRules",
     "vocabulary": (
         "Answer Axis AxisSpec Breakdown Cell Exam Gate Item Level Outcome Reading "
         "Response RowError Rubric Status SubjectSummary Summary"
@@ -100,6 +104,7 @@ __all__ = [
     "BaselineReport",
     "Breakdown",
     "Cell",
+    "DecisionTable",
     "DocumentError",
     "Evidence",
     "Exam",
@@ -112,6 +117,8 @@ __all__ = [
     "ItemChange",
     "ItemLoss",
     "Level",
+    "LintFinding",
+    "LintReport",
     "Marks",
     "MarkschemeError",
     "Measures",
@@ -124,12 +131,15 @@ __all__ = [
     "RowError",
     "Rubric",
     "Run",
+    "Severity",
     "Status",
     "SubjectSummary",
     "Summary",
     "UsageError",
+    "VerdictRules",
     "Verification",
     "__version__",
+    "lint",
     "load_exam",
     "load_rubric",
     "score",

@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
     "init": "Write a small working project to start from.",
     "score": "Score recorded answers and explain every point.",
+    "lint": "Check rubrics, exams and decision tables for mistakes.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
 }
 

@@ -8,6 +8,7 @@ of each piece (corner, edge, field) is tried: the rules say the same on all of a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,10 @@ from markscheme.verdicts import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from fractions import Fraction
 
     from markscheme.verdicts import VerdictRule, VerdictRules
 
-Pair = tuple["Fraction", "Fraction"]
+Pair = tuple[Fraction, Fraction]
 """The averages of the baseline and of the candidate on one query."""
 
 

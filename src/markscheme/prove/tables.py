@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from markscheme.errors import MarkschemeError
-from markscheme.verdicts import CountCondition, Decided, Policy, decided
+from markscheme.verdicts import CountCondition, Decided, DecisionRow, Policy, decided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from markscheme.verdicts import DecisionRow, DecisionTable
+    from markscheme.verdicts import DecisionTable
 
 MOST_STEPS = 3_000_000
 

@@ -10,7 +10,6 @@ from pydantic import Field
 from markscheme.errors import shown
 from markscheme.read.complaints import guess
 from markscheme.read.models import Model, Name, Number, Text
-from markscheme.vocabulary import Frozen
 from markscheme.verdicts import (
     Bounds,
     CountCondition,
@@ -22,6 +21,7 @@ from markscheme.verdicts import (
     VerdictRule,
     VerdictRules,
 )
+from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -37,7 +37,7 @@ def read_exam(
         names.append(name)
         items.extend(found)
         problems.extend(wrong)
-    problems.extend(_duplicate_ids(items))
+    problems.extend(duplicate_ids(items))
     if problems:
         raise DocumentError(problems)
     return Exam(names=tuple(names), items=tuple(items), fingerprint=exam_fingerprint(names, items))
@@ -46,12 +46,18 @@ def read_exam(
 def _read_exam_file(
     source: str | Path, expectations: Collection[str], check: Check
 ) -> tuple[str, list[Item], list[Problem]]:
-    """Return the exam's name, the items that can be read, and all that is wrong."""
     path, file = locate(source, "exams")
     try:
         tree = read_tree(path, file)
     except DocumentError as error:
         return "", [], list(error.problems)
+    return exam_of(tree, file, expectations, check)
+
+
+def exam_of(
+    tree: Map, file: str, expectations: Collection[str], check: Check
+) -> tuple[str, list[Item], list[Problem]]:
+    """Return the name of the exam in a tree, the items that can be read, and all that is wrong."""
     complaints = Complaints(tree, file)
     model = complaints.check(ExamModel, tree)
     items = []
@@ -102,7 +108,8 @@ def tag_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _duplicate_ids(items: Iterable[Item]) -> Iterable[Problem]:
+def duplicate_ids(items: Iterable[Item]) -> Iterable[Problem]:
+    """Yield a problem for each item whose id another one before it has."""
     first: dict[str, Place] = {}
     for item in items:
         if item.place is None or not item.id:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def rubric_fingerprint(
     name: str, version: int, axes: Iterable[AxisSpec], comparison: Iterable[Any] = ()
 ) -> str:
-    """Hash what can change a score or a verdict: the axes in order, their weights, parameters and
-    versions, and the verdict rules and the decision table where there are any.
+    """Hash what can change a score or a verdict: name, version, axes, rules and table.
+
+    Of the axes it is their order, weights, parameters and versions.
     """
     parts = [dataclasses.asdict(part) for part in comparison if part is not None]
     return _hashed("rubric/1", name, version, [_axis(spec) for spec in axes], *parts)

@@ -21,8 +21,8 @@ from markscheme.read.tree import Map, Seq, read_tree
 from markscheme.vocabulary import AxisSpec, Frozen, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
     import pathlib
+    from collections.abc import Collection, Iterator, Mapping
 
     from markscheme.vocabulary import Axis
 

@@ -79,12 +79,13 @@ class _Refusal(Exception):  # noqa: N818 - internal: becomes a Problem at the do
 def read_tree(path: Path | Traversable, shown: str) -> Map:
     """Return the one mapping in the YAML file `path`, which messages call `shown`."""
     try:
-        return parse_tree(_read_bytes(path, shown), shown)
+        return parse_tree(read_bytes(path, shown), shown)
     except OSError as error:
         raise _refused(shown, 1, f"cannot be read: {error.strerror or error}") from None
 
 
-def _read_bytes(path: Path | Traversable, shown: str) -> bytes:
+def read_bytes(path: Path | Traversable, shown: str) -> bytes:
+    """Return what the file holds, if that is not too much."""
     if path.is_dir():
         raise _refused(shown, 1, "is a folder; a YAML file is needed")
     with path.open("rb") as file:
@@ -100,7 +101,7 @@ def parse_tree(data: bytes, shown: str) -> Map:
     text = _decoded(data, shown)
     builder = _Builder(shown)
     try:
-        for event in _events(text):
+        for event in events_of(text):
             builder.take(event)
     except _Refusal as refusal:
         raise builder.refused(*refusal.problem) from None
@@ -144,7 +145,8 @@ def _refused(shown: str, line: int, message: str) -> DocumentError:
     return DocumentError([Problem(file=shown, line=line, field="", message=message)])
 
 
-def _events(text: str) -> Iterator[Any]:
+def events_of(text: str) -> Iterator[Any]:
+    """Yield the events of the parser."""
     parser = CParser(text)
     while True:
         event = parser.get_event()
