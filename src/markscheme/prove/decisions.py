@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from markscheme.exact import show
 from markscheme.prove.findings import Fix, finding, spot_in
 from markscheme.prove.scales import prove_scale
-from markscheme.prove.tables import TooLarge, prove_table
+from markscheme.prove.sight import TooLarge
+from markscheme.prove.tables import prove_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
     from markscheme.prove.findings import LintFinding, Spot
     from markscheme.prove.scales import Pair, ScaleProof
-    from markscheme.prove.tables import TableProof, Vector
+    from markscheme.prove.sight import Vector
+    from markscheme.prove.tables import TableProof
     from markscheme.read.tree import Map
     from markscheme.verdicts import DecisionTable, VerdictRules
     from markscheme.vocabulary import Item
@@ -119,13 +121,16 @@ class _Telling:
             return
         yield from self._holes(proof, spot)
         yield from self._falls(proof, spot)
+        if not self.where:  # rows that a smaller exam has no use for are no mistake
+            yield from self._idle(proof)
+
+    def _idle(self, proof: TableProof) -> Iterator[LintFinding]:
         rows = [row.name for row in self.table.rows]
         for name in proof.dead:
-            told = f"`{name}` never holds, or another row always goes before it{self.where}"
+            told = f"`{name}` never holds, or another row always goes before it"
             yield finding("D010", self._spot("rows", rows.index(name)), told)
         for outcome in proof.unreachable:
-            told = f"no verdicts lead to {outcome}{self.where}"
-            yield finding("D011", self._spot("outcomes"), told)
+            yield finding("D011", self._spot("outcomes"), f"no verdicts lead to {outcome}")
 
     def _spot(self, *path: str | int) -> Spot:
         return spot_in(self.tree, self.file, "decision_table", *path)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import Field
 
 from markscheme.errors import shown
 from markscheme.read.complaints import guess
 from markscheme.read.models import Model, Name, Number, Text
+from markscheme.read.tree import Map
 from markscheme.verdicts import (
     Bounds,
     CountCondition,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from markscheme.read.complaints import Complaints, Path
-    from markscheme.read.tree import Map
 
+_Part = TypeVar("_Part", bound=Model)
 _MOST_RULES = 200
 _MOST_AVERAGES = 300
 
@@ -125,29 +126,32 @@ def read_decisions(
     tree: Map, complaints: Complaints
 ) -> tuple[VerdictRules | None, DecisionTable | None]:
     """Read what a rubric holds for comparisons; complain of all that is wrong with it."""
-    stated = {key: tree[key] for key in KEYS if key in tree}
-    if not stated:
+    if not any(key in tree for key in KEYS):
         return None, None
-    if "verdicts" not in stated:
-        complaints.add(("verdicts",), "is missing; name the verdicts here, the best first")
-    checked = complaints.check(VerdictsModel, {"verdicts": stated.get("verdicts")})
-    verdicts = checked.verdicts if isinstance(checked, VerdictsModel) else None
-    _check_twice(verdicts or (), ("verdicts",), complaints)
-    rules = table = None
-    if "verdict_rules" in stated:
-        path = ("verdict_rules",)
-        rules = complaints.check(VerdictRulesModel, stated["verdict_rules"], path)
-    if "decision_table" in stated:
-        path = ("decision_table",)
-        table = complaints.check(DecisionTableModel, stated["decision_table"], path)
+    verdicts = _verdicts(tree, complaints)
+    rules = _checked(VerdictRulesModel, tree, "verdict_rules", complaints)
+    table = _checked(DecisionTableModel, tree, "decision_table", complaints)
     return (
-        _verdict_rules(rules, verdicts, complaints)
-        if isinstance(rules, VerdictRulesModel) and verdicts
-        else None,
-        _decision_table(table, verdicts, complaints)
-        if isinstance(table, DecisionTableModel) and verdicts
-        else None,
+        _verdict_rules(rules, verdicts, complaints) if rules and verdicts else None,
+        _decision_table(table, verdicts, complaints) if table and verdicts else None,
     )
+
+
+def _verdicts(tree: Map, complaints: Complaints) -> Sequence[str]:
+    if "verdicts" not in tree:
+        complaints.add(("verdicts",), "is missing; name the verdicts here, the best first")
+        return ()
+    alone = Map(tree.line)
+    alone["verdicts"] = tree["verdicts"]
+    checked = complaints.check(VerdictsModel, alone)
+    verdicts = checked.verdicts if isinstance(checked, VerdictsModel) else ()
+    _check_twice(verdicts, ("verdicts",), complaints)
+    return verdicts
+
+
+def _checked(model: type[_Part], tree: Map, key: str, complaints: Complaints) -> _Part | None:
+    checked = complaints.check(model, tree[key], (key,)) if key in tree else None
+    return checked if isinstance(checked, model) else None
 
 
 def _check_twice(words: Sequence[str], path: Path, complaints: Complaints) -> None:
