@@ -24,8 +24,17 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
-    from markscheme.library import audit, load_exam, load_rubric, read_transcript, score, verify
+    from markscheme.library import (
+        audit,
+        lint,
+        load_exam,
+        load_rubric,
+        read_transcript,
+        score,
+        verify,
+    )
     from markscheme.prove.audit import AuditReport
+    from markscheme.prove.findings import LintFinding, LintReport, Severity
     from markscheme.transcript import (
         Call,
         CallStatus,
@@ -35,6 +44,7 @@ if TYPE_CHECKING:
         Tokens,
         Transcript,
     )
+    from markscheme.verdicts import DecisionTable, VerdictRules
     from markscheme.vocabulary import (
         Allowance,
         Answer,
@@ -76,9 +86,11 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
-    "library": "audit load_exam load_rubric read_transcript score verify",
+    "library": "audit lint load_exam load_rubric read_transcript score verify",
     "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
     "prove.audit": "AuditReport",
+    "prove.findings": "LintFinding LintReport Severity",
+    "verdicts": "DecisionTable VerdictRules",
     "vocabulary": (
         "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
         "Outcome Reading Response RowError Rubric Status SubjectSummary Summary"
@@ -121,6 +133,7 @@ __all__ = [
     "Call",
     "CallStatus",
     "Cell",
+    "DecisionTable",
     "Dispatch",
     "DocumentError",
     "Evidence",
@@ -134,6 +147,8 @@ __all__ = [
     "ItemChange",
     "ItemLoss",
     "Level",
+    "LintFinding",
+    "LintReport",
     "Marks",
     "MarkschemeError",
     "Measures",
@@ -148,15 +163,18 @@ __all__ = [
     "RowError",
     "Rubric",
     "Run",
+    "Severity",
     "Status",
     "SubjectSummary",
     "Summary",
     "Tokens",
     "Transcript",
     "UsageError",
+    "VerdictRules",
     "Verification",
     "__version__",
     "audit",
+    "lint",
     "load_exam",
     "load_rubric",
     "read_transcript",

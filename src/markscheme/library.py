@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from markscheme.prove.audit import AuditReport
     from markscheme.prove.breaking import Cascade
+    from markscheme.prove.findings import LintReport
+    from markscheme.prove.lint import Formats
     from markscheme.prove.recorded import Recorded
     from markscheme.read.breakdowns import Published
     from markscheme.read.cases import Cases
@@ -264,6 +266,43 @@ def _practice(exam: Exam, seed: int | None) -> tuple[Exam, list[dict[str, str]]]
     from markscheme.prove.practice import practice
 
     return practice(exam, Tutor().answer, seed)
+
+
+def lint(
+    *sources: str | Path,
+    rubric: str | Path | None = None,
+    exams: Iterable[str | Path] = (),
+    fix: bool = False,
+) -> LintReport:
+    """Look for mistakes in rubrics, exams and decision tables, files or built-in ones.
+
+    An exam is looked at by the axes of the one rubric that is given with it, here or as `rubric`;
+    `exams` are looked at only as far as the gates of a rubric need them. `fix` repairs in the files
+    what can be repaired without changing a score.
+
+    >>> report = lint("tutor-capstone", "capstone")
+    >>> report.ok, report.findings[-1].code
+    (True, 'E008')
+    """
+    from markscheme.prove.linting import lint_sources
+
+    beside = [*([] if rubric is None else [rubric]), *exams]
+    return lint_sources(sources, beside, _formats(), fix=fix)
+
+
+def _formats() -> Formats:
+    from markscheme.mark.axes.text import ContainsAll
+    from markscheme.prove.lint import Formats
+
+    by_default = [axis for axis in AXES.values() if hasattr(axis, "expects")]
+    other = [ContainsAll(expects=key) for key in _BUILT_IN_EXPECTATIONS]
+    return Formats(
+        kinds=AXES,
+        steps=STEPS,
+        expectations=tuple(_usual_expectations()),
+        usual=[*(axis() for axis in by_default), *other],
+        exams=built_in("exams"),
+    )
 
 
 def _rubric_named_by(published: Published) -> str:

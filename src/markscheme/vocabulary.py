@@ -13,6 +13,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
+from markscheme.verdicts import DecisionTable, VerdictRules
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -294,6 +296,8 @@ class Gate:
 class Rubric:
     """Axes with weights that sum to exactly 1, and the gates on what they add up to.
 
+    For comparisons it may have verdict rules and a decision table, and then it may lack axes.
+
     An item passes when its mean over its attempts is at least `pass_mark`, which like the gates
     changes no score. `source` is the text it was read from.
     """
@@ -306,6 +310,8 @@ class Rubric:
     title: str = ""
     pass_mark: Decimal = Decimal(1)
     source: str = field(default="", compare=False, repr=False)
+    verdict_rules: VerdictRules | None = None
+    decision_table: DecisionTable | None = None
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.errors import DocumentError, Problem
+from markscheme.errors import DocumentError, Problem, UsageError
 from markscheme.mark.responses import read_response
 from markscheme.vocabulary import Breakdown, Cell
 
@@ -77,6 +77,8 @@ def expected_of(axis: Axis | None, item: Item) -> Any:
 
 def check_exam(rubric: Rubric, exam: Exam) -> None:
     """Refuse an exam whose items lack what the axes need, naming every such item at once."""
+    if not rubric.axes:
+        raise UsageError(f"the rubric `{rubric.name}` has no axes, so it can score nothing")
     problems = [problem for item in exam.items for problem in item_problems(rubric, item)]
     if problems:
         raise DocumentError(problems)

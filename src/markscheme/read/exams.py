@@ -77,12 +77,18 @@ def exam_of_text(text: str, shown: str) -> Exam:
 def _read_exam_file(
     source: str | Path, expectations: Collection[str], check: Check
 ) -> tuple[str, list[Item], list[Problem]]:
-    """Return the exam's name, the items that can be read, and all that is wrong."""
     path, file = locate(source, "exams")
     try:
         tree = read_tree(path, file)
     except DocumentError as error:
         return "", [], list(error.problems)
+    return exam_of(tree, file, expectations, check)
+
+
+def exam_of(
+    tree: Map, file: str, expectations: Collection[str], check: Check
+) -> tuple[str, list[Item], list[Problem]]:
+    """Return the name of the exam in a tree, the items that can be read, and all that is wrong."""
     complaints = Complaints(tree, file)
     model = complaints.check(ExamModel, tree)
     items = []

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import AxisSpec, Item
 
 
-def rubric_fingerprint(name: str, version: int, axes: Iterable[AxisSpec]) -> str:
-    """Hash what can change a score: the axes in order, their weights, parameters and versions."""
-    return _hashed("rubric/1", name, version, [_axis(spec) for spec in axes])
+def rubric_fingerprint(
+    name: str, version: int, axes: Iterable[AxisSpec], comparison: Iterable[Any] = ()
+) -> str:
+    """Hash what can change a score or a verdict: name, version, axes, rules and table.
+
+    Of the axes it is their order, weights, parameters and versions.
+    """
+    parts = [dataclasses.asdict(part) for part in comparison if part is not None]
+    return _hashed("rubric/1", name, version, [_axis(spec) for spec in axes], *parts)
 
 
 def exam_fingerprint(names: Iterable[str], items: Iterable[Item]) -> str:
@@ -60,6 +67,8 @@ def canonical(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False)
         case int() | Decimal():
             return plain(Decimal(value))
+        case Fraction():
+            return f"{value.numerator}/{value.denominator}"
         case float():
             return plain(Decimal(repr(value)))
         case list() | tuple():

@@ -64,15 +64,21 @@ class Model(BaseModel):
 
 
 class RubricModel(Model):
-    """What a rubric holds beside its axes and gates, which are checked kind by kind."""
+    """What a rubric holds beside its axes, gates and comparison, which are checked by themselves.
+
+    A rubric of verdict rules or a decision table may do without axes: it scores nothing by itself.
+    """
 
     rubric: Name
     version: Annotated[int, Field(ge=1)] = 1
     title: Text = ""
     normalise: list[Any] | None = None
-    axes: Annotated[list[Any], Field(min_length=1)]
+    axes: Annotated[list[Any], Field(min_length=1)] = []
     pass_mark: Annotated[Share, Field(gt=0)] = Decimal(1)
     gates: list[Any] = []
+    verdicts: Any = None
+    verdict_rules: Any = None
+    decision_table: Any = None
 
 
 class ItemModel(BaseModel):

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
-from markscheme.read.complaints import Complaints, guess, iterate
+from markscheme.read.complaints import Complaints, Path, guess, iterate
+from markscheme.read.decisions import read_decisions
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
 from markscheme.read.models import AxisModel, RubricModel, axis_models
@@ -20,8 +21,8 @@ from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
 from markscheme.vocabulary import AxisSpec, Frozen, Rubric
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Collection, Iterator, Mapping
-    from pathlib import Path
 
     from markscheme.vocabulary import Axis
 
@@ -29,7 +30,7 @@ _SEED_WEIGHTS = "0.60 + 0.25 + 0.10 + 0.05 in the built-in rubric"
 
 
 def read_rubric(
-    source: str | Path, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
+    source: str | pathlib.Path, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
 ) -> Rubric:
     """Read one rubric whose axes are of the given kinds and use the given normalisation steps."""
     path, file = locate(source, "rubrics")
@@ -40,16 +41,27 @@ def parse_rubric(
     data: bytes, file: str, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
 ) -> Rubric:
     """Read a rubric from the bytes of a file, which messages call `file`."""
-    tree = parse_tree(data, file)
+    rubric = rubric_of(parse_tree(data, file), file, kinds=kinds, steps=steps)
+    return dataclasses.replace(rubric, source=data.decode("utf-8-sig"))
+
+
+def rubric_of(
+    tree: Map, file: str, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
+) -> Rubric:
+    """Return the rubric that a tree holds, or raise all that is wrong with it."""
     complaints = Complaints(tree, file)
     head = cast("RubricModel | None", complaints.check(RubricModel, tree))
     inherited = _inherited_steps(tree, steps, complaints)
     axes = _read_axes(tree, inherited, axis_models(kinds, tuple(steps)), kinds, complaints)
     names = [entry.get("name") for _, entry in iterate(tree.get("axes"))]
     gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
-    _check_unique(tree.get("axes"), "axes", "name", complaints)
-    _check_unique(tree.get("gates"), "gates", "name", complaints)
+    rules, table = read_decisions(tree, complaints)
+    _check_unique(tree.get("axes"), ("axes",), "name", complaints)
+    _check_unique(tree.get("gates"), ("gates",), "name", complaints)
+    _check_unique(_rows(tree), ("decision_table", "rows"), "name", complaints)
     _check_weights(tree, complaints)
+    if not {"axes", "verdict_rules", "decision_table"} & tree.keys():
+        complaints.add(("axes",), "is missing; it is required")
     if complaints.problems or head is None:
         raise DocumentError(complaints.problems)
     return Rubric(
@@ -59,8 +71,9 @@ def parse_rubric(
         axes=tuple(axes),
         gates=tuple(gates),
         pass_mark=head.pass_mark,
-        fingerprint=rubric_fingerprint(head.rubric, head.version, axes),
-        source=data.decode("utf-8-sig"),
+        verdict_rules=rules,
+        decision_table=table,
+        fingerprint=rubric_fingerprint(head.rubric, head.version, axes, (rules, table)),
     )
 
 
@@ -166,14 +179,19 @@ def _frozen(value: Any, default: Any) -> Any:
     return value
 
 
-def _check_unique(node: Any, where: str, key: str, complaints: Complaints) -> None:
+def _rows(tree: Map) -> Any:
+    table = tree.get("decision_table")
+    return table.get("rows") if isinstance(table, Map) else None
+
+
+def _check_unique(node: Any, path: Path, key: str, complaints: Complaints) -> None:
     first: dict[str, int] = {}
     for index, entry in iterate(node):
         name = entry.get(key)
         if isinstance(name, str) and name in first:
             line = node[first[name]].lines[key]
             message = f"`{name}` occurs twice, first on line {line}; each {key} may occur once"
-            complaints.add((where, index, key), message)
+            complaints.add((*path, index, key), message)
         elif isinstance(name, str):
             first[name] = index
 

@@ -6,14 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import models_json_schema
 
+from markscheme.read.decisions import DecisionTableModel, VerdictRulesModel, VerdictsModel
 from markscheme.read.gates import MODELS as GATES
 from markscheme.read.models import ExamModel, RubricModel, axis_models
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from pydantic import BaseModel
+
     from markscheme.vocabulary import Axis
 
+_COMPARISON: dict[str, type[BaseModel]] = {
+    "verdict_rules": VerdictRulesModel,
+    "decision_table": DecisionTableModel,
+}
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -22,12 +29,17 @@ def rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str]) -> di
     axes = list(axis_models(kinds, tuple(steps)).values())
     gates = list(dict.fromkeys(GATES.values()))
     references, definitions = models_json_schema(
-        [(model, "validation") for model in (*axes, *gates)], ref_template="#/$defs/{model}"
+        [(model, "validation") for model in (*axes, *gates, *_COMPARISON.values())],
+        ref_template="#/$defs/{model}",
     )
     schema = RubricModel.model_json_schema()
     for key, models in (("axes", axes), ("gates", gates)):
         one_of = [references[model, "validation"] for model in models]
         schema["properties"][key]["items"] = {"oneOf": one_of}
+    for key, model in _COMPARISON.items():
+        schema["properties"][key] = references[model, "validation"]
+    schema["properties"]["verdicts"] = VerdictsModel.model_json_schema()["properties"]["verdicts"]
+    schema["anyOf"] = [{"required": [key]} for key in ("axes", *_COMPARISON)]
     schema["properties"]["normalise"] = {"type": "array", "items": {"enum": list(steps)}}
     schema["$defs"] = {**schema.get("$defs", {}), **definitions["$defs"]}
     return _finished(schema, "markscheme rubric")

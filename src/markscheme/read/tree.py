@@ -105,7 +105,7 @@ def parse_tree(data: bytes, shown: str) -> Map:
     text = _decoded(data, shown)
     builder = _Builder(shown)
     try:
-        for event in _events(text):
+        for event in events_of(text):
             builder.take(event)
     except _Refusal as refusal:
         raise builder.refused(*refusal.problem) from None
@@ -149,7 +149,8 @@ def _refused(shown: str, line: int, message: str) -> DocumentError:
     return DocumentError([Problem(file=shown, line=line, field="", message=message)])
 
 
-def _events(text: str) -> Iterator[Any]:
+def events_of(text: str) -> Iterator[Any]:
+    """Yield the events of the parser."""
     parser = CParser(text)
     while True:
         event = parser.get_event()

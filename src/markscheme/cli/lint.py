@@ -1,0 +1,93 @@
+"""`markscheme lint`: a static check of rubrics, exams and decision tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from markscheme import __version__
+from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.options import format_option
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from markscheme.prove.findings import LintReport
+
+_EPILOG = """\b
+Example:
+  markscheme lint rubric.yaml exam.yaml
+
+FILE is a rubric or an exam, or the name of a built-in one. Exams are read by the axes of the one
+rubric that is given with them. Every code is explained in docs/lint.md. The exit code is 1 when
+there is an error, 0 when there are only warnings and notes, 3 when a file is not there."""
+
+
+@click.command(name="lint", epilog=_EPILOG)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--rubric",
+    "-r",
+    metavar="FILE|NAME",
+    help="Read the exams by this rubric; it is not checked itself.",
+)
+@click.option(
+    "--exam",
+    "-e",
+    "exams",
+    multiple=True,
+    metavar="FILE|NAME",
+    help="Hold the gates of the rubric to this exam; it is not checked itself.",
+)
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without changing a score.")
+@click.option(
+    "--level",
+    type=click.Choice(["error", "warning", "note"]),
+    default="note",
+    show_default=True,
+    help="Tell only findings that are at least so grave.",
+)
+@click.option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
+@format_option
+@command_body
+def command(
+    *,
+    files: tuple[str, ...],
+    rubric: str | None,
+    exams: tuple[str, ...],
+    fix: bool,
+    level: str,
+    sarif: str | None,
+    format_: str,
+) -> Exit:
+    """Check rubrics, exams and decision tables for mistakes."""
+    from markscheme.library import lint
+    from markscheme.tell import lint as told
+
+    report = lint(*files, rubric=rubric, exams=exams, fix=fix).at_least(level)
+    if sarif is not None:
+        _write(sarif, told.sarif(report, __version__), (*files, *exams, rubric))
+    if format_ == "json":
+        click.echo(_json(told.document(report)))
+    else:
+        click.echo("\n".join(told.lines(report)))
+    return _exit(report)
+
+
+def _exit(report: LintReport) -> Exit:
+    return Exit.OK if report.ok else Exit.FAILED
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _write(name: str, document: dict[str, Any], inputs: tuple[str | None, ...]) -> None:
+    if name in inputs:
+        raise UsageError(f"`{name}` is one of the inputs; write the findings somewhere else")
+    try:
+        Path(name).write_text(_json(document) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"`{name}` cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,175 @@
+"""Lint: reads documents, asks every check that applies to them, and gathers what was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markscheme.errors import DocumentError, Problem
+from markscheme.mark.scoring import expectation_of, item_problems
+from markscheme.prove.decisions import (
+    check_decision_table,
+    check_exam_of_table,
+    check_verdict_rules,
+)
+from markscheme.prove.exams import check_items
+from markscheme.prove.findings import LintFinding, Spot, spot_in
+from markscheme.prove.refusals import exam_refusal, rubric_refusal
+from markscheme.prove.rubrics import RubricDocument, check_gates_on, check_rubric
+from markscheme.prove.sizes import check_sizes
+from markscheme.read.exams import duplicate_ids, exam_of
+from markscheme.read.rubrics import rubric_of
+from markscheme.read.tree import Map, parse_tree
+from markscheme.vocabulary import Axis, Item, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_EXAM = re.compile(rb"(?m)^(exam|items)\s*:")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file to be linted, or one that is only there beside those."""
+
+    file: str
+    data: bytes
+    linted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formats:
+    """What documents may name: kinds of axes, steps, expectations, and exams that are built in.
+
+    `usual` are the axes by which an exam is read where there is no rubric.
+    """
+
+    kinds: Mapping[str, type[Axis]]
+    steps: Collection[str]
+    expectations: Collection[str]
+    usual: Sequence[Axis]
+    exams: Collection[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Exam:
+    name: str
+    items: Sequence[Item]
+    spot: Spot
+
+
+def lint_documents(sources: Sequence[Source], formats: Formats) -> list[LintFinding]:
+    """Return what was found in the sources that are linted, by file and line."""
+    return _Linter(sources, formats).findings()
+
+
+class _Linter:
+    def __init__(self, sources: Sequence[Source], formats: Formats) -> None:
+        self.formats = formats
+        self.sources = sources
+        self.found: list[LintFinding] = []
+        self.rubrics: list[RubricDocument] = []
+        self.exams: list[_Exam] = []
+
+    def findings(self) -> list[LintFinding]:
+        self._read_all()
+        for document in self.rubrics:
+            self._check_rubric(document)
+        for exam in self.exams:
+            self.found += check_items(exam.items, self._axes())
+        order = [source.file for source in self.sources if source.linted]
+        linted = {f for f in self.found if f.file in order}
+        return sorted(linted, key=lambda f: (order.index(f.file), f.line, f.code, f.message))
+
+    def _read_all(self) -> None:
+        waiting = []
+        for source in self.sources:
+            try:
+                tree = parse_tree(source.data, source.file)
+            except DocumentError as error:
+                self._refuse(source, error.problems, None)
+                continue
+            if {"exam", "items"} & tree.keys() and "rubric" not in tree:
+                waiting.append((source, tree))
+            else:
+                self._read_rubric(source, tree)
+        for source, tree in waiting:
+            self._read_exam(source, tree)
+
+    def _refuse(self, source: Source, problems: Sequence[Problem], tree: Map | None) -> None:
+        if tree is None and _EXAM.search(source.data):
+            self.found += [exam_refusal(problem, None, (), ()) for problem in problems]
+        else:
+            self.found += [rubric_refusal(problem, tree) for problem in problems]
+
+    def _read_rubric(self, source: Source, tree: Map) -> None:
+        kinds, steps = self.formats.kinds, self.formats.steps
+        try:
+            rubric = rubric_of(tree, source.file, kinds=kinds, steps=steps)
+        except DocumentError as error:
+            self._refuse(source, error.problems, tree)
+        else:
+            self.rubrics.append(RubricDocument(rubric=rubric, tree=tree, file=source.file))
+
+    @property
+    def _rubric(self) -> Rubric | None:
+        """The rubric that the exams are for: the only one with axes, if there is only one."""
+        scoring = [document.rubric for document in self.rubrics if document.rubric.axes]
+        return scoring[0] if len(scoring) == 1 else None
+
+    def _axes(self) -> Sequence[Axis]:
+        rubric = self._rubric
+        return [spec.axis for spec in rubric] if rubric else self.formats.usual
+
+    def _read_exam(self, source: Source, tree: Map) -> None:
+        axes, rubric = self._axes(), self._rubric
+        known = {*self.formats.expectations, *filter(None, map(expectation_of, axes))}
+
+        def check(item: Item) -> Iterator[Problem]:
+            yield from item_problems(rubric, item) if rubric else _usual_problems(axes, item)
+
+        name, items, problems = exam_of(tree, source.file, sorted(known), check)
+        problems += duplicate_ids(items)
+        self.found += [exam_refusal(problem, tree, axes, known) for problem in problems]
+        spot = spot_in(tree, source.file, "exam")
+        self.exams.append(_Exam(name=name, items=items, spot=spot))
+
+    def _check_rubric(self, document: RubricDocument) -> None:
+        rubric, tree, file = document.rubric, document.tree, document.file
+        exams = {exam.name: exam.items for exam in self.exams if exam.name}
+        known = [*dict.fromkeys([*self.formats.exams, *exams])]
+        self.found += check_rubric(document, known)
+        if rubric.verdict_rules is not None:
+            self.found += check_verdict_rules(rubric.verdict_rules, tree, file)
+        if rubric.decision_table is not None:
+            self.found += check_decision_table(rubric.decision_table, tree, file)
+            for items in exams.values():
+                self.found += check_exam_of_table(rubric.decision_table, items, tree, file)
+        if rubric is self._rubric:
+            self._check_together(document, exams)
+
+    def _check_together(
+        self, document: RubricDocument, exams: Mapping[str, Sequence[Item]]
+    ) -> None:
+        """Look at the rubric and the exams together; told at the rubric where that is linted."""
+        linted = any(s.linted and s.file == document.file for s in self.sources)
+        spots = {} if linted else {exam.name: exam.spot for exam in self.exams}
+        self.found += check_sizes(document, exams, spots)
+        for name, items in exams.items():
+            self.found += check_gates_on(document, name, items)
+
+
+def _usual_problems(axes: Sequence[Axis], item: Item) -> Iterator[Problem]:
+    """Yield what is wrong with what an item expects, by the axes that usually read it."""
+    place = item.place
+    for axis in axes:
+        key = expectation_of(axis)
+        if place is None or key not in item.expectations:
+            continue
+        for name, message in axis.item_problems(item):
+            line = place.lines.get(str(key), place.line)
+            yield Problem(
+                file=place.file, line=line, field=f"{place.field}.{name}", message=message
+            )
