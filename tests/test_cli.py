@@ -277,6 +277,8 @@ def test_the_demo_meets_the_hard_gate() -> None:
     done = markscheme("demo")
     assert done.code == 0
     assert "hard gate capstone: MET" in done.out
+    assert "soft gate latency: CANNOT TELL (no latency was recorded)" in done.out
+    assert "hard gate baseline: DOES NOT APPLY" in done.out
     assert "0.92" in done.out
     assert "e-39-01" in done.out
 
@@ -288,7 +290,10 @@ def test_the_flawed_demo_shows_each_fault_and_fails_the_gate() -> None:
     assert "tense: past-simple" in done.out
     assert "verb: go" in done.out
     document = markscheme("demo", "--flawed", "--format", "json").json
-    assert document["gates"][0]["outcome"] == "fail"
+    outcomes = {gate["gate"]: gate["outcome"] for gate in document["gates"]}
+    assert outcomes == {"capstone": "fail", "latency": "undecided", "baseline": "not applicable"}
+    worst = [loss["item"] for loss in document["gates"][0]["fix_first"][:3]]
+    assert len(worst) == 3
     assert document["summary"]["complete"] is True
 
 

@@ -15,6 +15,7 @@ from markscheme import load_rubric
 from markscheme.cli.main import COMMANDS
 from markscheme.mark.axes import AXES
 from markscheme.mark.normalise import STEPS
+from markscheme.read.gates import MODELS
 
 ROOT = Path(__file__).parent.parent
 
@@ -42,8 +43,23 @@ def test_every_normalisation_step_has_a_section() -> None:
     assert set(STEPS) <= headings("rubrics.md")
 
 
+def test_every_metric_of_a_gate_has_a_section() -> None:
+    assert set(MODELS) <= headings("gates.md")
+
+
 def test_every_gate_of_the_built_in_rubric_has_a_section() -> None:
-    assert {gate.name for gate in load_rubric("tutor-capstone").gates} <= headings("rubrics.md")
+    assert {gate.name for gate in load_rubric("tutor-capstone").gates} <= headings("gates.md")
+
+
+def test_the_gates_in_the_docs_are_gates(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "gates.md").read_text(encoding="utf-8")
+    examples = [part.partition("```")[0] for part in text.split("```yaml\n")[1:]]
+    stated = [part if "gates:" in part else f"gates:\n{part}" for part in examples]
+    axis = "{name: spanish_gloss, kind: max_words, weight: 1, limit: 1}"
+    for example in stated:
+        path = tmp_path / "r.yaml"
+        path.write_text(f"rubric: r\naxes: [{axis}]\n{example}", encoding="utf-8")
+        assert load_rubric(path).gates
 
 
 def test_the_readme_is_short_and_every_link_leads_somewhere() -> None:

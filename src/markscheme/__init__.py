@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from markscheme.prove.findings import LintFinding, LintReport, Severity
     from markscheme.verdicts import DecisionTable, VerdictRules
     from markscheme.vocabulary import (
+        Allowance,
         Answer,
+        Attempts,
         Axis,
         AxisSpec,
+        BaselineLimit,
         Breakdown,
         Cell,
         Exam,
@@ -69,8 +72,8 @@ _ROOMS = {
     "prove.findings": "LintFinding LintReport Severity",
     "verdicts": "DecisionTable VerdictRules",
     "vocabulary": (
-        "Answer Axis AxisSpec Breakdown Cell Exam Gate Item Level Outcome Reading "
-        "Response RowError Rubric Status SubjectSummary Summary"
+        "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
+        "Outcome Reading Response RowError Rubric Status SubjectSummary Summary"
     ),
     "weigh.marks": "Marks",
     "weigh.measures": "Measures",
@@ -97,10 +100,13 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Allowance",
     "Answer",
     "AnswersError",
+    "Attempts",
     "Axis",
     "AxisSpec",
+    "BaselineLimit",
     "BaselineReport",
     "Breakdown",
     "Cell",

@@ -282,6 +282,11 @@ class Gate:
     exams: tuple[str, ...] = ()
     target: Decimal | None = None
 
+    def __post_init__(self) -> None:
+        limits = [limit for limit in (self.at_least, self.at_most) if limit is not None]
+        if (self.baseline is not None) == bool(limits) or not all(map(Decimal.is_finite, limits)):
+            raise ValueError(f"a gate has a finite limit or a baseline, not {self!r}")
+
     def applies_to(self, exam: Exam) -> bool:
         """Return whether every document of the exam is one that the gate is bound to."""
         return not self.exams or set(exam.names) <= set(self.exams)

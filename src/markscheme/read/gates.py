@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _PERCENT = re.compile(r"[0-9]+(\.[0-9]+)?%")
 _LATENCY = r"latency_(p[1-9][0-9]?(\.[0-9]{1,6})?|max)"
+_LARGEST = 2**63 - 1  # as in answers
 _ALLOWANCE = {
     "anyOf": [
         {"type": "number", "minimum": 0, "maximum": 1},
@@ -42,8 +43,8 @@ def _allowance(value: Any) -> Allowance:
 
 
 Amount = Annotated[Any, BeforeValidator(_allowance), WithJsonSchema(_ALLOWANCE)]
-Count = Annotated[int, Field(ge=0)]
-Measure = Annotated[Number, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=_LARGEST)]
+Measure = Annotated[Number, Field(ge=0, le=_LARGEST)]
 Tags = Annotated[dict[Name, Scalar], Field(min_length=1)]
 
 
@@ -152,10 +153,10 @@ def read_gates(tree: Map, axes: Collection[str], complaints: Complaints) -> list
         if model is None:
             _complain_of_metric(entry, path, complaints)
             continue
-        if isinstance(entry, Map):
-            for field, message in _problems(entry, model, axes):
-                complaints.add((*path, *field), message)
-        if checked is not None:
+        problems = list(_problems(entry, model, axes)) if isinstance(entry, Map) else []
+        for field, message in problems:
+            complaints.add((*path, *field), message)
+        if checked is not None and not problems:
             found.append(_made(cast("GateModel", checked)))
     return found
 

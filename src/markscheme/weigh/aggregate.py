@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from markscheme.vocabulary import Frozen
 from markscheme.weigh.marks import Marks, Values
 from markscheme.weigh.measures import Measures, Total
 from markscheme.weigh.runs import Run
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 Key = tuple[str | None, int, int]
 _MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
 _PENDING = 100_000
-# No two doubles from 0 to 2^63 have a sum that needs more digits than this.
+_NOTHING: dict[Values, int] = Frozen()  # type: ignore[assignment]
+# More digits than any sum of doubles from 0 to 2^63 can have.
 _EXACT = Context(prec=800, traps=[Inexact])
 
 
@@ -39,6 +41,7 @@ class Tally:
         self.counts: Counter[Key] = Counter()
         self.values: list[Values] = []
         self.errors = 0
+        self._ids = [item.id for item in exam.items]
         self._numbers: dict[Values, int] = {}
         self._measured = {name: _Counts() for name in _MEASURED}
 
@@ -87,14 +90,14 @@ class Tally:
             yield subject, self._marks(keys.get(subject, []))
 
     def _marks(self, keys: Iterable[Key]) -> Marks:
-        items: list[Counter[Values]] = [Counter() for _ in self.exam.items]
+        items: dict[str, dict[Values, int]] = dict.fromkeys(self._ids, _NOTHING)
         for key in keys:
-            items[key[1]][self.values[key[2]]] += self.counts[key]
-        return Marks(
-            axes=tuple(spec.name for spec in self.rubric),
-            items={item.id: counts for item, counts in zip(self.exam.items, items, strict=True)},
-            errors=self.errors,
-        )
+            item, values = self._ids[key[1]], self.values[key[2]]
+            if items[item] is _NOTHING:
+                items[item] = {}
+            items[item][values] = items[item].get(values, 0) + self.counts[key]
+        axes = tuple(spec.name for spec in self.rubric)
+        return Marks(axes=axes, items=items, errors=self.errors)
 
     def measures(self) -> dict[str | None, Measures]:
         """Return what was measured of each subject."""
@@ -113,7 +116,7 @@ class Tally:
 
     def missing(self) -> Iterator[tuple[str | None, int]]:
         """Yield each subject with the position of each item that it did not answer."""
-        position = {item.id: at for at, item in enumerate(self.exam.items)}
+        position = {item: at for at, item in enumerate(self._ids)}
         for subject, marks in self.marks():
             yield from ((subject, position[item]) for item in marks.missing)
 
@@ -149,12 +152,9 @@ class _Counts:
             return {}
         self._collapse()
         found: dict[str | None, dict[Any, int]] = {}
-        for subject, value, count in self._rows():
+        for subject, value, count in self._parts[0].iter_rows():
             found.setdefault(subject, {})[value] = count
         return found
-
-    def _rows(self) -> Iterator[tuple[str | None, Any, int]]:
-        return self._parts[0].iter_rows()
 
 
 def _total(counts: dict[Any, int]) -> Total:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.marks import Marks
     from markscheme.weigh.metrics import Case
     from markscheme.weigh.runs import Run
+    from markscheme.weigh.summaries import Totals
 
 RECALIBRATE = "recalibrate or set a new baseline"
 
@@ -39,8 +40,8 @@ def baseline_outcome(gate: Gate, case: Case, baseline: Run | None) -> GateOutcom
         return GateOutcome(
             gate=gate, outcome=Outcome.NOT_APPLICABLE, observed=None, because=because
         )
-    report = compare_runs(case, baseline, limit)
     because = _incomparable(case, baseline)
+    report = _report(case, baseline, limit, comparable=not because)
     if because or report.after is None or report.floor is None:
         return _outcome(gate, Outcome.UNDECIDED, because, report)
     because = _compared(limit, report, report.after, report.floor)
@@ -107,7 +108,7 @@ def _items(changes: Sequence[ItemChange]) -> str:
     return f"{len(changes):,} item{'' if len(changes) == 1 else 's'}"
 
 
-def compare_runs(case: Case, baseline: Run, limit: BaselineLimit) -> BaselineReport:
+def _report(case: Case, baseline: Run, limit: BaselineLimit, *, comparable: bool) -> BaselineReport:
     """Return a run beside its baseline: scores where the rubric is the same, items always."""
     ours, theirs = case.run.marks, baseline.marks
     added = tuple(item for item in ours.items if item not in theirs.items)
@@ -123,8 +124,8 @@ def compare_runs(case: Case, baseline: Run, limit: BaselineLimit) -> BaselineRep
             removed=removed,
         )
     before = case.scale.totals(theirs.counts()).mean
-    changes = _changes(case, theirs)
-    comparable = before is not None and not _incomparable(case, baseline)
+    needed = case.detailed or limit.evidence_required
+    changes = _changes(case, theirs) if needed else []
     pairs = [(change.before, change.after) for change in changes]
     moved = sorted((c for c in changes if c.change), key=lambda change: change.change)
     return BaselineReport(
@@ -139,7 +140,7 @@ def compare_runs(case: Case, baseline: Run, limit: BaselineLimit) -> BaselineRep
         added=added,
         removed=removed,
         warning=_warning(limit, before, after) if comparable else None,
-        evidence=non_inferiority(pairs, limit.max_drop) if comparable else None,
+        evidence=non_inferiority(pairs, limit.max_drop) if comparable and needed else None,
     )
 
 
@@ -148,12 +149,15 @@ def _changes(case: Case, theirs: Marks) -> list[ItemChange]:
     found = []
     for item, counts in case.run.marks.items.items():
         now, then = (case.scale.totals(c.items()) for c in (counts, theirs.items.get(item, {})))
-        if now.mean is None or then.mean is None:
-            continue
-        axes = {axis: now.axes[axis] / now.n - then.axes[axis] / then.n for axis in now.axes}
-        by_axis = Frozen({axis: by for axis, by in axes.items() if by})
-        found.append(ItemChange(item=item, before=then.mean, after=now.mean, axes=by_axis))
+        if now.mean is not None and then.mean is not None:
+            axes = Frozen() if now is then else _moved_axes(then, now)
+            found.append(ItemChange(item=item, before=then.mean, after=now.mean, axes=axes))
     return found
+
+
+def _moved_axes(then: Totals, now: Totals) -> Frozen:
+    moved = {axis: now.axes[axis] / now.n - then.axes[axis] / then.n for axis in now.axes}
+    return Frozen({axis: by for axis, by in moved.items() if by})
 
 
 def _warning(limit: BaselineLimit, before: Fraction | None, after: Fraction | None) -> str | None:

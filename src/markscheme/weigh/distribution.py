@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.runs import Run
 
 CONFIDENCE = 0.95
+LOOKED_AT = 20  # so many of the last runs show a drift
 _QUANTILES = (0, 5, 25, 50, 75, 95, 100)
 
 
@@ -77,6 +78,7 @@ def describe(
         return None
     left_out = [(past.name, why) for past in history if (why := _incomparable(past, run))]
     trend = [_point(scale, past) for past in history if not _incomparable(past, run)]
+    latest = trend[-LOOKED_AT:]
     passed = sum(mean >= Fraction(rubric.pass_mark) for mean in means)
     return Distribution(
         run=run.name,
@@ -87,7 +89,7 @@ def describe(
         quantiles={at: quantile(Counter(means), Fraction(at, 100)) for at in _QUANTILES},
         groups=groups_of(scale, exam, run.marks),
         trend=tuple(trend),
-        drifts=drifts({axis: [point.axes[axis] for point in trend] for axis in scale.axes}),
+        drifts=drifts({axis: [point.axes[axis] for point in latest] for axis in scale.axes}),
         runs_needed=runs_needed(len(scale.axes)),
         left_out=tuple(left_out),
     )
@@ -126,7 +128,7 @@ def _estimate(means: Sequence[Fraction]) -> Estimate:
     sample = Sample.of(means)
     if sample is None:
         return Estimate(mean=means[0], lower=None, upper=None, method="none: one item")
-    if sample.variance:
+    if sample.standard_error:
         lower, upper = sample.interval(CONFIDENCE)
         lower, upper = max(0.0, lower), min(1.0, upper)
         return Estimate(mean=sample.mean, lower=lower, upper=upper, method="Student's t")

@@ -26,17 +26,18 @@ def non_inferiority(pairs: Sequence[tuple[Fraction, Fraction]], limit: Allowance
     """Test pairs of (baseline, candidate) against the largest drop allowed, one-sided at 95 %."""
     kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
     margin = Fraction(0) if limit.relative else -Fraction(limit.amount)
-    sample = Sample.of([after - kept * before for before, after in pairs])
+    differences = {pair: pair[1] - kept * pair[0] for pair in set(pairs)}
+    sample = Sample.of([differences[pair] for pair in pairs])
     if sample is None:
         return _inconclusive(len(pairs), margin)
-    if not sample.variance or len({after - before for before, after in pairs}) == 1:
+    if not sample.standard_error or len({after - before for before, after in differences}) == 1:
         bounds: _Bounds = _Unmoved(centre=float(sample.mean), kept=float(kept))
     else:
         bounds = _Spread(centre=float(sample.mean), sd=sample.sd)
     lower, upper = bounds.at(sample.n)
     gap, p = sample.mean - margin, None
     if isinstance(bounds, _Spread):
-        p = 1 - t_cdf(sample.t(margin), sample.n - 1)
+        p = t_cdf(-sample.t(margin), sample.n - 1)
     outcome = _outcome(lower - float(margin), upper - float(margin))
     needed = None
     if outcome is Evidence.INCONCLUSIVE and gap:

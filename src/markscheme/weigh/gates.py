@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 _NAMED = 3  # so many items to mend are named in a sentence
 
 
-def judge(rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None) -> GateReport:
-    """Return what every gate that is bound to the exam says of a run, and what follows."""
-    outcomes = gate_outcomes(rubric, exam, run, baseline)
+def judge(
+    rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None, *, detailed: bool = True
+) -> GateReport:
+    """Return what every gate that is bound to the exam says of a run, and what follows.
+
+    Without detail the outcomes are the same, but no item is named: for a look at many runs.
+    """
+    outcomes = _outcomes(Case(rubric, exam, run, detailed=detailed), baseline)
     verdict, because = _verdict(outcomes, complete=run.marks.complete)
     return GateReport(run=run.name, outcomes=outcomes, verdict=verdict, because=because)
 
@@ -43,15 +48,11 @@ def cannot_judge(rubric: Rubric, exam: Exam, because: str) -> GateReport:
     )
 
 
-def gate_outcomes(
-    rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None
-) -> tuple[GateOutcome, ...]:
-    """Return the outcome of every gate that is bound to this exam or to none."""
-    gates = [gate for gate in rubric.gates if gate.applies_to(exam)]
-    stranger = _stranger(rubric, exam, run)
+def _outcomes(case: Case, baseline: Run | None) -> tuple[GateOutcome, ...]:
+    gates = [gate for gate in case.rubric.gates if gate.applies_to(case.exam)]
+    stranger = _stranger(case.rubric, case.exam, case.run)
     if stranger:
         return tuple(undecided(gate, stranger) for gate in gates)
-    case = Case(rubric, exam, run)
     return tuple(
         _outcome(gate, case) if gate.baseline is None else baseline_outcome(gate, case, baseline)
         for gate in gates

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 Values: TypeAlias = tuple[Fraction | None, ...]
 
@@ -26,10 +26,17 @@ class Marks:
     items: Mapping[str, Mapping[Values, int]]
     errors: int = 0
 
-    def counts(self, items: Iterable[str] | None = None) -> Iterator[tuple[Values, int]]:
-        """Yield the sets of axis values and their counts, of the items named or of all."""
-        for item in self.items if items is None else items:
-            yield from self.items[item].items()
+    def counts(self, items: Iterable[str] | None = None) -> list[tuple[Values, int]]:
+        """Return the sets of axis values and their counts, over the items named or over all.
+
+        Sets that are one object are one entry: comparing fractions costs more than adding counts.
+        """
+        alike: dict[int, tuple[Values, int]] = {}
+        for counts in self.items.values() if items is None else map(self.items.__getitem__, items):
+            for values, count in counts.items():
+                known = alike.get(id(values))
+                alike[id(values)] = (values, count + known[1] if known else count)
+        return list(alike.values())
 
     @property
     def answers(self) -> int:
@@ -49,7 +56,7 @@ class Marks:
     @property
     def complete(self) -> bool:
         """Whether every item was answered and every row and cell could be scored."""
-        return not (self.missing or self.errors or self.unscored) and self.answers > 0
+        return bool(self.items) and not (self.errors or self.missing or self.unscored)
 
     def merged(self, other: Marks) -> Marks:
         """Return the marks of both together, as if they had been counted at once."""
@@ -88,14 +95,14 @@ class Marks:
         """
         try:
             axes = tuple(map(str, data["axes"]))
-            table = [_values(entry, len(axes)) for entry in data["values"]]
+            table = {str(at): _values(v, len(axes)) for at, v in enumerate(data["values"])}
             items = {
-                str(item): {table[int(at)]: _count(count, 1) for at, count in counts.items()}
+                str(item): {table[at]: _count(count, 1) for at, count in counts.items()}
                 for item, counts in data["items"].items()
             }
             return cls(axes=axes, items=items, errors=_count(data["errors"], 0))
-        except (AttributeError, LookupError, TypeError, ZeroDivisionError) as error:
-            raise ValueError(f"no marks: {error!r}") from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"no marks: {error}") from error
 
 
 def _order(values: Values) -> tuple[tuple[bool, Fraction], ...]:
@@ -105,11 +112,11 @@ def _order(values: Values) -> tuple[tuple[bool, Fraction], ...]:
 def _values(entry: Any, axes: int) -> Values:
     values = tuple(None if value is None else Fraction(str(value)) for value in entry)
     if len(values) != axes or not all(value is None or 0 <= value <= 1 for value in values):
-        raise ValueError(f"no marks: {entry!r} is no value from 0 to 1 for each axis")
+        raise ValueError(f"{entry!r} is no value from 0 to 1 for each axis")
     return values
 
 
 def _count(count: Any, least: int) -> int:
     if type(count) is not int or count < least:
-        raise ValueError(f"no marks: {count!r} is no count")
+        raise ValueError(f"{count!r} is no count")
     return count

@@ -31,7 +31,7 @@ class Total:
         """Return the total that `to_dict` gave as data."""
         n, total = data["n"], Fraction(data["sum"])
         if type(n) is not int or n < 0 or total < 0 or (total and not n):
-            raise ValueError(f"no measures: {data!r} is no total")
+            raise ValueError(f"{data!r} is no total")
         return cls(n=n, sum=total)
 
 
@@ -86,15 +86,17 @@ class Measures:
             ValueError: the data are not what `to_dict` gives.
         """
         try:
-            latencies = {float(value): count for value, count in data["latency_ms"].items()}
-            if not all(
-                0 <= v < math.inf and type(n) is int and n > 0 for v, n in latencies.items()
-            ):
-                raise ValueError("no measures: a latency is not a number of milliseconds")
+            latencies = dict(_latency(*entry) for entry in data["latency_ms"].items())
             totals = {name: Total.from_dict(data[name]) for name in _TOTALS}
             return cls(answers=int(data["answers"]), latency_ms=latencies, **totals)
-        except (AttributeError, LookupError, TypeError, ZeroDivisionError) as error:
-            raise ValueError(f"no measures: {error!r}") from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"no measures: {error}") from error
+
+
+def _latency(value: str, count: Any) -> tuple[float, int]:
+    if not 0 <= float(value) < math.inf or type(count) is not int or count < 1:
+        raise ValueError(f"{value!r}: {count!r} is no latency and its count")
+    return float(value), count
 
 
 _TOTALS = ("cost", "tokens_in", "tokens_out")

@@ -32,9 +32,10 @@ class Observation:
 
 
 class Case:
-    """One run to be judged, with what is needed to weigh it."""
+    """One run to be judged, with what is needed to weigh it; where detailed, item by item."""
 
-    def __init__(self, rubric: Rubric, exam: Exam, run: Run) -> None:
+    def __init__(self, rubric: Rubric, exam: Exam, run: Run, *, detailed: bool = True) -> None:
+        self.detailed = detailed
         self.rubric = rubric
         self.exam = exam
         self.run = run
@@ -63,13 +64,13 @@ def _score(case: Case, _: Gate, items: list[str]) -> Observation:
     totals = case.totals(*items)
     if totals.mean is None:
         return _NOTHING
-    losses = (_lost(case, item, totals.n) for item in items)
-    return Observation(value=totals.mean, losses=tuple(loss for loss in losses if loss.lost))
+    each = {item: case.totals(item) for item in items} if case.detailed else {}
+    losses = (_lost(case, item, of, totals.n) for item, of in each.items() if of.score != of.n)
+    return Observation(value=totals.mean, losses=tuple(losses))
 
 
-def _lost(case: Case, item: str, n: int) -> ItemLoss:
+def _lost(case: Case, item: str, totals: Totals, n: int) -> ItemLoss:
     """Return what an item takes from a mean over n answers, in all and by axis."""
-    totals = case.totals(item)
     axes = {
         spec.name: Fraction(spec.weight) * (totals.n - totals.axes[spec.name]) / n
         for spec in case.rubric

@@ -155,7 +155,8 @@ class _Source:
         listed, left = document.get("errors"), document.get("errors_left_out")
         count: int = len(listed) if isinstance(listed, list) else 0
         count += left if isinstance(left, int) and left > 0 else 0
-        return count + sum(row.get("status") != "missing" for row in self.published.rest)
+        bad: int = sum(row.get("status") != "missing" for row in self.published.rest)
+        return count + bad
 
     def marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:
         """Count the cells of one subject's rows."""

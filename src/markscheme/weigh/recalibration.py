@@ -14,7 +14,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show
-from markscheme.vocabulary import Exam, Outcome, Rubric
+from markscheme.vocabulary import Exam, Level, Outcome, Rubric
 from markscheme.weigh.gates import judge
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.outcomes import GateReport
@@ -22,7 +22,7 @@ from markscheme.weigh.runs import Run
 from markscheme.weigh.summaries import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from markscheme.vocabulary import AxisSpec
 
@@ -87,7 +87,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalibration:
-    """A history under a new rubric. Runs whose cells cannot be used again are refused by name."""
+    """A history under a new rubric, exam by exam, each in order of time.
+
+    Runs whose cells cannot be used again are refused by name.
+    """
 
     rubric: str
     runs: tuple[Rescored, ...]
@@ -102,6 +105,7 @@ class _Weighed:
 
     past: Past
     run: Run
+    complete: bool
     before: Fraction | None
     after: Fraction | None
     old: GateReport
@@ -126,10 +130,11 @@ def recalibrate(
     exams: dict[str, list[_Weighed]] = {}
     for one in weighed:
         exams.setdefault(one.past.exam.fingerprint, []).append(one)
+    runs = {exam: tuple(_rescored(found)) for exam, found in exams.items()}
     return Recalibration(
         rubric=new.fingerprint,
-        runs=tuple(_rescored(one, exams[one.past.exam.fingerprint]) for one in weighed),
-        rankings=tuple(map(_ranking, exams.values())),
+        runs=tuple(run for found in runs.values() for run in found),
+        rankings=tuple(_ranking(found[0].exam, found) for found in runs.values()),
         proposals=tuple(
             _proposal(found, new, (baselines or {}).get(exam)) for exam, found in exams.items()
         ),
@@ -143,12 +148,14 @@ def why_not_reusable(past: Past, new: Rubric) -> Iterator[str]:
         yield "the rubric it was scored under is not there any more as it was"
     old_axes = {spec.name: spec for spec in past.rubric}
     new_axes = {spec.name: spec for spec in new}
-    for name in old_axes.keys() - new_axes.keys():
-        yield f"the axis `{name}` is gone"
-    for name in new_axes.keys() - old_axes.keys():
-        yield f"the axis `{name}` is new: its cells were never judged"
-    for name in (name for name in old_axes if name in new_axes):
-        yield from _differences(old_axes[name], new_axes[name])
+    for name, spec in old_axes.items():
+        if name in new_axes:
+            yield from _differences(spec, new_axes[name])
+        else:
+            yield f"the axis `{name}` is gone"
+    for name in new_axes:
+        if name not in old_axes:
+            yield f"the axis `{name}` is new: its cells were never judged"
 
 
 def _differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
@@ -166,6 +173,8 @@ def _differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
 def reweighed(run: Run, new: Rubric) -> Run:
     """Return a run as one of the new rubric, its cells in the order of that rubric's axes."""
     axes = tuple(spec.name for spec in new)
+    if axes == run.marks.axes:
+        return dataclasses.replace(run, rubric=new.fingerprint)
     order = [run.marks.axes.index(axis) for axis in axes]
     items = {
         item: {tuple(values[at] for at in order): n for values, n in counts.items()}
@@ -183,32 +192,38 @@ def _weighed(past: Past, new: Rubric, baseline: Past | None) -> _Weighed:
     return _Weighed(
         past=past,
         run=run,
+        complete=run.marks.complete,
         before=Scale(past.rubric).totals(past.run.marks.counts()).mean,
         after=Scale(new).totals(run.marks.counts()).mean,
-        old=judge(past.rubric, past.exam, past.run, old_baseline),
-        new=judge(new, past.exam, run, new_baseline),
+        old=judge(past.rubric, past.exam, past.run, old_baseline, detailed=False),
+        new=judge(new, past.exam, run, new_baseline, detailed=False),
     )
 
 
-def _rescored(one: _Weighed, beside: Sequence[_Weighed]) -> Rescored:
-    ranked = one.run.marks.complete
-    complete = [other for other in beside if other.run.marks.complete]
-    return Rescored(
-        run=one.past.run.name,
-        exam=one.past.exam.name,
-        before=one.before,
-        after=one.after,
-        rank_before=_rank(one.before, [c.before for c in complete]) if ranked else None,
-        rank_after=_rank(one.after, [c.after for c in complete]) if ranked else None,
-        flips=tuple(_flips(one)),
-    )
+def _rescored(beside: Sequence[_Weighed]) -> Iterator[Rescored]:
+    """Yield the runs of one exam, each with its place before and after."""
+    complete = [one for one in beside if one.complete]
+    before = _places([one.before for one in complete])
+    after = _places([one.after for one in complete])
+    for one in beside:
+        yield Rescored(
+            run=one.past.run.name,
+            exam=one.past.exam.name,
+            before=one.before,
+            after=one.after,
+            rank_before=before[one.before] if one.complete else None,
+            rank_after=after[one.after] if one.complete else None,
+            flips=tuple(_flips(one)),
+        )
 
 
-def _rank(score: Fraction | None, scores: Sequence[Fraction | None]) -> int | None:
-    """Return the place of a score, 1 for the best; equal scores share a place."""
-    if score is None:
-        return None
-    return 1 + sum(other > score for other in scores if other is not None)
+def _places(scores: Sequence[Fraction | None]) -> dict[Fraction | None, int]:
+    """Return the place of each score, 1 for the best; equal scores share a place."""
+    ordered = sorted((score for score in scores if score is not None), reverse=True)
+    places: dict[Fraction | None, int] = {}
+    for place, score in enumerate(ordered, 1):
+        places.setdefault(score, place)
+    return places
 
 
 def _flips(one: _Weighed) -> Iterator[GateFlip]:
@@ -219,12 +234,15 @@ def _flips(one: _Weighed) -> Iterator[GateFlip]:
             yield GateFlip(gate=name, before=old.get(name), after=new.get(name))
 
 
-def _ranking(beside: Sequence[_Weighed]) -> Ranking:
-    complete = [one for one in beside if one.run.marks.complete]
+def _ranking(exam: str, runs: Iterable[Rescored]) -> Ranking:
+    complete = [
+        (run.rank_before, run.rank_after)
+        for run in runs
+        if run.rank_before is not None and run.rank_after is not None
+    ]
     counts = {"concordant": 0, "discordant": 0, "tied_before": 0, "tied_after": 0}
     for one, other in combinations(complete, 2):
-        before = _sign(one.before, other.before)
-        after = _sign(one.after, other.after)
+        before, after = one[0] - other[0], one[1] - other[1]
         counts["concordant"] += before * after > 0
         counts["discordant"] += before * after < 0
         counts["tied_before"] += not before
@@ -233,16 +251,11 @@ def _ranking(beside: Sequence[_Weighed]) -> Ranking:
     told_apart = (pairs - counts["tied_before"]) * (pairs - counts["tied_after"])
     difference = counts["concordant"] - counts["discordant"]
     return Ranking(
-        exam=beside[0].past.exam.name,
+        exam=exam,
         runs=len(complete),
         tau=difference / sqrt(told_apart) if told_apart else None,
         **counts,
     )
-
-
-def _sign(one: Fraction | None, other: Fraction | None) -> int:
-    difference = (one or 0) - (other or 0)
-    return (difference > 0) - (difference < 0)
 
 
 def _proposal(beside: Sequence[_Weighed], new: Rubric, baseline: Past | None) -> Proposal:
@@ -250,15 +263,20 @@ def _proposal(beside: Sequence[_Weighed], new: Rubric, baseline: Past | None) ->
     exam = beside[0].past.exam
     if baseline is not None and not any(why_not_reusable(baseline, new)):
         run = reweighed(baseline.run, new)
-        report = judge(new, exam, run)
-        if report.verdict is Outcome.PASS:
+        if _may_be_baseline(run, judge(new, exam, run, detailed=False)):
             score = Scale(new).totals(run.marks.counts()).mean
             because = f"it is the baseline now; under the new weights it scores {show(score)}"
             return Proposal(exam=exam.name, run=run.name, score=score, because=because)
     for one in reversed(beside):
-        if judge(new, exam, one.run).verdict is Outcome.PASS:
+        if _may_be_baseline(one.run, judge(new, exam, one.run, detailed=False)):
             because = "it is the latest complete run that meets the gates of the new rubric"
             name = one.past.run.name
             return Proposal(exam=exam.name, run=name, score=one.after, because=because)
     because = "no complete run meets the gates of the new rubric; score one that does"
     return Proposal(exam=exam.name, run=None, score=None, because=because)
+
+
+def _may_be_baseline(run: Run, report: GateReport) -> bool:
+    """Return whether a run is complete and meets every hard gate that has a say."""
+    hard = {found.outcome for found in report.outcomes if found.gate.level is Level.HARD}
+    return run.marks.complete and hard <= {Outcome.PASS, Outcome.NOT_APPLICABLE}

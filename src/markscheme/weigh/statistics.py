@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -32,10 +34,11 @@ class Sample:
     @classmethod
     def of(cls, values: Sequence[Fraction]) -> Sample | None:
         """Return the sample; of fewer than two values there is no variance, and no sample."""
-        middle = mean(sum(values, Fraction(0)), len(values))
+        counts = Counter(values)  # equal values are many, and adding fractions is dear
+        middle = mean(sum((v * n for v, n in counts.items()), Fraction(0)), len(values))
         if middle is None or len(values) < 2:  # noqa: PLR2004 - one value has no spread
             return None
-        squares = sum(((value - middle) ** 2 for value in values), Fraction(0))
+        squares = sum((n * (v - middle) ** 2 for v, n in counts.items()), Fraction(0))
         return cls(n=len(values), mean=middle, variance=squares / (len(values) - 1))
 
     @property
@@ -86,6 +89,7 @@ def t_cdf(t: float, df: int) -> float:
     return 1 - tail if t > 0 else tail
 
 
+@cache
 def t_quantile(probability: float, df: int) -> float:
     """Return the value that Student's t is below with this probability.
 
@@ -147,7 +151,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
     share, square = successes / n, z * z
     centre = (share + square / (2 * n)) / (1 + square / n)
     half = z * math.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return centre - half if successes else 0.0, centre + half if successes < n else 1.0
 
 
 def unseen_share(n: int, doubt: float) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from markscheme.exact import mean
+from markscheme.exact import ZERO, mean
 from markscheme.mark.scoring import score_of
 from markscheme.vocabulary import Frozen, Group, SubjectSummary, Summary
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.marks import Marks, Values
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Totals:
     """Exact sums over the `n` answers that have a score."""
 
@@ -27,45 +27,63 @@ class Totals:
     score: Fraction
     axes: Mapping[str, Fraction]
 
-    @property
+    @cached_property
     def mean(self) -> Fraction | None:
         """The mean score; of nothing, nothing."""
         return mean(self.score, self.n)
 
-    @property
+    @cached_property
     def axis_means(self) -> Mapping[str, Fraction | None]:
         """The mean of each axis."""
         return Frozen({axis: mean(total, self.n) for axis, total in self.axes.items()})
 
 
 class Scale:
-    """The weights of a rubric, laid on sets of axis values; each set is weighed once."""
+    """The weights of a rubric, laid on sets of axis values; each set is weighed once.
+
+    Equal sets share one total, so that a thousand items cost a thousand lookups.
+    """
 
     def __init__(self, rubric: Rubric) -> None:
         self.rubric = rubric
         self.axes = tuple(spec.name for spec in rubric)
-        self._scores: dict[Values, Fraction | None] = {}
+        self._one: dict[Values, Totals] = {}
+        self._known: dict[int, tuple[Values, Totals]] = {}  # holds the set, so the id stays its own
 
     def score(self, values: Values) -> Fraction | None:
         """Return the exact score, or nothing where a value is missing."""
-        if values not in self._scores:
-            self._scores[values] = score_of(self.rubric, list(values))
-        return self._scores[values]
+        return self._of(values).mean
+
+    def _of(self, values: Values) -> Totals:
+        """Return the sums over one answer."""
+        known = self._known.get(id(values))
+        if known is None:
+            if values not in self._one:
+                self._one[values] = self._weighed(values)
+            known = self._known[id(values)] = (values, self._one[values])
+        return known[1]
+
+    def _weighed(self, values: Values) -> Totals:
+        score = score_of(self.rubric, list(values))
+        if score is None:
+            return Totals(n=0, score=ZERO, axes=Frozen(dict.fromkeys(self.axes, ZERO)))
+        return Totals(n=1, score=score, axes=Frozen(zip(self.axes, values, strict=True)))
 
     def totals(self, counts: Iterable[tuple[Values, int]]) -> Totals:
         """Return the sums over answers given as sets of axis values and their counts."""
-        alike: Counter[Values] = Counter()
-        for values, count in counts:
-            alike[values] += count
-        n, score, axes = 0, Fraction(0), [Fraction(0) for _ in self.axes]
-        for values, count in alike.items():
-            weighed = self.score(values)
-            if weighed is None:
-                continue
-            n += count
-            score += weighed * count
-            axes = [total + (v or 0) * count for total, v in zip(axes, values, strict=True)]
-        return Totals(n=n, score=score, axes=Frozen(zip(self.axes, axes, strict=True)))
+        parts = [(self._of(values), count) for values, count in counts]
+        if len(parts) == 1 and parts[0][1] == 1:
+            return parts[0][0]
+        return Totals(
+            n=sum(part.n * count for part, count in parts),
+            score=sum((part.score * count for part, count in parts), ZERO),
+            axes=Frozen(
+                {
+                    axis: sum((part.axes[axis] * count for part, count in parts), ZERO)
+                    for axis in self.axes
+                }
+            ),
+        )
 
     def item_means(self, marks: Marks) -> dict[str, Fraction]:
         """Return the mean score of each item that has a scored answer, over its attempts."""
