@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports audit pytest fix schemas exams pins bench peers clean
+.PHONY: help demo test check lint types imports documents audit fuzz pytest fix schemas exams pins bench peers clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -32,7 +32,7 @@ demo: $(VENV)/.run ## set up, then examine the bundled tutor on the capstone exa
 
 test: check pytest ## set up, then every check and every test
 
-check: lint types imports audit ## format, lint, strict types, import directions, the built-in rubric
+check: lint types imports documents audit ## format, lint, strict types, import directions, our own documents
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -46,6 +46,13 @@ imports: $(VENV)/.dev
 
 audit: $(VENV)/.run
 	$(BIN)/markscheme audit tutor-capstone --exam capstone --exam capstone-extra --exam regression
+
+documents: $(VENV)/.run
+	$(BIN)/markscheme lint --level error tutor-capstone context-agent capstone capstone-extra regression
+	$(BIN)/markscheme lint --level warning src/markscheme/builtin/project/rubric.yaml src/markscheme/builtin/project/exam.yaml
+
+fuzz: $(VENV)/.run ## lint ten thousand mutated documents
+	$(BIN)/python scripts/fuzz_lint.py
 
 pytest: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -q

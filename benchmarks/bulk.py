@@ -68,7 +68,7 @@ def contest(size: int, work: Path, rounds: int, said: int | None) -> dict[str, A
     exam, answers = traffic.write(size, work, said=said)
     written = work / "out.parquet"
     python = [sys.executable, "-m", "markscheme", "score", "-r", "tutor-capstone"]
-    command = [*python, "-e", str(exam), "-a", str(answers), "-o", str(written)]
+    command = [*python, "-e", str(exam), "-a", str(answers), "-o", str(written), "--no-store"]
     floor = best([sys.executable, "-c", FLOOR, str(answers)], rounds)
     ours = best(command, rounds)
     check(answers, exam, written)

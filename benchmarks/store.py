@@ -24,8 +24,8 @@ import polars as pl
 
 import traffic
 from markscheme import load_exam, load_rubric
+from markscheme.engines.scoring import Scoring
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
-from markscheme.library import Scoring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def scored(runs: int, answers: int, work: Path) -> Iterator[Scored]:
     rubric = load_rubric("tutor-capstone")
     exam = load_exam(exam_file, rubric=rubric)
     scoring = Scoring(rubric, exam)
-    whole = pl.concat(scoring.frames(scoring.batches(file)))
+    whole = pl.concat(scoring.frames(scoring.streamed(file)))
     said = pl.read_ndjson(file)
     for start in range(0, runs * answers, answers):
         rows = whole.slice(start, answers)

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 import sessions
-from bulk import best
+from process_tree import best
 
 FLOOR = """
 import sys, orjson

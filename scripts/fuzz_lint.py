@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 from markscheme.library import lint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from markscheme import LintFinding
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = (
@@ -139,15 +141,21 @@ def complaint(text: str, file: Path) -> str:
     started = time.monotonic()
     try:
         found = lint(file).findings
-        repaired = lint(file, fix=True).findings
+        repaired = lint(file, fix=True)
+        again = lint(file, fix=True) if repaired.fixed else repaired
     except Exception as error:  # noqa: BLE001 - that is what is looked for
         return f"{type(error).__name__}: {error}"
     if time.monotonic() - started > SLOWEST:
         return f"took longer than {SLOWEST} s"
-    if any(not 1 <= finding.line <= lines for finding in (*found, *repaired)):
+    if any(not 1 <= finding.line <= lines for finding in (*found, *repaired.findings)):
         return "a finding without a line of the file"
-    before, after = (sum(f.severity == "error" for f in all_) for all_ in (found, repaired))
-    return f"the repair made {before} errors {after}" if after > before else ""
+    if repaired.fixed and (again.fixed or _unreadable(repaired.findings)):
+        return "a repair that spoils the file, or that is never done"
+    return ""
+
+
+def _unreadable(findings: Iterable[LintFinding]) -> bool:
+    return any(finding.code in {"R001", "E001"} for finding in findings)
 
 
 def main() -> int:

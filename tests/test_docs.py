@@ -117,6 +117,7 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
         "markscheme.mark.normalise",
         "markscheme.mark.responses",
         "markscheme.prove.steps",
+        "markscheme.verdicts",
     ],
 )
 def test_the_examples_in_docstrings_are_true(module: str) -> None:

@@ -280,9 +280,9 @@ def lint(
     `exams` are looked at only as far as the gates of a rubric need them. `fix` repairs in the files
     what can be repaired without changing a score.
 
-    >>> report = lint("tutor-capstone", "capstone")
-    >>> report.ok, report.findings[-1].code
-    (True, 'E008')
+    >>> report = lint("capstone", rubric="tutor-capstone")
+    >>> report.ok, report.findings[1].code
+    (True, 'E007')
     """
     from markscheme.prove.linting import lint_sources
 

@@ -23,13 +23,18 @@ _TRIED = 20  # so many other items are tried for one expectation before it is to
 _LONGEST = 1000  # texts above this are no short expectation that another may hold by chance
 
 
-def check_items(items: Sequence[Item], axes: Sequence[Axis]) -> Iterator[LintFinding]:
-    """Yield what is suspicious in the items, as these axes read them."""
+def check_items(
+    items: Sequence[Item], axes: Sequence[Axis], *, fixable: bool
+) -> Iterator[LintFinding]:
+    """Yield what is suspicious in the items, as these axes read them.
+
+    A repair of an expectation is offered where all axes that there are are known.
+    """
     comparing = [axis for axis in axes if isinstance(axis, ComparingAxis)]
     for axis in comparing:
         readable = [item for item in items if _readable(item, axis)]
         for item in readable:
-            yield from _normalised(item, axis)
+            yield from _normalised(item, axis, comparing if fixable else ())
             if isinstance(axis, ContainsAll):
                 yield from _entries(item, axis)
             yield from _echo(item, axis)
@@ -58,20 +63,32 @@ def _passes(axis: ComparingAxis, item: Item, text: str) -> bool:
     return axis.judge(text, item).value == 1
 
 
-def _normalised(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
+def _normalised(
+    item: Item, axis: ComparingAxis, all_axes: Sequence[ComparingAxis]
+) -> Iterator[LintFinding]:
     single = isinstance(item.expectations[axis.expects], str)
+    readers = [other for other in all_axes if other.expects == axis.expects]
     for place, text in enumerate(_texts(item, axis)):
         compared = normalise(text, axis.normalise)
-        path = (axis.expects,) if single else (axis.expects, place)
         if compared == text:
             continue
+        path = (axis.expects,) if single else (axis.expects, place)
         told = f"{quoted(text)} is compared as {quoted(compared)}"
-        trimmed = text.strip().removesuffix(".")
-        if trimmed != text and normalise(trimmed, axis.normalise) == compared:
-            fix = _fix(item, path, trimmed)
-            yield finding("E005", spot_of(item, *path), told, fix)
-        else:
+        trimmed = _trimmed(text, [axis, *readers])
+        if trimmed is None:
             yield finding("E006", spot_of(item, *path), told)
+        else:
+            fix = _fix(item, path, trimmed) if readers else None
+            yield finding("E005", spot_of(item, *path), told, fix)
+
+
+def _trimmed(text: str, axes: Sequence[ComparingAxis]) -> str | None:
+    """Return the text without what no axis that reads it sees at its ends, if there is any."""
+    for shorter in (text.strip().removesuffix("."), text.strip()):
+        same = all(normalise(shorter, a.normalise) == normalise(text, a.normalise) for a in axes)
+        if same and shorter not in {text, ""}:
+            return shorter
+    return None
 
 
 def _fix(item: Item, path: tuple[str | int, ...], text: str) -> Fix | None:

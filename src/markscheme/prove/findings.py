@@ -104,6 +104,17 @@ def finding(code: str, spot: Spot, message: str, fix: Fix | None = None) -> Lint
     )
 
 
+def placed(found: LintFinding, tree: Map) -> LintFinding:
+    """Return the finding with the line of its field, as deep as the tree knows it."""
+    return replace(found, line=line_of(tree, path_of(found.field)))
+
+
+def path_of(field: str) -> Path:
+    """Return the path that a field is the text of."""
+    parts = field.split(".") if field else []
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
+
+
 def spot_in(tree: Map, file: str, *path: str | int) -> Spot:
     """Return the place of a field of a document."""
     return Spot(file=file, line=line_of(tree, path), field=".".join(map(str, path)))

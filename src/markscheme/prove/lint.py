@@ -15,7 +15,7 @@ from markscheme.prove.decisions import (
     check_verdict_rules,
 )
 from markscheme.prove.exams import check_items
-from markscheme.prove.findings import LintFinding, Spot, spot_in
+from markscheme.prove.findings import LintFinding, Spot, placed, spot_in
 from markscheme.prove.refusals import exam_refusal, rubric_refusal
 from markscheme.prove.rubrics import RubricDocument, check_gates_on, check_rubric
 from markscheme.prove.sizes import check_sizes
@@ -57,6 +57,7 @@ class Formats:
 class _Exam:
     name: str
     items: Sequence[Item]
+    tree: Map
     spot: Spot
 
 
@@ -72,13 +73,16 @@ class _Linter:
         self.found: list[LintFinding] = []
         self.rubrics: list[RubricDocument] = []
         self.exams: list[_Exam] = []
+        self.refused = False  # a rubric was: by which axes the exams are read is not known
 
     def findings(self) -> list[LintFinding]:
         self._read_all()
         for document in self.rubrics:
             self._check_rubric(document)
-        for exam in self.exams:
-            self.found += check_items(exam.items, self._axes())
+        for exam in self.exams if not self.refused else ():
+            fixable = self._rubric is not None
+            found = check_items(exam.items, self._axes(), fixable=fixable)
+            self.found += [placed(each, exam.tree) for each in found]
         order = [source.file for source in self.sources if source.linted]
         linted = {f for f in self.found if f.file in order}
         return sorted(linted, key=lambda f: (order.index(f.file), f.line, f.code, f.message))
@@ -102,6 +106,7 @@ class _Linter:
         if tree is None and _EXAM.search(source.data):
             self.found += [exam_refusal(problem, None, (), ()) for problem in problems]
         else:
+            self.refused = True
             self.found += [rubric_refusal(problem, tree) for problem in problems]
 
     def _read_rubric(self, source: Source, tree: Map) -> None:
@@ -132,9 +137,10 @@ class _Linter:
 
         name, items, problems = exam_of(tree, source.file, sorted(known), check)
         problems += duplicate_ids(items)
-        self.found += [exam_refusal(problem, tree, axes, known) for problem in problems]
+        found = [exam_refusal(problem, tree, axes, known) for problem in problems]
+        self.found += [placed(each, tree) for each in found]
         spot = spot_in(tree, source.file, "exam")
-        self.exams.append(_Exam(name=name, items=items, spot=spot))
+        self.exams.append(_Exam(name=name, items=items, tree=tree, spot=spot))
 
     def _check_rubric(self, document: RubricDocument) -> None:
         rubric, tree, file = document.rubric, document.tree, document.file

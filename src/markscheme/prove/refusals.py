@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.axes.pattern import Pattern
-from markscheme.prove.findings import Fix, Path, Spot, finding
+from markscheme.prove.findings import Fix, Path, Spot, finding, path_of
 from markscheme.read.decisions import KEYS
 from markscheme.read.tree import Map, Seq
 
@@ -30,7 +30,7 @@ def rubric_refusal(problem: Problem, tree: Map | None) -> LintFinding:
     """Return the finding for what keeps a rubric from being read."""
     if tree is None:
         return finding("R001", _spot(problem), problem.message)
-    path = _path(problem.field)
+    path = path_of(problem.field)
     code = _RUBRIC_CODES.get((str(path[0]), str(path[2]))) if len(path) == 3 else None  # noqa: PLR2004 - list, index, key
     if path and path[0] in KEYS:
         code = "D001"
@@ -43,7 +43,7 @@ def exam_refusal(
     """Return the finding for what keeps an exam from being read by these axes."""
     if tree is None:
         return finding("E001", _spot(problem), problem.message)
-    path = _path(problem.field)
+    path = path_of(problem.field)
     key = str(path[2]) if len(path) > 2 else ""  # noqa: PLR2004 - items, index, key
     code = "E002"
     if key in known:
@@ -54,11 +54,6 @@ def exam_refusal(
 
 def _spot(problem: Problem) -> Spot:
     return Spot(file=problem.file, line=problem.line, field=problem.field)
-
-
-def _path(field: str) -> Path:
-    parts = field.split(".") if field else []
-    return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
 def _value(tree: Map, path: Path) -> Any:

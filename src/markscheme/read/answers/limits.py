@@ -15,10 +15,10 @@ class Limits:
     """
 
     row_bytes: int = 10_000_000
-    batch_rows: int = 32_768
-    batch_bytes: int = 8_388_608
+    batch_rows: int = 65_536
+    batch_bytes: int = 16_777_216
     block_bytes: int = 262_144
-    part_bytes: int = 4_194_304
+    part_bytes: int = 8_388_608
 
 
 USUAL = Limits()
