@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Exam, Rubric
 
 _THREADS = Path("/proc/self/task")
-WORTH_WORKERS = 16_000_000
+WORTH_WORKERS = 32_000_000  # bytes; below, starting a worker costs more than it saves
 _PACKED = 8  # bytes of text in a byte of Parquet, about
 
 
