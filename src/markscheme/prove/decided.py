@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.vocabulary import Exam, Gate, Item, Level, Outcome
-from markscheme.weigh.gates import gate_outcomes
+from markscheme.weigh.gates import judge
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures, Total
 from markscheme.weigh.runs import Run
@@ -35,7 +35,7 @@ def outcome_at(
         fingerprint=_EXAM,
     )
     before = None if baseline is None else _run(alone, gate, Fraction(baseline))
-    return gate_outcomes(alone, exam, run, before)[0]
+    return judge(alone, exam, run, before, detailed=False).outcomes[0]
 
 
 def passes_at(rubric: Rubric, seen: Decimal) -> bool:
@@ -44,7 +44,8 @@ def passes_at(rubric: Rubric, seen: Decimal) -> bool:
     run = _run(rubric, gate, Fraction(seen))
     exam = Exam(names=("shown",), items=(Item(id="0", prompt="0"),), fingerprint=_EXAM)
     asked = replace(gate, metric="passed")
-    return gate_outcomes(replace(rubric, gates=(asked,)), exam, run)[0].outcome is Outcome.PASS
+    report = judge(replace(rubric, gates=(asked,)), exam, run, detailed=False)
+    return report.outcomes[0].outcome is Outcome.PASS
 
 
 def _run(rubric: Rubric, gate: Gate, seen: Fraction) -> Run:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged
 from markscheme.vocabulary import Cell, Frozen, Item, Outcome, Response
-from markscheme.weigh.gates import gate_outcomes
+from markscheme.weigh.gates import judge
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.runs import Run
 from markscheme.weigh.summaries import Scale
@@ -200,8 +200,8 @@ class Recorded:
             marks=Marks(axes=axes, items=counts, errors=self._errors),
             measures=self._measures,
         )
-        found = gate_outcomes(rubric, self.exam, run)
-        return {outcome.gate.name: outcome.outcome for outcome in found}
+        found = judge(rubric, self.exam, run, detailed=False)
+        return {outcome.gate.name: outcome.outcome for outcome in found.outcomes}
 
 
 def _all(counts: Mapping[str, Mapping[Values, int]]) -> Iterator[tuple[Values, int]]:
