@@ -189,13 +189,13 @@ class _Trial:
         self._recorded = recorded
         self._fields = recorded.rubric.fields
         self._known: dict[tuple[str, str | None], list[Known]] = {}
-        items = set(recorded.exam.items)
+        own = set(map(id, recorded.exam.items))
         wrongly = {id(error.known) for found in rates for error in found.errors}
         for answer in known:
             if id(answer) in wrongly:
                 continue
             self._known.setdefault((answer.axis, None), []).append(answer)
-            if answer.item in items:  # an item of the exam, not one that a golden case brought
+            if id(answer.item) in own:  # an item of the exam, not one that a golden case brought
                 self._known.setdefault((answer.axis, answer.item.id), []).append(answer)
 
     def tried(self, mutant: Mutant) -> Tried:
