@@ -347,3 +347,17 @@ def test_every_kind_of_mutant_has_a_section() -> None:
     assert {kind.value for kind in Kind} <= {
         line.lstrip("# ") for line in text.splitlines() if line.startswith("#")
     }
+
+
+def test_answers_that_are_equal_only_to_python_are_told_apart() -> None:
+    schema = {"correction": "ate", "spanish_gloss": "comió"}
+    rows = [
+        {"item": "e-39-01", "attempt": n, "output": {**schema, "explanation": value}}
+        for n, value in enumerate([1, True, "1", "1"])
+    ]
+    flips = next(
+        tried.recorded.flips
+        for tried in audit(TUTOR, CAPSTONE, rows).mutants
+        if tried.mutant.name == "ignore-schema schema anything" and tried.recorded is not None
+    )
+    assert sorted(flip.answers for flip in flips) == [1, 1]

@@ -109,7 +109,7 @@ class AuditReport:
 
     def of(self, fate: Fate) -> tuple[Tried, ...]:
         """Return the mutants with one fate."""
-        return tuple(tried for tried in self.mutants if tried.fate is fate)
+        return tuple(tried for tried in self.mutants if tried.fate == fate)
 
     @property
     def verdict(self) -> Judged:
@@ -189,12 +189,14 @@ class _Trial:
         self._recorded = recorded
         self._fields = recorded.rubric.fields
         self._known: dict[tuple[str, str | None], list[Known]] = {}
+        own = set(map(id, recorded.exam.items))
         wrongly = {id(error.known) for found in rates for error in found.errors}
         for answer in known:
             if id(answer) in wrongly:
                 continue
-            for where in (None, answer.item.id):
-                self._known.setdefault((answer.axis, where), []).append(answer)
+            self._known.setdefault((answer.axis, None), []).append(answer)
+            if id(answer.item) in own:  # an item of the exam, not one that a golden case brought
+                self._known.setdefault((answer.axis, answer.item.id), []).append(answer)
 
     def tried(self, mutant: Mutant) -> Tried:
         """Return who notices a mutant, if anybody can."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged
-from markscheme.vocabulary import Cell, Frozen, Item, Outcome, Response
+from markscheme.vocabulary import Cell, Item, Outcome, Response
 from markscheme.weigh.gates import judge
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.runs import Run
@@ -102,9 +102,11 @@ class Recorded:
         self.exam = exam
         self._measures = measures
         self._errors = errors
-        counted = Counter((item, Frozen.of(output)) for item, output in answers)
         items = {item.id: item for item in exam.items}
-        self._rows = [self._row(items[item], out, n) for (item, out), n in counted.items()]
+        alike: dict[tuple[str, str], list[Any]] = {}
+        for item, output in answers:  # 1 and true are equal, but not as answers: told apart by repr
+            alike.setdefault((item, repr(output)), []).append(output)
+        self._rows = [self._row(items[i], same[0], len(same)) for (i, _), same in alike.items()]
         self._at: dict[str, list[int]] = {item.id: [] for item in exam.items}
         for number, row in enumerate(self._rows):
             self._at[row.item.id].append(number)
@@ -200,8 +202,8 @@ class Recorded:
             marks=Marks(axes=axes, items=counts, errors=self._errors),
             measures=self._measures,
         )
-        found = judge(rubric, self.exam, run, detailed=False).outcomes
-        return {outcome.gate.name: outcome.outcome for outcome in found}
+        found = judge(rubric, self.exam, run, detailed=False)
+        return {outcome.gate.name: outcome.outcome for outcome in found.outcomes}
 
 
 def _all(counts: Mapping[str, Mapping[Values, int]]) -> Iterator[tuple[Values, int]]:

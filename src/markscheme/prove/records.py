@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import number, plain, ratio
+from markscheme.exact import number, ratio
 from markscheme.prove.audit import Fate
 from markscheme.weigh.records import exam_record, rubric_record
 
@@ -155,7 +156,7 @@ def cases_record(cases: Cases) -> dict[str, Any]:
         "gates": [
             {
                 "gate": case.gate,
-                "seen": float(plain(case.seen)),
+                "seen": float(case.seen),
                 "outcome": case.outcome.value,
                 "baseline": None if case.baseline is None else float(case.baseline),
                 "suspicious": case.suspicious,
@@ -170,4 +171,6 @@ def cases_record(cases: Cases) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, Decimal):
+        return float(value)
+    return [_plain(entry) for entry in value] if isinstance(value, tuple) else value
