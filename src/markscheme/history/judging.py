@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from markscheme.errors import StoreUnavailableError, UsageError
 from markscheme.history.rows import rows_of_items
@@ -12,11 +13,11 @@ from markscheme.tell.reports import ItemStatus, Report, item_reports
 from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.outcomes import GateReport
 from markscheme.weigh.records import report_record
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from markscheme.vocabulary import Rubric
     from collections.abc import Sequence
+
+    from markscheme.vocabulary import Rubric
 
 _OPEN = "the run is not finished: it is still being written, or its process was ended"
 

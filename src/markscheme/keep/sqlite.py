@@ -32,7 +32,11 @@ class SqliteDatabase(Database):
         self.place = str(path)
         with self.guarded():
             self._connection = sqlite3.connect(
-                _address(path, create=create), uri=True, timeout=patience, isolation_level=None
+                _address(path, create=create),
+                uri=True,
+                timeout=patience,
+                isolation_level=None,
+                check_same_thread=False,  # rows may flow through a thread of polars, one at a time
             )
         try:
             self._set_up(patience)

@@ -19,8 +19,7 @@ from markscheme.weigh.records import exam_record, report_record, rubric_record
 from markscheme.weigh.summaries import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from markscheme.vocabulary import Rubric
     from markscheme.weigh.marks import Values

@@ -125,8 +125,8 @@ def compare_runs(case: Case, baseline: Run, limit: BaselineLimit) -> BaselineRep
         )
     then = case.scale.totals(theirs.counts())
     before, after = then.mean, now.mean
-    changes = _changes(case, theirs)
     comparable = before is not None and not _incomparable(case, baseline)
+    changes = _changes(case, theirs) if case.details or limit.evidence_required else []
     pairs = [(change.before, change.after) for change in changes]
     moved = sorted((c for c in changes if c.change), key=lambda change: change.change)
     return BaselineReport(
@@ -145,7 +145,7 @@ def compare_runs(case: Case, baseline: Run, limit: BaselineLimit) -> BaselineRep
         added=added,
         removed=removed,
         warning=_warning(limit, before, after) if comparable else None,
-        evidence=non_inferiority(pairs, limit.max_drop) if comparable else None,
+        evidence=non_inferiority(pairs, limit.max_drop) if comparable and changes else None,
     )
 
 

@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 _NAMED = 3  # so many items to mend are named in a sentence
 
 
-def judge(rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None) -> GateReport:
-    """Return what every gate that is bound to the exam says of a run, and what follows."""
-    outcomes = gate_outcomes(rubric, exam, run, baseline)
+def judge(
+    rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None, *, details: bool = True
+) -> GateReport:
+    """Return what every gate that is bound to the exam says of a run, and what follows.
+
+    Without `details` the outcomes are the same, but nothing is told of single items: for many runs.
+    """
+    outcomes = gate_outcomes(rubric, exam, run, baseline, details=details)
     verdict, because = _verdict(outcomes, complete=run.marks.complete)
     return GateReport(run=run.name, outcomes=outcomes, verdict=verdict, because=because)
 
@@ -44,14 +49,14 @@ def cannot_judge(rubric: Rubric, exam: Exam, run: str, because: str) -> GateRepo
 
 
 def gate_outcomes(
-    rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None
+    rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None, *, details: bool = True
 ) -> tuple[GateOutcome, ...]:
     """Return the outcome of every gate that is bound to this exam or to none."""
     gates = [gate for gate in rubric.gates if gate.applies_to(exam)]
     because = stranger(rubric, exam, run)
     if because:
         return tuple(undecided(gate, because) for gate in gates)
-    case = Case(rubric, exam, run)
+    case = Case(rubric, exam, run, details=details)
     return tuple(
         _outcome(gate, case) if gate.baseline is None else baseline_outcome(gate, case, baseline)
         for gate in gates

@@ -6,12 +6,26 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Values: TypeAlias = tuple[Fraction | None, ...]
+
+
+class _Known(tuple[Fraction | None, ...]):  # noqa: SLOT001 - a tuple has no room but a __dict__
+    """A set of axis values that remembers its hash: fractions are slow to hash, and many look."""
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = super().__hash__()
+            return self._hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +55,7 @@ class Marks:
     @property
     def unscored(self) -> int:
         """How many answers have an axis without a value, and therefore no score."""
-        return sum(count for values, count in self.counts() if None in values)
+        return sum(count for values, count in self.counts() if lacks(values))
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -51,7 +65,10 @@ class Marks:
     @property
     def complete(self) -> bool:
         """Whether every item was answered and every row and cell could be scored."""
-        return not (self.missing or self.errors or self.unscored) and self.answers > 0
+        if self.errors or not self.items or not all(self.items.values()):
+            return False
+        different: set[Values] = set().union(*self.items.values())
+        return not any(map(lacks, different))
 
     def merged(self, other: Marks) -> Marks:
         """Return the marks of both together, as if they had been counted at once."""
@@ -62,6 +79,18 @@ class Marks:
             for item in {**self.items, **other.items}
         }
         return Marks(axes=self.axes, items=items, errors=self.errors + other.errors)
+
+    def reordered(self, axes: tuple[str, ...]) -> Marks:
+        """Return the marks with their axes in another order."""
+        if axes == self.axes:
+            return self
+        order = [self.axes.index(axis) for axis in axes]
+        moved: dict[Values, Values] = {v: _Known(v[at] for at in order) for v, _ in self.counts()}
+        items = {
+            item: {moved[values]: n for values, n in counts.items()}
+            for item, counts in self.items.items()
+        }
+        return Marks(axes=axes, items=items, errors=self.errors)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; equal marks give equal data.
@@ -100,12 +129,20 @@ class Marks:
             raise ValueError(f"no marks: {error}") from error
 
 
+def lacks(values: Values) -> bool:
+    """Return whether an axis has no value, so that there is no score."""
+    return any(value is None for value in values)
+
+
+_fraction = lru_cache(maxsize=4096)(Fraction)  # from text, and the same text again and again
+
+
 def _order(values: Values) -> tuple[tuple[bool, Fraction], ...]:
     return tuple((value is None, value or Fraction(0)) for value in values)
 
 
 def _values(entry: Any, axes: int) -> Values:
-    values = tuple(None if value is None else Fraction(str(value)) for value in entry)
+    values = _Known(None if value is None else _fraction(str(value)) for value in entry)
     if len(values) != axes or not all(value is None or 0 <= value <= 1 for value in values):
         raise ValueError(f"{entry!r} is no value from 0 to 1 for each axis")
     return values

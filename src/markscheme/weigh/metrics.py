@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from markscheme.exact import ZERO, show_beside
 from markscheme.vocabulary import Frozen
+from markscheme.weigh.marks import lacks
 from markscheme.weigh.outcomes import ItemLoss
 from markscheme.weigh.summaries import Scale
 
@@ -32,9 +33,13 @@ class Observation:
 
 
 class Case:
-    """One run to be judged, with what is needed to weigh it."""
+    """One run to be judged, with what is needed to weigh it.
 
-    def __init__(self, rubric: Rubric, exam: Exam, run: Run) -> None:
+    Without `details` nothing is worked out that no outcome rests on: which items cost what.
+    """
+
+    def __init__(self, rubric: Rubric, exam: Exam, run: Run, *, details: bool = True) -> None:
+        self.details = details
         self.rubric = rubric
         self.exam = exam
         self.run = run
@@ -44,7 +49,7 @@ class Case:
     def observe(self, gate: Gate) -> Observation:
         """Return what the metric of the gate is in this run, the worst losses first."""
         wanted = gate.tags.items()
-        items = [item.id for item in self.exam.items if wanted <= item.tags.items()]
+        items = [i.id for i in self.exam.items if not wanted or wanted <= i.tags.items()]
         if not items:
             return Observation(value=None, why=f"no item has the tags {_tags(gate)}")
         seen = _METRICS[gate.metric.partition("_")[0]](self, gate, items)
@@ -63,7 +68,7 @@ def _score(case: Case, _: Gate, items: list[str]) -> Observation:
     totals = case.totals(*items)
     if totals.mean is None:
         return _NOTHING
-    losses = (_lost(case, item, totals.n) for item in items)
+    losses = (_lost(case, item, totals.n) for item in items if case.details)
     return Observation(value=totals.mean, losses=tuple(loss for loss in losses if loss.lost))
 
 
@@ -83,7 +88,7 @@ def _axis(case: Case, gate: Gate, items: list[str]) -> Observation:
     value = totals.axis_means[axis]
     if value is None:
         return _NOTHING
-    each = {item: case.totals(item) for item in items}
+    each = {item: case.totals(item) for item in items if case.details}
     lost = {item: (found.n - found.axes[axis]) / totals.n for item, found in each.items()}
     return Observation(value=value, losses=_losses(lost))
 
@@ -133,7 +138,7 @@ def _errors(case: Case, _gate: Gate, _items: list[str]) -> Observation:
     """Observe how many rows were no answers, and how many answers could not be scored."""
     marks = case.run.marks
     counts = {
-        item: sum(n for values, n in found.items() if None in values)
+        item: sum(n for values, n in found.items() if lacks(values))
         for item, found in marks.items.items()
     }
     return Observation(value=Fraction(marks.errors + marks.unscored), losses=_losses(counts))

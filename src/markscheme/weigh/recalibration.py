@@ -7,24 +7,26 @@ stand, as long as the axes that gave them are the same, so every run can be weig
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect_right, insort
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show
 from markscheme.vocabulary import Exam, Outcome, Rubric
 from markscheme.weigh.gates import judge
-from markscheme.weigh.marks import Marks
 from markscheme.weigh.outcomes import GateReport
 from markscheme.weigh.runs import Run
 from markscheme.weigh.summaries import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from markscheme.vocabulary import AxisSpec
+
+    Ranks = dict[Fraction | None, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,7 @@ class _Weighed:
 
     past: Past
     run: Run
+    complete: bool
     before: Fraction | None
     after: Fraction | None
     old: GateReport
@@ -126,10 +129,17 @@ def recalibrate(
     exams: dict[str, list[_Weighed]] = {}
     for one in weighed:
         exams.setdefault(one.past.exam.fingerprint, []).append(one)
+    ranks = {
+        exam: (
+            _ranks(one.before for one in found if one.complete),
+            _ranks(one.after for one in found if one.complete),
+        )
+        for exam, found in exams.items()
+    }
     return Recalibration(
         rubric=new.fingerprint,
-        runs=tuple(_rescored(one, exams[one.past.exam.fingerprint]) for one in weighed),
-        rankings=tuple(map(_ranking, exams.values())),
+        runs=tuple(_rescored(one, ranks[one.past.exam.fingerprint]) for one in weighed),
+        rankings=tuple(_ranking(found, ranks[exam]) for exam, found in exams.items()),
         proposals=tuple(
             _proposal(found, new, (baselines or {}).get(exam)) for exam, found in exams.items()
         ),
@@ -165,13 +175,7 @@ def _differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
 
 def reweighed(run: Run, new: Rubric) -> Run:
     """Return a run as one of the new rubric, its cells in the order of that rubric's axes."""
-    axes = tuple(spec.name for spec in new)
-    order = [run.marks.axes.index(axis) for axis in axes]
-    items = {
-        item: {tuple(values[at] for at in order): n for values, n in counts.items()}
-        for item, counts in run.marks.items.items()
-    }
-    marks = Marks(axes=axes, items=items, errors=run.marks.errors)
+    marks = run.marks.reordered(tuple(spec.name for spec in new))
     return dataclasses.replace(run, rubric=new.fingerprint, marks=marks)
 
 
@@ -183,32 +187,34 @@ def _weighed(past: Past, new: Rubric, baseline: Past | None) -> _Weighed:
     return _Weighed(
         past=past,
         run=run,
+        complete=run.marks.complete,
         before=Scale(past.rubric).totals(past.run.marks.counts()).mean,
         after=Scale(new).totals(run.marks.counts()).mean,
-        old=judge(past.rubric, past.exam, past.run, old_baseline),
-        new=judge(new, past.exam, run, new_baseline),
+        old=judge(past.rubric, past.exam, past.run, old_baseline, details=False),
+        new=judge(new, past.exam, run, new_baseline, details=False),
     )
 
 
-def _rescored(one: _Weighed, beside: Sequence[_Weighed]) -> Rescored:
-    ranked = one.run.marks.complete
-    complete = [other for other in beside if other.run.marks.complete]
+def _rescored(one: _Weighed, ranks: tuple[Ranks, Ranks]) -> Rescored:
+    before, after = ranks
     return Rescored(
         run=one.past.run.name,
         exam=one.past.exam.name,
         before=one.before,
         after=one.after,
-        rank_before=_rank(one.before, [c.before for c in complete]) if ranked else None,
-        rank_after=_rank(one.after, [c.after for c in complete]) if ranked else None,
+        rank_before=before.get(one.before) if one.complete else None,
+        rank_after=after.get(one.after) if one.complete else None,
         flips=tuple(_flips(one)),
     )
 
 
-def _rank(score: Fraction | None, scores: Sequence[Fraction | None]) -> int | None:
-    """Return the place of a score, 1 for the best; equal scores share a place."""
-    if score is None:
-        return None
-    return 1 + sum(other > score for other in scores if other is not None)
+def _ranks(scores: Iterable[Fraction | None]) -> Ranks:
+    """Return the place of each score, 1 for the best; equal scores share a place."""
+    places: Ranks = {}
+    known = [score for score in scores if score is not None]
+    for place, score in enumerate(sorted(known, reverse=True), start=1):
+        places.setdefault(score, place)
+    return places
 
 
 def _flips(one: _Weighed) -> Iterator[GateFlip]:
@@ -219,30 +225,39 @@ def _flips(one: _Weighed) -> Iterator[GateFlip]:
             yield GateFlip(gate=name, before=old.get(name), after=new.get(name))
 
 
-def _ranking(beside: Sequence[_Weighed]) -> Ranking:
-    complete = [one for one in beside if one.run.marks.complete]
-    counts = {"concordant": 0, "discordant": 0, "tied_before": 0, "tied_after": 0}
-    for one, other in combinations(complete, 2):
-        before = _sign(one.before, other.before)
-        after = _sign(one.after, other.after)
-        counts["concordant"] += before * after > 0
-        counts["discordant"] += before * after < 0
-        counts["tied_before"] += not before
-        counts["tied_after"] += not after
-    pairs = len(complete) * (len(complete) - 1) // 2
-    told_apart = (pairs - counts["tied_before"]) * (pairs - counts["tied_after"])
-    difference = counts["concordant"] - counts["discordant"]
+def _ranking(beside: Sequence[_Weighed], ranks: tuple[Ranks, Ranks]) -> Ranking:
+    """Count the pairs by sorting (Knight's way): there may be many runs, and more pairs."""
+    before, after = ranks
+    pairs = sorted((before[one.before], after[one.after]) for one in beside if one.complete)
+    every = len(pairs) * (len(pairs) - 1) // 2
+    tied_before, tied_after = (_tied(pair[at] for pair in pairs) for at in (0, 1))
+    discordant = _inversions([place for _, place in pairs])
+    concordant = every - tied_before - tied_after + _tied(pairs) - discordant
+    told_apart = (every - tied_before) * (every - tied_after)
     return Ranking(
         exam=beside[0].past.exam.name,
-        runs=len(complete),
-        tau=difference / sqrt(told_apart) if told_apart else None,
-        **counts,
+        runs=len(pairs),
+        concordant=concordant,
+        discordant=discordant,
+        tied_before=tied_before,
+        tied_after=tied_after,
+        tau=(concordant - discordant) / sqrt(told_apart) if told_apart else None,
     )
 
 
-def _sign(one: Fraction | None, other: Fraction | None) -> int:
-    difference = (one or 0) - (other or 0)
-    return (difference > 0) - (difference < 0)
+def _tied(values: Iterable[object]) -> int:
+    """Return how many pairs of these are equal."""
+    return sum(count * (count - 1) // 2 for count in Counter(values).values())
+
+
+def _inversions(places: list[int]) -> int:
+    """Return how many pairs stand in the wrong order, equal ones not counted."""
+    seen: list[int] = []
+    found = 0
+    for place in places:
+        found += len(seen) - bisect_right(seen, place)
+        insort(seen, place)
+    return found
 
 
 def _proposal(beside: Sequence[_Weighed], new: Rubric, baseline: Past | None) -> Proposal:
@@ -250,13 +265,13 @@ def _proposal(beside: Sequence[_Weighed], new: Rubric, baseline: Past | None) ->
     exam = beside[0].past.exam
     if baseline is not None and not any(why_not_reusable(baseline, new)):
         run = reweighed(baseline.run, new)
-        report = judge(new, exam, run)
+        report = judge(new, exam, run, details=False)
         if report.verdict is Outcome.PASS:
             score = Scale(new).totals(run.marks.counts()).mean
             because = f"it is the baseline now; under the new weights it scores {show(score)}"
             return Proposal(exam=exam.name, run=run.name, score=score, because=because)
     for one in reversed(beside):
-        if judge(new, exam, one.run).verdict is Outcome.PASS:
+        if judge(new, exam, one.run, details=False).verdict is Outcome.PASS:
             because = "it is the latest complete run that meets the gates of the new rubric"
             name = one.past.run.name
             return Proposal(exam=exam.name, run=name, score=one.after, because=because)
