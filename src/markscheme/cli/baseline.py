@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from markscheme.history.baselines import Standing
 
 _EPILOG = """\b
-Examples:
+Example:
   markscheme baseline set latest --note "release 1.4, shipped"
   markscheme baseline show"""
 

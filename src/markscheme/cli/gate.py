@@ -10,7 +10,7 @@ from markscheme.cli.exits import EXIT_OF, Exit, command_body
 from markscheme.cli.options import format_option, store_option
 
 _EPILOG = """\b
-Examples:
+Example:
   markscheme gate latest
   markscheme gate 3f2a --baseline release-1.4 --markdown comment.md
 

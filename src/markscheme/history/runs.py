@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.errors import StoreError, UsageError
+from markscheme.errors import StoreError, StoreInvalidError, UsageError
 from markscheme.history.documents import Documents
 from markscheme.keep import Run as Stored
 from markscheme.keep import RunStatus, open_store, place_of
@@ -24,8 +24,9 @@ from markscheme.weigh.runs import Run
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.keep import Store
+    from markscheme.keep import RunData, Store
     from markscheme.read.breakdowns import Published
+    from markscheme.vocabulary import Exam
 
 RESULTS = (".json", ".jsonl", ".ndjson")
 
@@ -121,33 +122,35 @@ class Runs:
     def load(self, runs: Iterable[Stored]) -> Iterator[Found]:
         """Yield stored runs with their marks and documents, without reading any answer."""
         stored = list(runs)
-        data = {found.run: found for found in self.store.run_data(run.id for run in stored)}
+        finished = [run.id for run in stored if run.status is RunStatus.FINISHED]
+        data = self.store.run_data(finished)
         for run in stored:
             rubric, exam = self._rubric(run), self.documents.exam(run.exam)
-            found = data.get(run.id)
-            marks = (
-                Marks.from_dict(found.marks)
-                if found
-                else Marks(
-                    axes=tuple(spec.name for spec in rubric),
-                    items={item.id: {} for item in exam.items},
-                )
+            decided = self._decided(run, data) if run.status is RunStatus.FINISHED else None
+            marks, measures = decided or (_no_marks(rubric, exam), Measures())
+            weighed = Run(
+                name=run.id,
+                rubric=run.rubric.fingerprint,
+                exam=run.exam.fingerprint,
+                marks=marks,
+                measures=measures,
+                subject=run.subject,
             )
-            yield Found(
-                past=Past(
-                    run=Run(
-                        name=run.id,
-                        rubric=run.rubric.fingerprint,
-                        exam=run.exam.fingerprint,
-                        marks=marks,
-                        measures=Measures.from_dict(found.measures) if found else Measures(),
-                        subject=run.subject,
-                    ),
-                    rubric=rubric,
-                    exam=exam,
-                ),
-                stored=run,
-            )
+            yield Found(past=Past(run=weighed, rubric=rubric, exam=exam), stored=run)
+
+    def _decided(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
+        """Return the marks and measures of the next run, which must be this one."""
+        found = next(data, None)
+        try:
+            if found is not None and found.run == run.id:
+                return Marks.from_dict(found.marks), Measures.from_dict(found.measures)
+        except ValueError as error:
+            raise self._damaged(run) from error
+        raise self._damaged(run)
+
+    def _damaged(self, run: Stored) -> StoreInvalidError:
+        what = f"the marks of the run `{run.id}` cannot be read"
+        return StoreInvalidError(f"the store `{self.store.place}` is damaged: {what}")
 
     def _rubric(self, run: Stored) -> Rubric:
         """Return the rubric of a run, or the one that was named: its gates may be newer."""
@@ -166,6 +169,11 @@ class Runs:
         run = run_of_published(published, rubric, exam, subject=subject)
         rows = tuple(row for _, row in published.records if row.get("subject") == run.subject)
         return Found(past=Past(run=run, rubric=rubric, exam=exam), rows=rows)
+
+
+def _no_marks(rubric: Rubric, exam: Exam) -> Marks:
+    axes = tuple(spec.name for spec in rubric)
+    return Marks(axes=axes, items={item.id: {} for item in exam.items})
 
 
 def is_open(found: Found) -> bool:

@@ -40,7 +40,10 @@ class Cursor(Protocol):
 
 
 class Database(ABC):
-    """One connection, one call at a time. Statements have `?` and `{words}` of the dialect."""
+    """One connection, used by one caller at a time.
+
+    Statements have `?` for values and `{words}` of the dialect.
+    """
 
     dialect: Dialect
     place: str

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
     from markscheme.keep.databases import Database
 
-PARTS = ("summary", "measures", "marks")
-_RUNS_AT_ONCE = 500
+_RUNS_AT_ONCE = 200
 
 
 def add_parts(database: Database, run: str, bodies: Mapping[str, str]) -> None:

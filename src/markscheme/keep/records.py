@@ -95,10 +95,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunData:
-    """What is decided about a finished run, as the plain data it was given as."""
+    """What gates decide on of a finished run, as the plain data it was given as."""
 
     run: str
-    summary: Mapping[str, Any]
     measures: Mapping[str, Any]
     marks: Mapping[str, Any]
 

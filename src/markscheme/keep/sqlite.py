@@ -36,7 +36,7 @@ class SqliteDatabase(Database):
                 uri=True,
                 timeout=patience,
                 isolation_level=None,
-                check_same_thread=False,  # a writer of files may pull rows in a thread of its own
+                check_same_thread=False,  # rows may flow through a thread of polars, one at a time
             )
         try:
             self._set_up(patience)

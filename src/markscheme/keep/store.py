@@ -11,7 +11,7 @@ from markscheme.errors import UsageError, shown
 from markscheme.keep import chunks
 from markscheme.keep.listing import find_run, list_runs
 from markscheme.keep.names import check_tag, new_id
-from markscheme.keep.parts import PARTS, add_parts, read_parts
+from markscheme.keep.parts import add_parts, read_parts
 from markscheme.keep.records import (
     Baseline,
     Chunk,
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """One connection to the store, one call at a time. When a call returns, all is on disk."""
+    """One connection to the store, for one caller at a time.
+
+    When a call returns, its record is on disk.
+    """
 
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
@@ -170,9 +173,9 @@ class Store:
             yield run, summary
 
     def run_data(self, runs: Iterable[str]) -> Iterator[RunData]:
-        """Yield what is decided about each of these runs that is finished, in their order."""
-        for run, (summary, measures, marks) in read_parts(self._database, runs, PARTS):
-            yield RunData(run=run, summary=summary, measures=measures, marks=marks)
+        """Yield what gates decide on of each of these runs that is finished, in their order."""
+        for run, (measures, marks) in read_parts(self._database, runs, ["measures", "marks"]):
+            yield RunData(run=run, measures=measures, marks=marks)
 
     # --- reading answers and cells ---
 

@@ -32,7 +32,7 @@ _SIGNS = {
     Outcome.UNDECIDED: "❔",
     Outcome.NOT_APPLICABLE: "⚪",
 }
-_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$])")
+_MARKUP = re.compile(r"([\\`*_\[\]<>#!|~&$])")
 _ALIVE = re.compile(r"(?<=@)|(?<=://)|(?<=www)(?=\.)|(?<=\\#)", re.IGNORECASE)
 
 

@@ -63,9 +63,7 @@ def _one_subject(published: Published, subject: str | None) -> str | None:
         raise UsageError(f"`{published.file}` holds no answers of the subject `{subject}`")
     if subject is None and len(found) > 1:
         names = ", ".join(f"`{name}`" for name in found)
-        raise UsageError(
-            f"`{published.file}` holds several subjects; name one (--subject): {names}"
-        )
+        raise UsageError(f"`{published.file}` holds several subjects; name one of {names}")
     return subject if subject is not None else next(iter(found), None)
 
 
