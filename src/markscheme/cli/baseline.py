@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Example:
   markscheme baseline set latest --note "release 1.4, shipped"
-  markscheme baseline show"""
+  markscheme baseline show --format json"""
 
 
 @click.group(name="baseline", epilog=_EPILOG)
