@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import traffic
 from markscheme import load_exam, load_rubric
+from markscheme.engines.scoring import Scoring
 from markscheme.history.recording import recording
-from markscheme.library import Scoring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def build(place: Path, runs: int, answers: int) -> float:
         with recording(rubric, exam, f"answers-{number}.jsonl", where=place) as recorder:
             if recorder:
                 scoring = Scoring(rubric, exam, keep=recorder.keep)
-                recorder.finish(scoring.result(scoring.frames(scoring.batches(rows))))
+                recorder.finish(scoring.result(scoring.frames(scoring.streamed(rows))))
     return time.process_time() - began
 
 

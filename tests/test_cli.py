@@ -388,6 +388,25 @@ atexit.register(lambda: print(sorted(loaded() & set({HEAVY!r}))))
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
 
 
+def test_scoring_and_judging_a_few_answers_load_no_more_than_they_need(project: Path) -> None:
+    unneeded = ["alembic", "numpy", "psycopg", "pyarrow", "ray", "scipy", "sqlalchemy", "zstandard"]
+    answers(project, {"item": "e-39-01", "output": "Ate."})
+    score = ["score", "-r", "tutor-capstone", "-e", "exam.yaml", "-a", "answers.jsonl"]
+    for words in (score, ["gate", "latest"], ["runs"]):
+        probe = (
+            "import atexit, sys\n"
+            "loaded = lambda: {name.partition('.')[0] for name in sys.modules}\n"
+            f"found = lambda: sorted(loaded() & set({unneeded!r}))\n"
+            "atexit.register(lambda: print(found(), file=sys.stderr))\n"
+            f"sys.argv = {['m', *words]!r}; from markscheme.cli.main import run; run()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", probe], cwd=project, capture_output=True, text=True, check=False
+        )
+        assert done.stderr.splitlines()[-1] == "[]", done.stderr
+        assert done.returncode in {0, 1, 4}, done.stderr
+
+
 def test_every_command_has_help_with_an_example() -> None:
     from markscheme.cli.main import COMMANDS  # noqa: PLC0415
 
