@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markscheme.library import lint
+from markscheme import LintReport, lint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -141,8 +141,9 @@ def complaint(text: str, file: Path) -> str:
     started = time.monotonic()
     try:
         found = lint(file).findings
-        repaired = lint(file, fix=True)
-        again = lint(file, fix=True) if repaired.fixed else repaired
+        repaired = again = lint(file, fix=True) if any(f.fix for f in found) else LintReport()
+        if repaired.fixed:
+            again = lint(file, fix=True)
     except Exception as error:  # noqa: BLE001 - that is what is looked for
         return f"{type(error).__name__}: {error}"
     if time.monotonic() - started > SLOWEST:
