@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 import tempfile
 import time
@@ -137,7 +138,7 @@ def mutants(count: int, seed: int) -> Iterator[tuple[Path, str]]:
 def complaint(text: str, file: Path) -> str:
     """Lint one document, and its repaired form; return what is wrong with how that went."""
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
-    lines = file.read_bytes().count(b"\n") + text.count("\r") + text.count("\u2028") + 2
+    lines = len(re.split("\r\n|[\n\r\x85\u2028\u2029]", text))
     started = time.monotonic()
     try:
         found = lint(file).findings
