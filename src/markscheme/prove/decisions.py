@@ -168,4 +168,5 @@ class _Telling:
         shown = told[:_NAMED] + ([f"{len(told) - _NAMED} more"] if len(told) > _NAMED else [])
         if len(told) == len(rest):
             return ", ".join(shown)
-        return ", ".join([*shown, f"the others {verdicts[0]}" if told else f"all {verdicts[0]}"])
+        others = "the others" if told or but is not None else "all"
+        return ", ".join([*shown, f"{others} {verdicts[0]}"])
