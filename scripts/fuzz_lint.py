@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markscheme.library import lint
+from markscheme import LintReport, lint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -137,12 +138,13 @@ def mutants(count: int, seed: int) -> Iterator[tuple[Path, str]]:
 def complaint(text: str, file: Path) -> str:
     """Lint one document, and its repaired form; return what is wrong with how that went."""
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
-    lines = file.read_bytes().count(b"\n") + text.count("\r") + text.count("\u2028") + 2
+    lines = len(re.split("\r\n|[\n\r\x85\u2028\u2029]", text))
     started = time.monotonic()
     try:
         found = lint(file).findings
-        repaired = lint(file, fix=True)
-        again = lint(file, fix=True) if repaired.fixed else repaired
+        repaired = again = lint(file, fix=True) if any(f.fix for f in found) else LintReport()
+        if repaired.fixed:
+            again = lint(file, fix=True)
     except Exception as error:  # noqa: BLE001 - that is what is looked for
         return f"{type(error).__name__}: {error}"
     if time.monotonic() - started > SLOWEST:

@@ -311,7 +311,7 @@ decision_table:
     assert found.code == "D009"
     assert found.message == (
         "TQ-2 improves from degraded to acceptable, and the decision falls from "
-        "go-with-monitoring to no-go (all superior)"
+        "go-with-monitoring to no-go (the others superior)"
     )
 
 

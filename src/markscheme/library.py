@@ -284,7 +284,7 @@ def lint(
     >>> report.ok, report.findings[1].code
     (True, 'E007')
     """
-    from markscheme.prove.linting import lint_sources
+    from markscheme.prove.files import lint_sources
 
     beside = [*([] if rubric is None else [rubric]), *exams]
     return lint_sources(sources, beside, _formats(), fix=fix)

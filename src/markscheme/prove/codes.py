@@ -21,13 +21,17 @@ class Code:
 CODES: Mapping[str, Code] = {
     "R001": Code("error", "the file cannot be read as YAML", "mend the syntax on this line"),
     "R002": Code("error", "the rubric does not keep to the format", "see docs/rubrics.md"),
-    "R003": Code("error", "the weights do not sum to 1", "make them sum to exactly 1, in decimals"),
+    "R003": Code(
+        "error",
+        "a weight is no share, or the weights do not sum to 1",
+        "give each axis a number from 0 to 1; together exactly 1, in decimals",
+    ),
     "R004": Code(
         "error",
         "the engine refuses the regular expression",
         "write it without look-around and back-references",
     ),
-    "R005": Code("error", "a gate on an unknown metric", "use a metric of docs/rubrics.md"),
+    "R005": Code("error", "a gate on an unknown metric", "use a metric of docs/gates.md"),
     "R006": Code("error", "a gate on an unknown axis", "name an axis of this rubric"),
     "R007": Code(
         "warning",

@@ -153,7 +153,8 @@ class _Telling:
             rises = f"{improves} to {verdicts[fall.better]}"
             falls = f"the decision falls from {fall.before} to {fall.after}"
             others = self._told(fall.vector, but=fall.query)
-            yield finding("D009", spot, f"{rises}, and {falls}{self.where} ({others})")
+            beside = f" ({others})" if others else ""
+            yield finding("D009", spot, f"{rises}, and {falls}{self.where}{beside}")
         if proof.too_good is not None:
             worst = proof.too_good.index(max(proof.too_good))
             told = f"with {self._told(proof.too_good)}, a missing verdict on {self.names[worst]}"
@@ -168,4 +169,5 @@ class _Telling:
         shown = told[:_NAMED] + ([f"{len(told) - _NAMED} more"] if len(told) > _NAMED else [])
         if len(told) == len(rest):
             return ", ".join(shown)
-        return ", ".join([*shown, f"the others {verdicts[0]}" if told else f"all {verdicts[0]}"])
+        others = "the others" if told or but is not None else "all"
+        return ", ".join([*shown, f"{others} {verdicts[0]}"])

@@ -217,5 +217,4 @@ def _shown(texts: Sequence[str]) -> str:
 
 
 def _some(named: Sequence[str]) -> str:
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return ", ".join(named[:_NAMED]) + more
+    return ", ".join(named[:_NAMED]) + (" and others" if len(named) > _NAMED else "")

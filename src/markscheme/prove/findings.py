@@ -70,8 +70,8 @@ class LintFinding:
 class LintReport:
     """What lint found in the files, in their order; `fixed` counts the repairs in each file."""
 
-    files: tuple[str, ...]
-    findings: tuple[LintFinding, ...]
+    files: tuple[str, ...] = ()
+    findings: tuple[LintFinding, ...] = ()
     fixed: Mapping[str, int] = field(default_factory=dict)
 
     def count(self, severity: Severity) -> int:

@@ -38,6 +38,7 @@ _CORE_SCHEMA: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?"), Decimal),
 )
 _MAY_BE_MORE = frozenset(["", *"+-.0123456789~nNtTfF"])  # first characters of what is no word
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _LONG_NUMBER = re.compile(r"[-+0-9.eE]{100,}")
 _NOT_A_NUMBER = re.compile(
     r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|[-+]?[0-9.]*[0-9][0-9.]*[eE][-+]?[0-9]{5,}"
@@ -111,7 +112,8 @@ def parse_tree(data: bytes, shown: str) -> Map:
         raise builder.refused(*refusal.problem) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
+        last = len(_LINE_BREAK.findall(text))  # the parser puts the end one line further
+        line = min(mark.line, last) + 1 if mark else 1
         raise builder.refused(line, "", f"not YAML: {error.problem or error.context}") from None
     except YAMLError as error:
         message = f"not YAML: {str(error).splitlines()[0]}"

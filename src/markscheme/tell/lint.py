@@ -98,7 +98,7 @@ def _result(found: LintFinding, index: int) -> dict[str, Any]:
         "ruleId": found.code,
         "ruleIndex": index,
         "level": str(found.severity),
-        "message": {"text": f"{named}{found.message}. {found.hint}"},
+        "message": {"text": f"{named}{found.message} ({found.hint})"},
         "locations": [{"physicalLocation": place}],
     }
 

@@ -79,7 +79,10 @@ def _fix(sources: Sequence[Source], formats: Formats) -> dict[str, int]:
     current, counts = list(sources), dict.fromkeys((s.file for s in sources), 0)
     for _ in range(_ROUNDS):
         found = lint_documents(current, formats)
-        current = [_mended(source, found, counts) for source in current]
+        mended = [_mended(source, found, counts) for source in current]
+        if mended == current:
+            break
+        current = mended
     for before, after in zip(sources, current, strict=True):
         if before.data != after.data:
             _write(Path(after.file), after.data)
