@@ -61,7 +61,7 @@ def test_the_public_names_are_exactly_these() -> None:
     assert names == set(markscheme.__all__)
     assert all(getattr(markscheme, name) is not None for name in markscheme.__all__)
     functions = {name for name in names if name[0].islower()}
-    assert functions == {"load_exam", "load_rubric", "score", "verify"}
+    assert functions == {"gate", "load_exam", "load_rubric", "score", "verify"}
 
 
 def test_everything_public_is_documented() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
+    from markscheme.history.judging import gate
     from markscheme.library import load_exam, load_rubric, score, verify
     from markscheme.vocabulary import (
         Allowance,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.marks import Marks
     from markscheme.weigh.measures import Measures
     from markscheme.weigh.outcomes import (
+        AxisChange,
         BaselineReport,
         Evidence,
         GateOutcome,
@@ -66,6 +68,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
+    "history.judging": "gate",
     "library": "load_exam load_rubric score verify",
     "vocabulary": (
         "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
@@ -74,7 +77,8 @@ _ROOMS = {
     "weigh.marks": "Marks",
     "weigh.measures": "Measures",
     "weigh.outcomes": (
-        "BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss NonInferiority"
+        "AxisChange BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss "
+        "NonInferiority"
     ),
     "weigh.results": "Result",
     "weigh.runs": "Run",
@@ -101,6 +105,7 @@ __all__ = [
     "AnswersError",
     "Attempts",
     "Axis",
+    "AxisChange",
     "AxisSpec",
     "BaselineLimit",
     "BaselineReport",
@@ -136,6 +141,7 @@ __all__ = [
     "UsageError",
     "Verification",
     "__version__",
+    "gate",
     "load_exam",
     "load_rubric",
     "score",

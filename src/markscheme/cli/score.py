@@ -65,7 +65,7 @@ def command(
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
     glimpse = Glimpse()
-    with recording(loaded, exam, answers, where=store, skip=no_store) as recorder:
+    with recording(loaded, exam, answers, where=store, skip=no_store, tag=tag) as recorder:
         scoring = Scoring(loaded, exam, keep=recorder.keep if recorder else None)
         frames = scoring.frames(watched(scoring.batches(answers), answers))
         with whole_document() as stream:
@@ -77,8 +77,8 @@ def command(
                 drain(frames)
             else:
                 write_frames(frames, destination, scoring.schema, scoring.result)
-        result = scoring.result(glimpse.frames)
-        say_stored(recorder.finish(result, tag) if recorder else [])
+            result = scoring.result(glimpse.frames)
+            say_stored(recorder.finish(result) if recorder else [])
     if format_ == "text":
         Page(loaded).run(result, hidden=glimpse.hidden, written=destination)
     return Exit.OK if result.summary.complete else Exit.UNDECIDED

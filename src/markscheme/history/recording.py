@@ -9,7 +9,7 @@ from markscheme import __version__
 from markscheme.errors import UsageError
 from markscheme.exact import number, ratio
 from markscheme.history.documents import exam_document, rubric_document
-from markscheme.keep import NewRun, Source, open_store
+from markscheme.keep import NewRun, Source, check_tag, open_store
 from markscheme.weigh.records import error_record, summary_record
 from markscheme.weigh.summaries import summarise
 
@@ -41,8 +41,11 @@ CELLS = ("got", "breakdown", "reading", "reason", "near_miss")
 class Recorder:
     """Keeps the answers of each subject as a run of its own."""
 
-    def __init__(self, store: Store, rubric: Rubric, exam: Exam, source: str | None) -> None:
+    def __init__(
+        self, store: Store, rubric: Rubric, exam: Exam, source: str | None, tag: str | None = None
+    ) -> None:
         self._store = store
+        self._tag = tag
         self._rubric = rubric
         self._exam = exam
         self._source = None if source is None else Source(name=source, digest=None)
@@ -78,7 +81,7 @@ class Recorder:
             source=self._source,
         )
 
-    def finish(self, result: Result, tag: str | None = None) -> list[str]:
+    def finish(self, result: Result) -> list[str]:
         """Close every run with what is decided about it; return their ids.
 
         A tag names one run, so the answers must be of one subject.
@@ -95,10 +98,11 @@ class Recorder:
                     marks=run.marks.to_dict(),
                 )
         runs = list(self._runs.values())
-        if tag is not None:
+        if self._tag is not None:
             if len(runs) != 1:
-                raise UsageError(f"a tag names one run; the answers gave {len(runs)}, all stored")
-            self._store.tag(runs[0], tag)
+                told = f"a tag names one run; the answers are of {len(runs):,} subjects"
+                raise UsageError(f"{told}, whose runs are stored without it")
+            self._store.tag(runs[0], self._tag)
         return runs
 
 
@@ -110,13 +114,18 @@ def recording(
     *,
     where: str | Path | None = None,
     skip: bool = False,
+    tag: str | None = None,
 ) -> Iterator[Recorder | None]:
     """Give a recorder to the store, which is made where it is not there; none to `skip` it."""
+    if tag is not None:
+        check_tag(tag)
     if skip:
+        if tag is not None:
+            raise UsageError("a run that is not stored cannot have a tag; leave out one of the two")
         yield None
         return
     with open_store(where, create=True) as store:
-        yield Recorder(store, rubric, exam, source)
+        yield Recorder(store, rubric, exam, source, tag)
 
 
 def counts_of(summary: Summary) -> dict[str, Any]:
