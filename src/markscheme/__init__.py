@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
+    from markscheme.history.judging import gate
     from markscheme.library import (
         audit,
         lint,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.marks import Marks
     from markscheme.weigh.measures import Measures
     from markscheme.weigh.outcomes import (
+        AxisChange,
         BaselineReport,
         Evidence,
         GateOutcome,
@@ -86,6 +88,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
+    "history.judging": "gate",
     "library": "audit lint load_exam load_rubric read_transcript score verify",
     "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
     "prove.audit": "AuditReport",
@@ -98,7 +101,8 @@ _ROOMS = {
     "weigh.marks": "Marks",
     "weigh.measures": "Measures",
     "weigh.outcomes": (
-        "BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss NonInferiority"
+        "AxisChange BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss "
+        "NonInferiority"
     ),
     "weigh.results": "Result",
     "weigh.runs": "Run",
@@ -126,6 +130,7 @@ __all__ = [
     "Attempts",
     "AuditReport",
     "Axis",
+    "AxisChange",
     "AxisSpec",
     "BaselineLimit",
     "BaselineReport",
@@ -174,6 +179,7 @@ __all__ = [
     "Verification",
     "__version__",
     "audit",
+    "gate",
     "lint",
     "load_exam",
     "load_rubric",

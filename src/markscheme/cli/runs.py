@@ -36,12 +36,12 @@ def command(
     format_: str,
 ) -> Exit:
     """List the stored runs, the newest first."""
-    from markscheme.history.runs import Runs
+    from markscheme.keep import open_store
     from markscheme.tell.listing import print_runs, runs_record
 
-    with Runs(store) as runs:
-        found = runs.store.runs(rubric=rubric, exam=exam, subject=subject, limit=limit)
-        document = runs_record(found, runs.store.tags(), runs.store.baselines())
+    with open_store(store, create=False) as kept:
+        found = kept.runs(rubric=rubric, exam=exam, subject=subject, limit=limit)
+        document = runs_record(found, kept.tags(), kept.present_baselines())
     if format_ == "json":
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:

@@ -145,8 +145,8 @@ def _score_here(
                 drain(frames)
             else:
                 write_frames(frames, destination, scoring.schema, scoring.result)
-        result = scoring.result(glimpse.frames)
-        say_stored(recorder.finish(result) if recorder else [])
+            result = scoring.result(glimpse.frames)
+            say_stored(recorder.finish(result) if recorder else [])
     if format_ == "text":
         Page(engine.rubric).run(result, hidden=glimpse.hidden, written=destination)
     return Exit.OK if result.summary.complete else Exit.UNDECIDED

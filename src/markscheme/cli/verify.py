@@ -1,10 +1,10 @@
-"""`markscheme verify`: is a published breakdown right?"""
+"""`markscheme verify`: are published breakdowns right?"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,11 +22,11 @@ Example:
 
 FILE is one per-item breakdown, a list of them, a whole result of `markscheme score`, or JSON lines.
 The exit code is 0 when every number follows from the others, 1 when one does not, 4 when nothing
-could be checked."""
+could be checked in a file."""
 
 
 @click.command(name="verify", epilog=_EPILOG)
-@click.argument("file", metavar="FILE")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--rubric",
     "-r",
@@ -36,20 +36,28 @@ could be checked."""
 )
 @format_option
 @command_body
-def command(file: str, rubric: str | None, format_: str) -> Exit:
-    """Recompute a published breakdown and say where it is wrong."""
+def command(files: tuple[str, ...], rubric: str | None, format_: str) -> Exit:
+    """Recompute published breakdowns and say where they are wrong."""
     from markscheme.library import verify
 
-    verification = verify(file, rubric)
-    code = _exit(verification)
+    found = {file: verify(file, rubric) for file in files}
+    codes = list(map(_exit, found.values()))
     if format_ == "json":
-        told = dataclasses.asdict(verification)
-        findings = told.pop("findings")
-        document = {"file": file, **told, "ok": code is Exit.OK, "findings": findings}
+        documents = [_document(*entry) for entry in found.items()]
+        document = documents[0] if len(documents) == 1 else {"files": documents}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join(_lines(verification)))
-    return code
+        for file, verification in found.items():
+            whose = f"{file}: " if len(found) > 1 else ""
+            click.echo("\n".join(_lines(verification, whose)))
+    return Exit.FAILED if Exit.FAILED in codes else max(codes)
+
+
+def _document(file: str, verification: Verification) -> dict[str, Any]:
+    told = dataclasses.asdict(verification)
+    findings = told.pop("findings")
+    ok = _exit(verification) is Exit.OK
+    return {"file": file, **told, "ok": ok, "findings": findings}
 
 
 def _exit(verification: Verification) -> Exit:
@@ -58,18 +66,19 @@ def _exit(verification: Verification) -> Exit:
     return Exit.OK if verification.checked else Exit.UNDECIDED
 
 
-def _lines(verification: Verification) -> Iterator[str]:
+def _lines(verification: Verification, whose: str) -> Iterator[str]:
     yield from map(str, verification.findings)
     unjudged, checked = verification.not_judged_anew, verification.checked
     if unjudged:
         yield (
-            f"the leading axis could not be judged anew in {unjudged} of {checked} "
+            f"{whose}the leading axis could not be judged anew in {unjudged} of {checked} "
             "(no usable got and expected)"
         )
     wrong = len(verification.findings)
     verdict = f"{wrong} wrong" if wrong else "all follow from each other"
     unscored = f", {verification.unscored} unscored" if verification.unscored else ""
     if checked or wrong:
-        yield f"{checked} breakdown{'' if checked == 1 else 's'} checked{unscored}: {verdict}"
+        told = f"{checked} breakdown{'' if checked == 1 else 's'} checked"
+        yield f"{whose}{told}{unscored}: {verdict}"
     else:
-        yield f"nothing was checked: the file holds no breakdown{unscored}"
+        yield f"{whose}nothing was checked: the file holds no breakdown{unscored}"

@@ -39,12 +39,7 @@ def standing_baselines(
     runs: Runs, *, rubric: str | None = None, exam: str | None = None, last: int = LAST_RUNS
 ) -> Iterator[Standing]:
     """Yield the present baseline of each rubric and exam, with the trend of the last runs."""
-    seen: set[tuple[str, str]] = set()
-    for baseline in runs.store.baselines(rubric=rubric, exam=exam):
-        key = (baseline.rubric, baseline.exam)
-        if key in seen:
-            continue
-        seen.add(key)
+    for baseline in runs.store.present_baselines(rubric=rubric, exam=exam):
         found = runs.find(baseline.run)
         latest = runs.store.runs(rubric=baseline.rubric, exam=baseline.exam, limit=last)
         finished = [run for run in reversed(latest) if run.status is RunStatus.FINISHED]

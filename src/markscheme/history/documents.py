@@ -59,12 +59,15 @@ class Documents:
         """Return the exam of a run."""
         if named.digest not in self._exams:
             body = self._store.document(named.digest).body
-            exam = exam_of_text(body, f"{self._store.place}, exam {named.name}")
+            try:
+                exam = exam_of_text(body, f"{self._store.place}, exam {named.name}")
+            except InputError as error:
+                raise self._unreadable("exam", named, str(error)) from error
             if exam.fingerprint != named.fingerprint:
                 raise self._unreadable("exam", named, "its fingerprint is another one")
             self._exams[named.digest] = exam
         return self._exams[named.digest]
 
     def _unreadable(self, kind: str, named: DocumentName, why: str) -> StoreInvalidError:
-        told = f"the {kind} `{named.name}` in the store `{self._store.place}` cannot be used"
-        return StoreInvalidError(f"{told}; name its file with --{kind} ({why})")
+        told = f"the {kind} `{named.name}` in the store `{self._store.place}`"
+        return StoreInvalidError(f"{told} cannot be used by this markscheme: {why}")

@@ -14,7 +14,7 @@ from markscheme.weigh.records import summary_record
 from markscheme.weigh.summaries import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from markscheme.history.runs import Found, Runs
     from markscheme.vocabulary import Rubric
@@ -38,20 +38,30 @@ def recalibrate_runs(
     baselines = {
         found.past.exam.fingerprint: found.past
         for found in (
-            runs.find(baseline.run) for baseline in reversed(runs.store.baselines(rubric=new.name))
+            runs.find(baseline.run) for baseline in runs.store.present_baselines(rubric=new.name)
         )
     }
     recalibration = weigh_anew([found.past for found in history], new, baselines)
-    return recalibration, _applied(runs, history, new) if apply else {}
+    if not apply:
+        return recalibration, {}
+    digest = rubric_document(new).digest
+    there = {run.rescored_from: run.id for run in stored if run.rubric.digest == digest}
+    return recalibration, _applied(runs, history, new, there)
 
 
-def _applied(runs: Runs, history: Sequence[Found], new: Rubric) -> dict[str, str]:
+def _applied(
+    runs: Runs, history: Sequence[Found], new: Rubric, there: Mapping[str | None, str]
+) -> dict[str, str]:
+    """Store the runs that are not there yet under the new rubric."""
     store, ids = runs.store, dict[str, str]()
     document = rubric_document(new)
     for found in history:
         past, old = found.past, found.stored
         same = past.rubric.fingerprint == new.fingerprint
         if old is None or same or any(why_not_reusable(past, new)):
+            continue
+        if old.id in there:
+            ids[old.id] = there[old.id]
             continue
         run = reweighed(past.run, new)
         summary = summarise(new, past.exam, run.marks, [(run.subject, run.marks)])

@@ -9,7 +9,7 @@ from markscheme import __version__
 from markscheme.errors import UsageError
 from markscheme.exact import number, ratio
 from markscheme.history.documents import exam_document, rubric_document
-from markscheme.keep import NewRun, Source, open_store
+from markscheme.keep import NewRun, Source, check_tag, open_store
 from markscheme.weigh.records import error_record, summary_record
 from markscheme.weigh.summaries import summarise
 
@@ -106,7 +106,8 @@ class Recorder:
         runs = list(self._runs.values())
         if self._tag is not None:
             if len(runs) != 1:
-                raise UsageError(f"a tag names one run; the answers gave {len(runs)}, all stored")
+                told = f"a tag names one run; the answers are of {len(runs):,} subjects"
+                raise UsageError(f"{told}, whose runs are stored without it")
             self._store.tag(runs[0], self._tag)
         return runs
 
@@ -122,7 +123,11 @@ def recording(
     skip: bool = False,
 ) -> Iterator[Recorder | None]:
     """Give a recorder to the store, which is made where it is not there; none to `skip` it."""
+    if tag is not None:
+        check_tag(tag)
     if skip:
+        if tag is not None:
+            raise UsageError("a run that is not stored cannot have a tag; leave out one of the two")
         yield None
         return
     with open_store(where, create=True) as store:

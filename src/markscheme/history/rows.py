@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,9 +12,11 @@ import polars as pl
 
 from markscheme.errors import UsageError
 from markscheme.exact import number, recovered
+from markscheme.history.runs import is_open
 from markscheme.mark.frames import Frames
 from markscheme.mark.scoring import score_of
 from markscheme.vocabulary import RowError
+from markscheme.weigh.marks import Marks
 from markscheme.weigh.results import Result
 from markscheme.weigh.summaries import summarise
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from markscheme.history.runs import Found, Runs
     from markscheme.keep import Store
     from markscheme.vocabulary import Rubric
+    from markscheme.weigh.marks import Values
 
 
 class StoredRows:
@@ -34,6 +39,7 @@ class StoredRows:
         self._stored = found.stored
         self._store = store
         self._frames = Frames(found.past.rubric, found.past.exam)
+        self._marks = self._counted() if is_open(found) else found.past.run.marks
         self.schema = self._frames.schema
 
     def frames(self) -> Iterator[pl.DataFrame]:
@@ -43,7 +49,7 @@ class StoredRows:
             kept = pl.concat([answers, cells], how="horizontal")
             yield self._frames.completed(kept, _weighed(self._past.rubric, kept["breakdown"]))
         positions = {item.id: at for at, item in enumerate(self._past.exam.items)}
-        missing = self._past.run.marks.missing
+        missing = self._marks.missing
         if missing:
             who = self._stored.subject
             yield self._frames.missing([(who, positions[item]) for item in missing])
@@ -51,7 +57,7 @@ class StoredRows:
     def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
         """Return the run as a result, with the given rows of it."""
         past, kept = self._past, list(frames)
-        run = past.run
+        run = dataclasses.replace(past.run, marks=self._marks)
         return Result(
             rubric=past.rubric,
             exam=past.exam,
@@ -60,6 +66,16 @@ class StoredRows:
             errors=self._errors(),
             each_run=lambda: [run],
         )
+
+    def _counted(self) -> Marks:
+        """Count the cells of a run that was never finished, and so has no marks."""
+        run, axes = self._stored.id, [spec.name for spec in self._past.rubric]
+        items: dict[str, Counter[Values]] = {item.id: Counter() for item in self._past.exam.items}
+        for answers, cells in zip(self._store.answers(run), self._store.cells(run), strict=True):
+            rows = cells["breakdown"].struct.unnest().select(axes)
+            for item, *values in rows.insert_column(0, answers["item"]).iter_rows():
+                items[item][_recovered(values)] += 1
+        return Marks(axes=tuple(axes), items=items)
 
     def _errors(self) -> tuple[RowError, ...]:
         for _, summary in self._store.summaries([self._stored.id]):
@@ -94,9 +110,13 @@ def _weighed(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
 def _exact(
     rubric: Rubric, doubles: tuple[float | None, ...]
 ) -> tuple[float | None, dict[str, float | None]]:
-    values = [None if value is None else recovered(Decimal(repr(value))) for value in doubles]
+    values = _recovered(doubles)
     weighted = {
         spec.name: None if value is None else number(Fraction(spec.weight) * value)
         for spec, value in zip(rubric, values, strict=True)
     }
-    return number(score_of(rubric, values)), weighted
+    return number(score_of(rubric, list(values))), weighted
+
+
+def _recovered(doubles: Iterable[float | None]) -> Values:
+    return tuple(None if value is None else recovered(Decimal(repr(value))) for value in doubles)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -154,14 +155,17 @@ class Runs:
 
     def _rubric(self, run: Stored) -> Rubric:
         """Return the rubric of a run, or the one that was named: its gates may be newer."""
-        if self._context.rubric is None:
-            return self.documents.rubric(run.rubric)
-        return _loaded(self._context.rubric)
+        return self._named_rubric or self.documents.rubric(run.rubric)
+
+    @cached_property
+    def _named_rubric(self) -> Rubric | None:
+        named = self._context.rubric
+        return named if named is None or isinstance(named, Rubric) else load_rubric(named)
 
     def _published(self, path: Path, beside: Past | None) -> Found:
         published, subject = read_published(path), self._context.subject
         if beside is None:
-            rubric = _loaded(self._context.rubric or _rubric_named_by(published))
+            rubric = self._named_rubric or load_rubric(_rubric_named_by(published))
             exam = load_exam(*(self._context.exams or _exams_named_by(published)), rubric=rubric)
         else:
             rubric, exam = beside.rubric, beside.exam
@@ -187,10 +191,6 @@ def _is_file(name: str) -> bool:
         return path.suffix.lower() in RESULTS and path.is_file()
     except (OSError, ValueError):
         return False
-
-
-def _loaded(rubric: Rubric | str | Path) -> Rubric:
-    return rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
 
 
 def _rubric_named_by(published: Published) -> str:

@@ -5,6 +5,7 @@
 cells are `frames` in chunks, and `names` is how a run is called.
 """
 
+from markscheme.keep.names import check_tag
 from markscheme.keep.opening import open_store
 from markscheme.keep.places import PLACE, VARIABLE, place_of
 from markscheme.keep.records import (
@@ -41,6 +42,7 @@ __all__ = (
     "Source",
     "Store",
     "Tag",
+    "check_tag",
     "open_store",
     "place_of",
 )

@@ -247,6 +247,15 @@ class Store:
         query += " ORDER BY number DESC" + ("" if limit is None else f" LIMIT {int(limit)}")
         return self._database.records(query, [*given.values()], _baseline)
 
+    def present_baselines(
+        self, *, rubric: str | None = None, exam: str | None = None
+    ) -> list[Baseline]:
+        """Return the baseline of each rubric and exam that has one."""
+        newest: dict[tuple[str, str], Baseline] = {}
+        for baseline in self.baselines(rubric=rubric, exam=exam):
+            newest.setdefault((baseline.rubric, baseline.exam), baseline)
+        return list(newest.values())
+
     def add_outcomes(self, run: str, *, baseline: str | None, outcomes: Mapping[str, Any]) -> None:
         """Record what the gates said of a run, and of which baseline run."""
         self._database.change(

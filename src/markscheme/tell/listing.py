@@ -48,10 +48,7 @@ def runs_record(
     names: dict[str, list[str]] = {}
     for tag in tags:
         names.setdefault(tag.run, []).append(tag.name)
-    present: dict[tuple[str, str], str] = {}
-    for baseline in baselines:
-        present.setdefault((baseline.rubric, baseline.exam), baseline.run)
-    is_baseline = set(present.values())
+    is_baseline = {baseline.run for baseline in baselines}
     return {
         "runs": [
             {**run_record(run), "tags": names.get(run.id, []), "baseline": run.id in is_baseline}

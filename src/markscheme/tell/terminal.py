@@ -244,7 +244,7 @@ class Page:
             line = Text(f"{gate.level.value} gate {gate.name}: ")
             line.append(_SAID[found.outcome], style=_STYLES[found.outcome])
             line.append(f" ({found.because}{target})")
-            self.out.print(line, highlight=False)
+            self.out.print(line, highlight=False, soft_wrap=True)
 
 
 _SAID = {
