@@ -318,6 +318,7 @@ def nobody() -> Iterator[Path]:
 
 
 def test_a_folder_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MARKSCHEME_STORE")
     with nobody() as folder:
         monkeypatch.chdir(folder)
         folder.chmod(stat.S_IRUSR | stat.S_IXUSR)

@@ -39,7 +39,11 @@ def _folder_above() -> Path | None:
 
 
 def _file(path: Path) -> Path:
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except PermissionError:  # opening it will say so
+        is_folder = False
+    if is_folder:
         raise UsageError(f"the store `{path}` is a folder; name a file in it, or no store at all")
     return path
 
