@@ -21,7 +21,7 @@ ACTION = YAML(typ="safe").load(ROOT / "action.yml")
 HOOKS = YAML(typ="safe").load(ROOT / ".pre-commit-hooks.yaml")
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
 JUDGE = STEPS["Score and judge"]
-LANDS_LATER = {"lint"}
+LANDS_LATER = {"lint"}  # the command comes with another change
 DOCS = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
 
