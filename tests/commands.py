@@ -5,17 +5,20 @@ from __future__ import annotations
 import io
 import json
 import os
+import stat
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+import tempfile
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from markscheme.cli.main import _outcome
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 RUBRIC = """\
 rubric: words
@@ -136,3 +139,19 @@ def exam_text(*items: str, name: str = "questions") -> str:
         for item in items
     )
     return f"exam: {name}\nitems:\n{''.join(entries)}"
+
+
+@contextmanager
+def nobody() -> Iterator[Path]:
+    """Be somebody whom file permissions bind, in a folder of their own."""
+    mine = os.geteuid()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if mine == 0:
+            os.chown(folder, 65534, -1)
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            folder.chmod(stat.S_IRWXU)
+            os.seteuid(mine)

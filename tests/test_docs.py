@@ -5,14 +5,17 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from commands import here
 from markscheme import load_rubric
-from markscheme.cli.main import COMMANDS
+from markscheme.cli.main import COMMANDS, main
 from markscheme.mark.axes import AXES
 from markscheme.mark.normalise import STEPS
 from markscheme.read.gates import MODELS
@@ -28,6 +31,20 @@ def headings(name: str) -> set[str]:
 
 def test_every_command_has_a_section() -> None:
     assert set(COMMANDS) <= headings("commands.md")
+
+
+def test_every_option_of_a_command_is_in_its_section() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    sections = {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
+    everywhere = {"--format", "--store", "--help"}
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        inner = list(command.commands.values()) if isinstance(command, click.Group) else [command]
+        for parameter in (parameter for one in inner for parameter in one.params):
+            option = max(parameter.opts, key=len)
+            if option.startswith("--") and option not in everywhere:
+                assert option in sections[name], f"{name} does not say what {option} is"
 
 
 def test_every_axis_has_a_section_that_names_its_parameters() -> None:
@@ -91,6 +108,19 @@ def test_the_example_of_the_readme_is_what_the_command_prints(tmp_path: Path) ->
     )
     printed = [line.rstrip() for line in done.stdout.decode().splitlines()]
     assert printed == wanted.splitlines()
+
+
+def test_the_story_of_the_readme_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARKSCHEME_STORE", str(tmp_path / "store.db"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = readme.split("```console\n")[2].partition("```")[0].splitlines()
+    commands = [line.removeprefix("$ markscheme ") for line in lines if line.startswith("$ ")]
+    done = [here(*shlex.split(command)) for command in commands]
+    assert [one.code for one in done] == [0, 0, 1, 1]
+    printed = iter(re.sub(r"\b[0-9a-f]{12}\b", "ID", done[-1].out).splitlines())
+    for line in lines[len(commands) :]:
+        if line != "…":
+            assert re.sub(r"\b[0-9a-f]{12}\b", "ID", line) in printed, line
 
 
 def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> None:

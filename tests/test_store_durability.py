@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commands import nobody
 from markscheme.cli.exits import Exit, command_body
 from markscheme.errors import MarkschemeError, StoreError, StoreInvalidError, StoreUnavailableError
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
@@ -299,22 +300,6 @@ def test_damage_anywhere_in_the_file_is_told_or_harmless(
         path.write_bytes(damaged)
         with suppress(MarkschemeError):
             everything(path)
-
-
-@contextmanager
-def nobody() -> Iterator[Path]:
-    """Be somebody whom file permissions bind, in a folder of their own."""
-    mine = os.geteuid()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if mine == 0:
-            os.chown(folder, 65534, -1)
-            os.seteuid(65534)
-        try:
-            yield folder
-        finally:
-            folder.chmod(stat.S_IRWXU)
-            os.seteuid(mine)
 
 
 def test_a_folder_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

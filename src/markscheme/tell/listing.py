@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from markscheme.keep import Baseline, Run, Tag
 
 
+_NAME = 24  # so wide is a name in the table at most
+
+
 def run_record(run: Run) -> dict[str, Any]:
     """Return what is known of one stored run without reading what it holds."""
     counts = run.counts or {}
@@ -64,8 +67,10 @@ def print_runs(document: dict[str, Any]) -> None:
         out.print("no run is stored that fits")
         return
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for name in ("run", "started (UTC)", "subject", "exam", "rubric"):
+    for name in ("run", "started (UTC)"):
         table.add_column(name, no_wrap=True)
+    for name in ("subject", "exam", "rubric"):
+        table.add_column(name, overflow="ellipsis", max_width=_NAME)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("answers", justify="right", no_wrap=True)
     table.add_column("", overflow="fold")

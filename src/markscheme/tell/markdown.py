@@ -125,8 +125,8 @@ def _failing(report: Report) -> Iterator[str]:
     ]
     if not failing:
         return
-    what = "other items that do not pass" if told else "items that do not pass"
-    yield f"\n<details><summary>{len(failing):,} {what}</summary>\n"
+    other = "other items" if told else "items"
+    yield f"\n<details><summary>Not passing: {len(failing):,} {other}</summary>\n"
     for item in failing[:_ITEMS_SHOWN]:
         yield f"- {code(item.item)}: {sentence(item_line(item, report.past.rubric))}"
         yield from _reasons(item.answers, report)
