@@ -20,7 +20,9 @@ settings.load_profile("steady")
 
 @pytest.fixture(autouse=True)
 def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Let every test, and every command that it runs, store to a file of its own."""
+    """Let every test, and every command that it runs, store to a file of its own; on no CI."""
+    for variable in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(variable, raising=False)
     place = tmp_path_factory.mktemp("store") / "markscheme.db"
     monkeypatch.setenv("MARKSCHEME_STORE", str(place))
     return place

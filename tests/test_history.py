@@ -7,6 +7,7 @@ import json
 import random
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll
 from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit, Frozen
 from markscheme.weigh.distribution import Distribution, describe
+from markscheme.weigh.gates import judge
 from markscheme.weigh.recalibration import Past, recalibrate, why_not_reusable
 from markscheme.weigh.records import distribution_record, recalibration_record
 from markscheme.weigh.trends import drifts, runs_needed
@@ -238,6 +240,50 @@ def test_the_rank_correlation_is_that_of_scipy(cells: list[tuple[int, int]]) -> 
         assert tau == pytest.approx(stats.kendalltau(before, after).statistic)
     else:
         assert tau is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12))
+def test_pairs_and_places_are_counted_as_one_would_by_hand(cells: list[tuple[int, int]]) -> None:
+    found = recalibrate([past(f"p{at}", *cell) for at, cell in enumerate(cells)], NEW)
+    counted = {"concordant": 0, "discordant": 0, "tied_before": 0, "tied_after": 0}
+    for one, other in combinations(found.runs, 2):
+        assert None not in {one.before, one.after, other.before, other.after}
+        before, after = one.before - other.before, one.after - other.after  # type: ignore[operator]
+        counted["concordant"] += before * after > 0
+        counted["discordant"] += before * after < 0
+        counted["tied_before"] += before == 0
+        counted["tied_after"] += after == 0
+    (ranking,) = found.rankings
+    assert {name: getattr(ranking, name) for name in counted} == counted
+    for one in found.runs:
+        better = sum(other.after > one.after for other in found.runs)  # type: ignore[operator]
+        assert one.rank_after == 1 + better
+
+
+@given(*[st.tuples(st.integers(0, 4), st.integers(0, 4))] * 2, st.booleans())
+def test_judging_without_details_decides_the_same(
+    cell: tuple[int, int],
+    before: tuple[int, int],
+    required: bool,  # noqa: FBT001
+) -> None:
+    limit = BaselineLimit(
+        max_drop=TWO_PERCENT, suspicious_rise=TWO_PERCENT, evidence_required=required
+    )
+    axis = dataclasses.replace(BAR, name="axis", metric="axis", axis="right", tags={"t": "a"})
+    keep = dataclasses.replace(KEEP, baseline=limit)
+    share = dataclasses.replace(BAR, name="share", metric="passed")
+    judged_by = rubric("0.8", BAR, keep, axis, share)
+    run, baseline = run_of("now", *cell), run_of("then", *before)
+    whole, brief = (
+        judge(judged_by, EXAM, run, baseline, details=details) for details in (True, False)
+    )
+    assert (whole.verdict, whole.because) == (brief.verdict, brief.because)
+    for one, other in zip(whole.outcomes, brief.outcomes, strict=True):
+        assert (one.outcome, one.observed, one.margin) == (
+            other.outcome,
+            other.observed,
+            other.margin,
+        )
 
 
 def test_the_same_weights_change_nothing() -> None:

@@ -54,6 +54,14 @@ def test_an_unknown_name_says_which_there_are(project: Project) -> None:
     assert "latest~1" in done.err
 
 
+def test_a_file_of_another_format_says_which_formats_are_results(project: Project) -> None:
+    project.stored(*[FULL] * 4, words=("-o", project.folder / "o.csv"))
+    done = project.judge(project.folder / "o.csv")
+    assert done.code == 2
+    assert "those end in .json, .jsonl, .ndjson" in done.err
+    assert project.judge("\0.json").code == 2
+
+
 def test_a_tag_that_is_set_again_names_the_newer_run(project: Project) -> None:
     for outputs in ([WRONG] * 4, [FULL] * 4):
         project.score(*outputs, words=("--tag", "release"))

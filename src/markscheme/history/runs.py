@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,6 +107,9 @@ class Runs:
         except (UsageError, StoreError) as error:
             if Path(name).suffix.lower() in RESULTS:
                 raise UsageError(f"`{name}`: there is no such result file") from error
+            if os.path.isfile(name):  # noqa: PTH113 - never raises, whatever the name
+                allowed = ", ".join(RESULTS)
+                raise UsageError(f"`{name}` is no result file; those end in {allowed}") from error
             raise
         if beside is None:
             self._check_context(stored)
@@ -186,11 +190,7 @@ def is_open(found: Found) -> bool:
 
 
 def _is_file(name: str) -> bool:
-    path = Path(name)
-    try:
-        return path.suffix.lower() in RESULTS and path.is_file()
-    except (OSError, ValueError):
-        return False
+    return Path(name).suffix.lower() in RESULTS and os.path.isfile(name)  # noqa: PTH113 - same
 
 
 def _rubric_named_by(published: Published) -> str:
