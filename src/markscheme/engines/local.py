@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from markscheme.read.answers import answer_files, parts_of
+from markscheme.read.answers import answer_files, is_folder, parts_of
 from markscheme.read.answers.limits import USUAL
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Local:
         self.exam = exam
         self.answers = answers
         self._files = answer_files(answers)
-        self.is_folder = bool(self._files) and Path(answers).is_dir()
+        self.is_folder = is_folder(answers)
         self._workers = self._usual_workers() if workers is None else workers
         self._processes: Processes | None = None
         self._open = ExitStack()

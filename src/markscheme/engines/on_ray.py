@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from markscheme.errors import UsageError
-from markscheme.read.answers import Attempts, Part, answer_files, lines_in, parts_of
+from markscheme.read.answers import (
+    Attempts,
+    Part,
+    answer_files,
+    is_folder,
+    lines_in,
+    parts_of,
+)
 from markscheme.vocabulary import RowError
 from markscheme.weigh.aggregate import Counts
 
@@ -75,7 +82,7 @@ class OnRay:
         self.rubric = rubric
         self.exam = exam
         self.answers = answers
-        self.is_folder = Path(answers).is_dir()
+        self.is_folder = is_folder(answers)
         self._files = [path.resolve() for path in answer_files(answers)]
         if not self._files:
             raise UsageError(f"`{answers}`: Ray reads .jsonl and .parquet, a file or a folder")

@@ -2,7 +2,8 @@
 
 The blocks of a file become lines (`lines`) or records (`records`), those become raw rows (`jsonl`,
 `delimited`, `parquet`), and those become answers or error rows (`taking`): all at once where they
-are regular (`columns`), else by the definition of a row (`rows`). The `ledger` finds repeats. Large
+are regular (`columns`), else by the definition of a row (`rows`); lines that are written `alike`
+become columns without ever being rows. The `ledger` finds repeats. Large
 files and folders are read in `parts`, each by itself.
 """
 
@@ -13,7 +14,14 @@ from markscheme.read.answers.ledger import Attempts, Ledger, strike_repeats
 from markscheme.read.answers.limits import Limits
 from markscheme.read.answers.memory import read_rows
 from markscheme.read.answers.opening import read_answers
-from markscheme.read.answers.parts import Part, answer_files, lines_in, parts_of, read_part
+from markscheme.read.answers.parts import (
+    Part,
+    answer_files,
+    is_folder,
+    lines_in,
+    parts_of,
+    read_part,
+)
 
 __all__ = (
     "AnswerBatch",
@@ -23,6 +31,7 @@ __all__ = (
     "Limits",
     "Part",
     "answer_files",
+    "is_folder",
     "lines_in",
     "parts_of",
     "read_answers",

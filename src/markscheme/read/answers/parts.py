@@ -8,6 +8,7 @@ together knows how many lines went before.
 from __future__ import annotations
 
 import codecs
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,14 +60,24 @@ def answer_files(source: str | Path) -> list[Path]:
     path = Path(source)
     if str(source) in {"", "-"}:
         return []
-    if path.is_dir():
+    if is_folder(path):
         return _files_in(path)
     refuse_unless_readable(path)
     return [path] if path.suffix.lower() in _IN_PARTS and path.is_file() else []
 
 
+def is_folder(source: str | Path) -> bool:
+    """Whether this is a folder; a name that no file can have is none, and fails to open later."""
+    with suppress(OSError, ValueError):
+        return Path(source).is_dir()
+    return False
+
+
 def _files_in(folder: Path) -> list[Path]:
-    found = sorted(path for path in folder.iterdir() if not path.name.startswith(_UNSEEN))
+    try:
+        found = sorted(path for path in folder.iterdir() if not path.name.startswith(_UNSEEN))
+    except OSError as error:
+        raise AnswersError([problem_in(folder, f"this cannot be read: {error.strerror}")]) from None
     if not found:
         raise AnswersError([problem_in(folder, "this folder holds no files of answers")])
     odd = [path.name for path in found if path.suffix.lower() not in _IN_PARTS]
