@@ -12,7 +12,6 @@ import socket
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from markscheme.errors import UsageError
@@ -29,6 +28,7 @@ from markscheme.weigh.aggregate import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
     from types import TracebackType
 
     import polars as pl

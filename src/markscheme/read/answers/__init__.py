@@ -3,8 +3,8 @@
 The blocks of a file become lines (`lines`) or records (`records`), those become raw rows (`jsonl`,
 `delimited`, `parquet`), and those become answers or error rows (`taking`): all at once where they
 are regular (`columns`), else by the definition of a row (`rows`); lines that are written `alike`
-become columns without ever being rows. The `ledger` finds repeats. Large
-files and folders are read in `parts`, each by itself.
+become columns without ever being rows. The `ledger` finds repeats. Large files and folders are read
+in `parts`, each by itself.
 """
 
 from markscheme.read.answers.batch import AnswerBatch
