@@ -275,7 +275,7 @@ def test_judging_without_details_decides_the_same(
     judged_by = rubric("0.8", BAR, keep, axis, share)
     run, baseline = run_of("now", *cell), run_of("then", *before)
     whole, brief = (
-        judge(judged_by, EXAM, run, baseline, details=details) for details in (True, False)
+        judge(judged_by, EXAM, run, baseline, detailed=detailed) for detailed in (True, False)
     )
     assert (whole.verdict, whole.because) == (brief.verdict, brief.because)
     for one, other in zip(whole.outcomes, brief.outcomes, strict=True):
