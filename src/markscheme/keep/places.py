@@ -39,7 +39,7 @@ def _folder_above() -> Path | None:
 
 
 def _file(path: Path) -> Path:
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - never raises, also where we may not look
         raise UsageError(f"the store `{path}` is a folder; name a file in it, or no store at all")
     return path
 
