@@ -375,6 +375,17 @@ def test_a_store_that_cannot_be_written_can_still_be_judged() -> None:
         assert "the outcome is not recorded: " in done.err
 
 
+def test_a_store_in_a_folder_that_may_not_be_looked_into_is_told(own_store: Path) -> None:
+    own_store.parent.chmod(0o700)
+    with nobody() as folder:
+        project = Project(folder)
+        project.store = own_store
+        done = project.score(*[FULL] * 4)
+        assert done.code == 2
+        assert "check that it and its folder" in done.err
+        assert project.run("runs").code == 2
+
+
 def test_a_run_that_cannot_be_stored_is_told_before_it_is_scored() -> None:
     with nobody() as folder:
         project = Project(folder)

@@ -85,7 +85,7 @@ class Runs:
         if self._where is not None or self._store is not None:
             return True
         place = place_of(None)
-        return not isinstance(place, Path) or place.exists()
+        return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - same
 
     @property
     def documents(self) -> Documents:

@@ -39,11 +39,7 @@ def _folder_above() -> Path | None:
 
 
 def _file(path: Path) -> Path:
-    try:
-        is_folder = path.is_dir()
-    except PermissionError:  # opening it will say so
-        is_folder = False
-    if is_folder:
+    if os.path.isdir(path):  # noqa: PTH112 - never raises, also where we may not look
         raise UsageError(f"the store `{path}` is a folder; name a file in it, or no store at all")
     return path
 
