@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from markscheme.read.answers import AnswerBatch
     from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
-REMEMBERED = 50_000
+REMEMBERED = 16_000
 _LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
 _LARGEST = 2**63
 _CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
