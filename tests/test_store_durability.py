@@ -303,7 +303,6 @@ def test_damage_anywhere_in_the_file_is_told_or_harmless(
 
 
 def test_a_folder_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MARKSCHEME_STORE", raising=False)
     with nobody() as folder:
         monkeypatch.delenv("MARKSCHEME_STORE", raising=False)
         monkeypatch.chdir(folder)
