@@ -299,7 +299,7 @@ def test_damage_anywhere_in_the_file_is_told_or_harmless(
             damaged[int(place * len(sound))] = byte
         path.write_bytes(damaged)
         with suppress(MarkschemeError):
-            everything(path)
+            assert everything(path)
 
 
 def test_a_folder_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

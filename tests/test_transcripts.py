@@ -519,7 +519,7 @@ def test_forcing_the_wrong_format_is_no_crash(name: str, tmp_path: Path) -> None
     empty.write_bytes(b"")
     for path in [*sorted(LOGS.rglob("*.json*")), empty]:
         with suppress(MarkschemeError):
-            read_transcripts(path, name)
+            assert all(found.format == name for _, found in read_transcripts(path, name))
 
 
 def test_several_sessions_need_a_name() -> None:
