@@ -263,7 +263,7 @@ def test_small_files_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "a.jsonl"
     path.write_text("{}\n")
     assert local.Local(RUBRIC, EXAM, path, None)._workers == 1
-    path.write_bytes(b" " * 20_000_000)
+    path.write_bytes(b" " * 10_000_000)
     assert local.Local(RUBRIC, EXAM, path, None)._workers == 2
 
 

@@ -97,10 +97,10 @@ class SqliteDatabase(Database):
                 return StoreInvalidError(f"{told} is not a database of markscheme; {_DAMAGED}")
             case sqlite3.SQLITE_CORRUPT:
                 return StoreInvalidError(f"{told} is damaged: {error}; {_DAMAGED}")
-            case sqlite3.SQLITE_ERROR if str(error).startswith("no such"):
-                return StoreInvalidError(f"{told} is damaged: {error}; {_DAMAGED}")
-            case _:
+            case _ if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
                 return None
+            case _:  # our statements are sound, so what they meet is not
+                return StoreInvalidError(f"{told} is damaged: {error}; {_DAMAGED}")
         return StoreUnavailableError(f"{told} {why}")
 
 
