@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -57,7 +56,7 @@ def read_answers(
     path = Path(source)
     refuse_unless_readable(path)
     if path.suffix.lower() != ".parquet":
-        return _ahead(_text_answers(path, known, ledger, fields, limits))
+        return _text_answers(path, known, ledger, fields, limits)
     if path.stat().st_size == 0:
         return iter(())
     from markscheme.read.answers.parquet import read_parquet
@@ -99,15 +98,6 @@ def _text_answers(
             yield from read_jsonl(blocks, known=known, ledger=ledger, fields=fields, limits=limits)
         else:
             yield from read_delimited(blocks, known=known, ledger=ledger, file=file, limits=limits)
-
-
-def _ahead(batches: Iterator[AnswerBatch]) -> Iterator[AnswerBatch]:
-    """Yield the batches, each read while the one before is worked on: polars leaves room for it."""
-    with ThreadPoolExecutor(max_workers=1) as reader:
-        coming = reader.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = reader.submit(next, batches, None)
-            yield batch
 
 
 @contextmanager
