@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports documents audit fuzz pytest fix schemas exams pins bench peers clean
+.PHONY: help demo test check lint types imports documents audit fuzz pytest fix schemas catalogues exams pins bench peers clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -63,6 +63,9 @@ fix: $(VENV)/.dev ## format and repair what ruff can repair
 
 schemas: $(VENV)/.run ## write the JSON Schemas of the rubric and exam formats anew
 	$(BIN)/python scripts/build_schemas.py
+
+catalogues: $(VENV)/.dev ## collect what pages say for translation, and compile the catalogues
+	$(BIN)/python scripts/build_catalogues.py
 
 exams: $(VENV)/.run ## write the built-in exams anew from the verb table
 	$(BIN)/python scripts/build_exams.py

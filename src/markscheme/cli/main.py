@@ -51,13 +51,40 @@ class LazyGroup(click.Group):
         named = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
         module = importlib.import_module(f"markscheme.cli.{named}")
         command: click.Command = module.command
-        return command
+        return speaking(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from the table above."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def speaking(command: click.Command) -> click.Command:
+    """Give a command, or each command of a group, the option that names its language."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            speaking(inner)
+    elif not any(parameter.name == "lang" for parameter in command.params):
+        command.params.append(
+            click.Option(
+                ["--lang"],
+                type=click.Choice(["en", "es"]),
+                expose_value=False,
+                is_eager=True,
+                callback=_speak,
+                help="The language of pages and reports.  [default: that of the locale]",
+            )
+        )
+    return command
+
+
+def _speak(ctx: click.Context, parameter: click.Parameter, language: str | None) -> None:
+    del parameter
+    if not ctx.resilient_parsing:
+        from markscheme.tell.language import language_of_the_locale, speak
+
+        speak(language or language_of_the_locale())
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
