@@ -307,7 +307,7 @@ def _formats() -> Formats:
     )
 
 
-def compare(
+def compare(  # noqa: PLR0913 - one parameter per option of the command
     rubric: Rubric | str | Path,
     exam: Exam | str | Path,
     ratings: str | Path | Iterable[Rating | Mapping[str, Any]],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Frozen(dict[str, Any]):
+class Frozen(dict[Any, Any]):
     """A mapping that cannot be changed, and that has a hash. `Frozen.of` freezes what is inside."""
 
     __slots__ = ()

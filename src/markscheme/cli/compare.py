@@ -29,7 +29,7 @@ decision. RUN RUN compares stored runs or result files in pairs: 0 when no run i
 first by more than the margin, 1 when one is, 4 when that cannot be told."""
 
 
-class _Number(click.ParamType):
+class _Number(click.ParamType[Decimal]):
     name = "number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Decimal:

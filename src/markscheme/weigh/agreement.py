@@ -65,7 +65,8 @@ def alpha_ordinal(units: Sequence[Unit]) -> Fraction | None:
     observed = Fraction(0)
     for counts in shared:
         apart = sum(
-            counts[c] * counts[k] * _distance(c, k, totals) for c, k in combinations(counts, 2)
+            (counts[c] * counts[k] * _distance(c, k, totals) for c, k in combinations(counts, 2)),
+            Fraction(0),
         )
         observed += 2 * apart / (counts.total() - 1)
     expected = 2 * sum(
@@ -100,7 +101,7 @@ def ac2_quadratic(units: Sequence[Unit], categories: Sequence[int]) -> Fraction 
         for k in categories
     }
     q = len(categories)
-    weights = sum(_weight(a, b, categories) for a in categories for b in categories)
+    weights = sum((_weight(a, b, categories) for a in categories for b in categories), Fraction(0))
     spread = sum((share * (1 - share) for share in shares.values()), Fraction(0))
     chance = weights / (q * (q - 1)) * spread
     return (agreed - chance) / (1 - chance) if chance != 1 else None

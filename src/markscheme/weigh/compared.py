@@ -7,11 +7,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.verdicts import VerdictRules
 from markscheme.vocabulary import Allowance, Frozen
 from markscheme.weigh.advice import monitoring, plain_words, what_next
 from markscheme.weigh.agreement import agreement
-from markscheme.weigh.comparing import Contest, aggregate, mean_of, scores_of
+from markscheme.weigh.comparing import Contest, aggregate, mean_of
 from markscheme.weigh.comparison import CheckSummary, Comparison, MetricSummary, Query, Sides
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.figures import (
@@ -25,11 +24,13 @@ from markscheme.weigh.figures import (
 from markscheme.weigh.observing import together
 from markscheme.weigh.operating import operating
 from markscheme.weigh.proportions import clopper_pearson
+from markscheme.weigh.scores import scores_of
 from markscheme.weigh.sensitivity import flips
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from markscheme.verdicts import VerdictRules
     from markscheme.vocabulary import Rating
     from markscheme.weigh.agreement import Agreement
     from markscheme.weigh.comparison import Observed

@@ -12,16 +12,15 @@ from markscheme.errors import DocumentError, Problem, UsageError, shown
 from markscheme.exact import mean, show
 from markscheme.sentences import sentence
 from markscheme.verdicts import Bounds, DecisionTable, VerdictRule, VerdictRules
-from markscheme.vocabulary import Frozen
+from markscheme.vocabulary import Exam, Frozen, Rubric
 from markscheme.weigh.comparison import Aggregate, Query, Ruling, Sides
+from markscheme.weigh.scores import scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from markscheme.vocabulary import Exam, Item, Rating, Rubric
-
-Scores = dict[tuple[str, str, str], dict[str, int]]
-"""The scores of each (item, variant, axis) by rater."""
+    from markscheme.vocabulary import Item, Rating
+    from markscheme.weigh.scores import Scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,15 +221,6 @@ class Contest:
                 named = ", ".join(f"{item} ({modes[item]})" for item in items)
                 parts.append(f"{len(items)} {verdict}: {named}")
         return "; ".join(parts)
-
-
-def scores_of(ratings: Iterable[Rating]) -> Scores:
-    """Return the scores by item, variant and axis; notes have none."""
-    scores: Scores = defaultdict(dict)
-    for rating in ratings:
-        if rating.score is not None:
-            scores[rating.item, rating.variant, rating.axis][rating.rater] = rating.score
-    return scores
 
 
 def _known(value: Fraction | None) -> Fraction:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from markscheme.verdicts import Decided
 from markscheme.vocabulary import Cell, Exam, Frozen, Rating, Rubric
-
-if TYPE_CHECKING:
-    from markscheme.weigh.figures import Statistics
+from markscheme.weigh.figures import Statistics
 
 MEANINGFUL = 2
 """From so many points on, a difference on one axis means something."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,12 +11,13 @@ from markscheme.weigh.agreement import Agreement
 from markscheme.weigh.operating import Operating
 from markscheme.weigh.outcomes import NonInferiority
 from markscheme.weigh.power import POWER, detectable, pairs_needed
+from markscheme.weigh.proportions import Clustered
 from markscheme.weigh.sensitivity import Flip
 from markscheme.weigh.sign_flips import SignFlip, pairs_for, sign_flip, smallest_p
 from markscheme.weigh.statistics import Sample, holm, t_cdf
 
 if TYPE_CHECKING:
-    from markscheme.weigh.proportions import Clustered
+    from collections.abc import Mapping, Sequence
 
 CONFIDENCE = 0.95
 ALPHA = Fraction(1, 20)

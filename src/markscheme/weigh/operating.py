@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -100,7 +101,7 @@ class _VerdictChances:
             half = (self._averages[1] - self._averages[0]) / 2
             edges = [average + half for average in self._averages[:-1]]
             below = [0, *(self._below(edge - centre) for edge in edges), _PARTS]
-            self._known[centre] = [b - a for a, b in zip(below, below[1:], strict=False)]
+            self._known[centre] = [b - a for a, b in pairwise(below)]
         return self._known[centre]
 
     def _below(self, distance: Fraction) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markscheme.verdicts import Decided
 from markscheme.vocabulary import Rating
-from markscheme.weigh.comparing import scores_of
+from markscheme.weigh.scores import scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

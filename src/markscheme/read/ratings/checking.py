@@ -6,7 +6,6 @@ A cell that nobody rated stays missing; it never becomes a number.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from markscheme.errors import InputError, shown
 from markscheme.read.complaints import guess
 from markscheme.read.ratings.rows import COLUMNS, RawRow, RawRows, read_rows, text_of
-from markscheme.vocabulary import Rating
+from markscheme.vocabulary import Exam, Rating, Rubric
 
 if TYPE_CHECKING:
-    from markscheme.vocabulary import Exam, Rubric
+    from collections.abc import Collection, Iterable, Mapping
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 _LONGEST_NOTE = 100_000
