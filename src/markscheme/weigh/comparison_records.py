@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from markscheme.weigh.figures import Paired, PairedAxis, Statistics
     from markscheme.weigh.operating import Chances, Operating
+    from markscheme.weigh.proportions import Clustered
     from markscheme.weigh.sensitivity import Flip
 
 
@@ -63,14 +64,15 @@ def _query(query: Query) -> dict[str, Any]:
         "meaningful_axes": list(query.meaningful_axes),
         "because": query.because,
         "baseline_below_floor": query.baseline_below_floor,
-        "axes": {axis: _sides(sides) for axis, sides in query.axes.items()},
+        "axes": {axis: sides_record(sides) for axis, sides in query.axes.items()},
         "missing": list(query.missing),
         "notes": [_note(rating) for rating in query.notes],
         "order": list(query.order),
     }
 
 
-def _sides(sides: Sides) -> dict[str, Any]:
+def sides_record(sides: Sides) -> dict[str, Any]:
+    """Return the numbers of both variants and their difference."""
     return {
         "baseline": number(sides.baseline),
         "candidate": number(sides.candidate),
@@ -102,8 +104,8 @@ def _aggregate(part: Aggregate) -> dict[str, Any]:
     return {
         "queries": part.queries,
         "n": part.n,
-        **_sides(part.mean),
-        "axes": {axis: _sides(sides) for axis, sides in part.axes.items()},
+        **sides_record(part.mean),
+        "axes": {axis: sides_record(sides) for axis, sides in part.axes.items()},
         "verdicts": dict(part.verdicts),
     }
 
@@ -111,8 +113,8 @@ def _aggregate(part: Aggregate) -> dict[str, Any]:
 def _metric(metric: MetricSummary) -> dict[str, Any]:
     return {
         "n": metric.n,
-        **_sides(metric.mean),
-        "items": {item: _sides(sides) for item, sides in metric.pairs.items()},
+        **sides_record(metric.mean),
+        "items": {item: sides_record(sides) for item, sides in metric.pairs.items()},
     }
 
 
@@ -169,7 +171,17 @@ def statistics_record(found: Statistics) -> dict[str, Any]:
         "guarantee": None
         if found.guarantee is None
         else dict(zip(("worst", "lower", "upper"), found.guarantee, strict=True)),
+        "clustered": None if found.clustered is None else _clustered(found.clustered),
         "plain": list(found.plain),
+    }
+
+
+def _clustered(found: Clustered) -> dict[str, Any]:
+    return {
+        "clusters": found.clusters,
+        "mean": number(found.mean),
+        "standard_error": found.standard_error,
+        "interval": {"confidence": 0.95, "lower": found.lower, "upper": found.upper},
     }
 
 
