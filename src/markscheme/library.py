@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from markscheme.prove.recorded import Recorded
     from markscheme.read.breakdowns import Published
     from markscheme.read.cases import Cases
+    from markscheme.tell.sittings import Shown
     from markscheme.transcript import Transcript
     from markscheme.vocabulary import Answer, Axis, Rating
     from markscheme.weigh.comparison import Comparison, Observed
@@ -364,6 +365,41 @@ def _observed(
         if not any(one.variant == variant for one in found):
             raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")
     return found
+
+
+def answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> list[Shown]:
+    """Return the answers of a file as raters see them: one for each item and subject.
+
+    Of several attempts the first is rated. Rows that are no answers are refused.
+    """
+    from markscheme.read.answers import read_answers
+    from markscheme.tell.sittings import Shown
+
+    if not rubric.scales:
+        raise UsageError(f"the rubric `{rubric.name}` has no axis of kind `scale` to rate")
+    prompts = {item.id: item.prompt for item in exam.items}
+    first: dict[tuple[str, str], tuple[int, Shown]] = {}
+    problems: list[Problem] = []
+
+    def complain(line: int, field: str, message: str) -> None:
+        problems.append(Problem(file=str(answers), line=line, field=field, message=message))
+
+    for batch in read_answers(answers, items=prompts):
+        for error in batch.errors:
+            complain(error.line, "row", error.reason)
+        rows = batch.table().iter_rows(named=True)
+        for row, text in zip(rows, batch.output_texts(), strict=True):
+            item, variant, attempt = row["item"], row["subject"], row["attempt"]
+            if variant is None:
+                complain(row["line"], "subject", "is missing; it names the variant of the answer")
+            elif attempt <= first.get((item, variant), (attempt, None))[0]:
+                shown = Shown(item=item, variant=variant, prompt=prompts[item], text=text)
+                first[item, variant] = (attempt, shown)
+    if not (first or problems):
+        complain(1, "", "holds no answer")
+    if problems:
+        raise AnswersError(problems)
+    return [shown for _, shown in first.values()]
 
 
 def _rubric_named_by(published: Published) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -128,12 +129,18 @@ def axis_rows(found: Comparison) -> Rows:
                 signed(axis.paired.mean),
                 interval(axis.paired),
                 f"{axis.paired.wins} / {axis.paired.losses} / {axis.paired.ties}",
-                show(axis.p),
-                show(axis.p_holm),
+                chance(axis.p),
+                chance(axis.p_holm),
             )
             for axis in found.statistics.axes
         ),
     ]
+
+
+def chance(p: Fraction | None, places: int = 4) -> str:
+    """Return a p-value; one that is small is not shown as 0."""
+    least = Fraction(1, 10**places)
+    return f"< {show(least, places)}" if p is not None and p < least else show(p, places)
 
 
 def interval(paired: Paired) -> str:
@@ -180,7 +187,7 @@ def statistics_lines(found: Statistics) -> Iterator[str]:
             "mean difference {mean}, 95 % t interval {interval}, exact sign-flip p {p} ({n} pairs)",
             mean=signed(paired.mean),
             interval=interval(paired),
-            p=show(paired.flips.two_sided, 6) if paired.flips else "–",
+            p=chance(paired.flips.two_sided if paired.flips else None, 6),
             n=paired.n,
         )
         evidence = found.non_inferiority
@@ -188,7 +195,7 @@ def statistics_lines(found: Statistics) -> Iterator[str]:
             "no worse than {margin} down: {outcome} (exact p {p})",
             margin=show(found.margin, 2),
             outcome=evidence.outcome.value,
-            p=show(found.non_inferiority_p, 6),
+            p=chance(found.non_inferiority_p, 6),
         )
     if found.agreement is not None:
         agreed = found.agreement

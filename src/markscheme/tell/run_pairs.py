@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show
-from markscheme.tell.comparisons import ComparisonPage, interval, markdown_table, statistics_lines
+from markscheme.tell.comparisons import (
+    ComparisonPage,
+    chance,
+    interval,
+    markdown_table,
+    statistics_lines,
+)
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import sentence as safe
 from markscheme.tell.verdicts import signed
@@ -54,8 +60,8 @@ def _pair_row(pair: RunPair) -> tuple[str, ...]:
         signed(paired.mean),
         interval(paired),
         f"{paired.wins} / {paired.losses} / {paired.ties}",
-        show(paired.flips.two_sided, 6) if paired.flips else "–",
-        show(pair.p_holm, 6),
+        chance(paired.flips.two_sided if paired.flips else None),
+        chance(pair.p_holm),
         outcome_words(pair.statistics.non_inferiority.outcome),
     )
 
@@ -90,7 +96,7 @@ def axis_rows(pair: RunPair) -> Rows:
                 show(sides.candidate),
                 signed(sides.difference),
                 f"{paired.wins} / {paired.losses} / {paired.ties}",
-                show(axis.p_holm),
+                chance(axis.p_holm),
             )
         )
     return [header, *rows]
@@ -112,7 +118,7 @@ def tag_rows(pair: RunPair) -> Rows:
             str(tag.paired.n),
             signed(tag.paired.mean),
             f"{tag.paired.wins} / {tag.paired.losses} / {tag.paired.ties}",
-            show(tag.p_holm),
+            chance(tag.p_holm),
         )
         for tag in lost[:_GROUPS_SHOWN]
     ]
@@ -137,7 +143,7 @@ def pair_lines(pair: RunPair) -> Iterator[str]:
         before=passed.baseline_only,
         candidate=pair.candidate,
         after=passed.candidate_only,
-        p=show(passed.two_sided),
+        p=chance(passed.two_sided),
     )
     moved = [(item, sides) for item, sides in pair.items.items() if (sides.difference or 0) < 0]
     moved.sort(key=lambda one: (one[1].difference, one[0]))
