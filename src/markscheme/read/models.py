@@ -60,7 +60,7 @@ Scalar = StrictStr | bool | int | Number
 class Model(BaseModel):
     """Strict: no unknown key, no silent change of type."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class RubricModel(Model):
@@ -84,7 +84,7 @@ class RubricModel(Model):
 class ItemModel(BaseModel):
     """One item; keys beside these three are what axes expect of it."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
     id: Name
     prompt: Annotated[Text, Field(min_length=1)]

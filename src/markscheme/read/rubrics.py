@@ -52,8 +52,10 @@ def rubric_of(
     complaints = Complaints(tree, file)
     head = cast("RubricModel | None", complaints.check(RubricModel, tree))
     inherited = _inherited_steps(tree, steps, complaints)
-    axes = _read_axes(tree, inherited, axis_models(kinds, tuple(steps)), kinds, complaints)
-    names = [entry.get("name") for _, entry in iterate(tree.get("axes"))]
+    entries = [entry for _, entry in iterate(tree.get("axes"))]
+    named = {kind: kinds[kind] for kind in kinds if any(kind == e.get("kind") for e in entries)}
+    axes = _read_axes(tree, inherited, axis_models(named, tuple(steps)), kinds, complaints)
+    names = [entry.get("name") for entry in entries]
     gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
     rules, table = read_decisions(tree, complaints)
     _check_unique(tree.get("axes"), ("axes",), "name", complaints)
@@ -104,7 +106,7 @@ def _read_axes(
         path = ("axes", index)
         kind = entry.get("kind") if isinstance(entry, Map) else None
         if not isinstance(kind, str) or kind not in models:
-            _complain_of_kind(entry, path, models, complaints)
+            _complain_of_kind(entry, path, kinds, complaints)
             continue
         model = complaints.check(models[kind], entry, path) or _without_common(models[kind], entry)
         if model is not None:
@@ -128,7 +130,7 @@ def _without_common(model: type[AxisModel], entry: Any) -> AxisModel | None:
 def _complain_of_kind(
     entry: Any,
     path: tuple[str | int, ...],
-    models: Mapping[str, type[AxisModel]],
+    kinds: Collection[str],
     complaints: Complaints,
 ) -> None:
     """Complain of an axis whose kind is not known, and of what every axis has, but no more."""
@@ -140,8 +142,8 @@ def _complain_of_kind(
     complaints.check(AxisModel, common, path)
     kind = entry.get("kind")
     if isinstance(kind, str):
-        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(models)}"
-        complaints.add((*path, "kind"), message + guess(kind, models))
+        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(kinds)}"
+        complaints.add((*path, "kind"), message + guess(kind, kinds))
 
 
 def _expects_problems(spec: AxisSpec) -> Iterator[tuple[str, str]]:
