@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from markscheme.errors import UsageError
+from markscheme.errors import AnswersError, Problem, UsageError
 from markscheme.mark.axes import AXES
 from markscheme.mark.normalise import STEPS
 from markscheme.mark.scoring import expectation_of, item_problems
@@ -23,6 +23,7 @@ from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from decimal import Decimal
 
     import polars as pl
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from markscheme.read.breakdowns import Published
     from markscheme.read.cases import Cases
     from markscheme.transcript import Transcript
-    from markscheme.vocabulary import Answer, Axis
+    from markscheme.vocabulary import Answer, Axis, Rating
+    from markscheme.weigh.comparison import Comparison, Observed
     from markscheme.weigh.results import Result
     from markscheme.weigh.verification import Verification
 
@@ -303,6 +305,65 @@ def _formats() -> Formats:
         usual=[*(axis() for axis in by_default), *other],
         exams=built_in("exams"),
     )
+
+
+def compare(  # noqa: PLR0913 - one parameter per option of the command
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    ratings: str | Path | Iterable[Rating | Mapping[str, Any]],
+    *,
+    baseline: str,
+    candidate: str,
+    answers: Answers | None = None,
+    observed: Iterable[Observed] = (),
+    margin: Decimal | None = None,
+    allow_gaps: bool = False,
+) -> Comparison:
+    """Compare a candidate with a baseline by ratings: verdicts, decision, honest statistics.
+
+    `ratings` are a file (CSV or JSON lines) or rows. `answers` are marked by the axes of the rubric
+    and shown beside the verdicts, a variant being the subject of an answer; so are other things
+    `observed`. `margin` is the loss up to which the candidate counts as no worse; without one it
+    is taken from the verdict rules. With `allow_gaps` a query that is not rated whole has no
+    verdict; otherwise ratings with gaps are refused.
+
+    Raises:
+        UsageError: the rubric has no scales, rules or table, or the variants are one.
+        InputError: the ratings, or the modes of the exam, are not what they must be.
+    """
+    from markscheme.read.ratings import Raters, read_ratings
+    from markscheme.weigh.compared import compare_ratings
+    from markscheme.weigh.comparing import Contest
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    contest = Contest(rubric=rubric, exam=exam, baseline=baseline, candidate=candidate)
+    raters = Raters(rubric=rubric, exam=exam, variants=contest.variants, gaps=allow_gaps)
+    found = read_ratings(ratings, raters)
+    seen = () if answers is None else _observed(rubric, exam, answers, contest.variants)
+    return compare_ratings(contest, found, [*seen, *observed], margin)
+
+
+def _observed(
+    rubric: Rubric, exam: Exam, answers: Answers, variants: tuple[str, str]
+) -> tuple[Observed, ...]:
+    """Mark the answers of two variants."""
+    from markscheme.weigh.observing import observed_in
+
+    if not rubric.axes:
+        raise UsageError(f"the rubric `{rubric.name}` marks nothing; leave the answers out")
+    result = score(rubric, exam, answers)
+    file = str(answers) if isinstance(answers, str | Path) else "answers"
+    if result.errors:
+        raise AnswersError(
+            Problem(file=row.file or file, line=row.line, field=row.item or "", message=row.reason)
+            for row in result.errors
+        )
+    found = observed_in(result.frame.iter_rows(named=True), variants)
+    for variant in variants:
+        if not any(one.variant == variant for one in found):
+            raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")
+    return found
 
 
 def _rubric_named_by(published: Published) -> str:

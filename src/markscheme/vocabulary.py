@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Frozen(dict[str, Any]):
+class Frozen(dict[Any, Any]):
     """A mapping that cannot be changed, and that has a hash. `Frozen.of` freezes what is inside."""
 
     __slots__ = ()
@@ -237,6 +237,59 @@ class AxisSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleAxis:
+    """An axis that people rate and nothing marks: whole numbers, each with its anchor.
+
+    It has no weight: the average of a variant is the plain mean of its scales.
+    """
+
+    name: str
+    question: str
+    anchors: Mapping[int, str]
+    title: str = ""
+
+    @property
+    def lowest(self) -> int:
+        """The lowest score that can be given."""
+        return min(self.anchors)
+
+    @property
+    def highest(self) -> int:
+        """The highest score that can be given."""
+        return max(self.anchors)
+
+    @property
+    def label(self) -> str:
+        """The name, with the title where there is one."""
+        return f"{self.name} {self.title}".rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteAxis:
+    """What a rater says in words: it has no score and decides nothing."""
+
+    name: str
+    question: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """One person's or judge's score of one axis on one answer; no score where it is a note only.
+
+    `line` is where it stands in its file.
+    """
+
+    item: str
+    variant: str
+    rater: str
+    axis: str
+    score: int | None
+    note: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
     """How far a score may move: a share of the baseline's score (`2%`), or points (`0.02`)."""
 
@@ -302,7 +355,8 @@ class Gate:
 class Rubric:
     """Axes with weights that sum to exactly 1, and the gates on what they add up to.
 
-    For comparisons it may have verdict rules and a decision table, and then it may lack axes.
+    For comparisons it may have scales that people rate, notes, verdict rules and a decision table,
+    and then it may lack axes that are marked.
 
     An item passes when its mean over its attempts is at least `pass_mark`, which like the gates
     changes no score. `source` is the text it was read from.
@@ -318,6 +372,8 @@ class Rubric:
     source: str = field(default="", compare=False, repr=False)
     verdict_rules: VerdictRules | None = None
     decision_table: DecisionTable | None = None
+    scales: tuple[ScaleAxis, ...] = ()
+    notes: tuple[NoteAxis, ...] = ()
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)

@@ -23,6 +23,8 @@ COMMANDS = {
     "init": "Write a small working project to start from.",
     "score": "Score recorded answers and explain every point.",
     "gate": "Judge a run by the gates of its rubric: may it ship?",
+    "rate": "Rate answers at the terminal, blind and in random order.",
+    "compare": "Compare two variants: may the cheaper one replace the other?",
     "runs": "List the stored runs.",
     "show": "Show one stored run.",
     "baseline": "Set or show the run that new ones are held against.",

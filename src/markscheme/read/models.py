@@ -108,6 +108,41 @@ class AxisModel(Model):
     weight: Share = Field(default_factory=Decimal)  # where none has one, all count alike
 
 
+class RatedModel(Model):
+    """What an axis has that a person answers: a question, and no weight."""
+
+    name: Name
+    title: Text = ""
+    question: Annotated[Text, Field(min_length=1)]
+
+
+class ScaleModel(RatedModel):
+    """An axis that people rate in whole numbers; each number has an anchor that says what it is."""
+
+    kind: Literal["scale"]
+    anchors: Annotated[
+        dict[
+            Annotated[StrictStr, Field(pattern=r"^-?[0-9]{1,3}$")],
+            Annotated[Text, Field(min_length=1)],
+        ],
+        Field(min_length=2, max_length=20),
+    ]
+
+
+class NoteModel(RatedModel):
+    """An axis that people answer in words; it has no score."""
+
+    kind: Literal["note"]
+
+
+RATED: Mapping[str, type[RatedModel]] = {"scale": ScaleModel, "note": NoteModel}
+
+
+def is_rated(entry: Any) -> bool:
+    """Return whether an entry of `axes` is one that people answer, and that nothing marks."""
+    return isinstance(entry, Mapping) and entry.get("kind") in tuple(RATED)
+
+
 def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
     """Return the model of one axis kind, made from the fields of its dataclass."""
     hints = get_type_hints(axis)

@@ -16,7 +16,8 @@ from markscheme.read.decisions import read_decisions
 from markscheme.read.families import family_problems
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
-from markscheme.read.models import AxisModel, RubricModel, axis_models
+from markscheme.read.models import RATED, AxisModel, RubricModel, axis_models, is_rated
+from markscheme.read.scales import check_scales, read_rated
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
 from markscheme.vocabulary import AxisSpec, Frozen, Rubric
@@ -56,12 +57,14 @@ def rubric_of(
         "normalise": _inherited_steps(tree, steps, complaints),
         "tool_families": _tool_families(tree, complaints),
     }
-    entries = [entry for _, entry in iterate(tree.get("axes"))]
-    named = {kind: kinds[kind] for kind in kinds if any(kind == e.get("kind") for e in entries)}
+    marked = [entry for _, entry in iterate(tree.get("axes")) if not is_rated(entry)]
+    named = {kind: kinds[kind] for kind in kinds if any(kind == e.get("kind") for e in marked)}
     axes = _read_axes(tree, inherited, axis_models(named, tuple(steps)), kinds, complaints)
-    names = [entry.get("name") for entry in entries]
+    scales, notes = read_rated(tree, complaints)
+    names = [entry.get("name") for entry in marked]
     gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
     rules, table = read_decisions(tree, complaints)
+    check_scales(scales, rules, complaints)
     _check_unique(tree.get("axes"), ("axes",), "name", complaints)
     _check_unique(tree.get("gates"), ("gates",), "name", complaints)
     _check_unique(_rows(tree), ("decision_table", "rows"), "name", complaints)
@@ -79,7 +82,11 @@ def rubric_of(
         pass_mark=head.pass_mark,
         verdict_rules=rules,
         decision_table=table,
-        fingerprint=rubric_fingerprint(head.rubric, head.version, axes, (rules, table)),
+        scales=scales,
+        notes=notes,
+        fingerprint=rubric_fingerprint(
+            head.rubric, head.version, axes, (rules, table, *scales, *notes)
+        ),
     )
 
 
@@ -118,6 +125,8 @@ def _read_axes(
     stated = tree.get("axes")
     for index, entry in enumerate(stated if isinstance(stated, Seq) else ()):
         path = ("axes", index)
+        if is_rated(entry):
+            continue
         kind = entry.get("kind") if isinstance(entry, Map) else None
         if not isinstance(kind, str) or kind not in models:
             _complain_of_kind(entry, path, kinds, complaints)
@@ -156,8 +165,9 @@ def _complain_of_kind(
     complaints.check(AxisModel, common, path)
     kind = entry.get("kind")
     if isinstance(kind, str):
-        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(kinds)}"
-        complaints.add((*path, "kind"), message + guess(kind, kinds))
+        allowed = [*kinds, *RATED]
+        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(allowed)}"
+        complaints.add((*path, "kind"), message + guess(kind, allowed))
 
 
 def _expects_problems(spec: AxisSpec) -> Iterator[tuple[str, str]]:
@@ -229,8 +239,11 @@ def _weighed(tree: Map, axes: list[AxisSpec], complaints: Complaints) -> list[Ax
 def _check_weights(tree: Map, complaints: Complaints) -> None:
     """Blame the weight at which the sum first leaves 1, or the last one where it falls short."""
     stated = tree.get("axes")
-    weights: list[tuple[int, Any]] = [(i, entry.get("weight")) for i, entry in iterate(stated)]
-    if not weights or len(weights) != len(stated or ()):
+    entries = list(iterate(stated))
+    weights: list[tuple[int, Any]] = [
+        (i, entry.get("weight")) for i, entry in entries if not is_rated(entry)
+    ]
+    if not weights or len(entries) != len(stated or ()):
         return
     if not all(isinstance(w, int | Decimal) and not isinstance(w, bool) for _, w in weights):
         return

@@ -8,7 +8,7 @@ from pydantic.json_schema import models_json_schema
 
 from markscheme.read.decisions import DecisionTableModel, VerdictRulesModel, VerdictsModel
 from markscheme.read.gates import MODELS as GATES
-from markscheme.read.models import ExamModel, RubricModel, axis_models
+from markscheme.read.models import RATED, ExamModel, RubricModel, axis_models
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str]) -> dict[str, Any]:
     """Return the schema of a rubric: an axis is chosen by its `kind`, a gate by its `metric`."""
-    axes = list(axis_models(kinds, tuple(steps)).values())
+    axes: list[type[BaseModel]] = [*axis_models(kinds, tuple(steps)).values(), *RATED.values()]
     gates = list(dict.fromkeys(GATES.values()))
     references, definitions = models_json_schema(
         [(model, "validation") for model in (*axes, *gates, *_COMPARISON.values())],
