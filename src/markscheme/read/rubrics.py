@@ -226,8 +226,9 @@ def _check_unique(node: Any, path: Path, key: str, complaints: Complaints) -> No
 
 def _weighed(tree: Map, axes: list[AxisSpec], complaints: Complaints) -> list[AxisSpec]:
     """Return the axes with their weights: the stated ones, or where there is none, equal ones."""
-    lacking = [index for index, entry in iterate(tree.get("axes")) if "weight" not in entry]
-    if axes and len(lacking) == len(tree["axes"]):
+    marked = [(index, entry) for index, entry in iterate(tree.get("axes")) if not is_rated(entry)]
+    lacking = [index for index, entry in marked if "weight" not in entry]
+    if axes and len(lacking) == len(marked):
         return [dataclasses.replace(spec, weight=Fraction(1, len(axes))) for spec in axes]
     for index in lacking:
         told = "is missing; give every axis a weight, or none: then all count alike"
