@@ -21,6 +21,7 @@ $(VENV)/.created:
 $(VENV)/.run: $(VENV)/.created requirements/run.txt pyproject.toml
 	$(PIP) install -r requirements/run.txt
 	$(PIP) install --no-deps -e .
+	@$(BIN)/python -m compileall -q src # so that the first start is as fast as the second
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt

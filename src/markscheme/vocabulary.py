@@ -13,6 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
+from markscheme.transcript import Transcript
 from markscheme.verdicts import DecisionTable, VerdictRules
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ class Response:
 
     `why` says why it is not an object; `lacking` names the fields that axes read and that the
     object does not have as text, so that those axes read the whole text instead; `numbers` holds
-    the exact value of fields that axes read as numbers.
+    the exact value of fields that axes read as numbers. `transcript` says what was done for the
+    answer, where it comes from an agent's log.
     """
 
     reading: Reading
@@ -151,6 +153,7 @@ class Response:
     why: str = ""
     lacking: tuple[str, ...] = ()
     numbers: Mapping[str, Decimal] = field(default_factory=Frozen)
+    transcript: Transcript | None = None
 
     def text_of(self, name: str | None) -> str:
         """Return the text field `name`, or the whole text where there is no such text field."""
@@ -223,10 +226,13 @@ class Axis(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisSpec:
-    """An axis as a rubric uses it: under a name, with a weight."""
+    """An axis as a rubric uses it: under a name, with a weight.
+
+    Where a rubric gives no weights, all its axes count alike: a weight is then the fraction 1/n.
+    """
 
     name: str
-    weight: Decimal
+    weight: Decimal | Fraction
     axis: Axis
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -106,6 +107,8 @@ def command(
     exam = load_exam(*exams, rubric=loaded)
 
     def recording() -> AbstractContextManager[Recorder | None]:
+        if no_store and tag is None:
+            return nullcontext()
         from markscheme.history.recording import recording as opened
 
         return opened(loaded, exam, answers, tag=tag, where=store, skip=no_store)

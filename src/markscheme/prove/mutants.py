@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -223,26 +224,34 @@ def weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
     for spec in rubric if len(rubric.axes) > 1 else ():
         heaviest = max((other for other in rubric if other is not spec), key=lambda s: s.weight)
         yield _dropped(rubric, spec, heaviest)
-        step = min(one_step(other.weight, _HUNDREDTH) for other in rubric)
-        for moved in (-step, step):
-            weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
-            if all(0 <= weight <= 1 for weight in weights.values()):
-                told = " and ".join(f"`{name}` {plain(w)}" for name, w in weights.items())
-                yield Mutant(
-                    kind=Kind.WEIGHT,
-                    name=f"weight {spec.name}={plain(spec.weight + moved)}",
-                    says=f"weights: {told}",
-                    rubric=_reweighed(rubric, weights),
-                )
+        yield from _moved_weights(rubric, spec, heaviest)
 
 
-def _reweighed(rubric: Rubric, weights: dict[str, Decimal]) -> Rubric:
+def _moved_weights(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterator[Mutant]:
+    """Yield a weight one step lower and higher; weights that nobody wrote are all alike."""
+    stated = [other.weight for other in rubric if isinstance(other.weight, Decimal)]
+    if not (isinstance(spec.weight, Decimal) and isinstance(heaviest.weight, Decimal)):
+        return
+    step = min(one_step(weight, _HUNDREDTH) for weight in stated)
+    for moved in (-step, step):
+        weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
+        if all(0 <= weight <= 1 for weight in weights.values()):
+            told = " and ".join(f"`{name}` {plain(w)}" for name, w in weights.items())
+            yield Mutant(
+                kind=Kind.WEIGHT,
+                name=f"weight {spec.name}={plain(spec.weight + moved)}",
+                says=f"weights: {told}",
+                rubric=_reweighed(rubric, weights),
+            )
+
+
+def _reweighed(rubric: Rubric, weights: Mapping[str, Decimal | Fraction]) -> Rubric:
     axes = (replace(spec, weight=weights.get(spec.name, spec.weight)) for spec in rubric)
     return replace(rubric, axes=tuple(axes))
 
 
 def _dropped(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
-    weighed = _reweighed(rubric, {heir.name: heir.weight + spec.weight})
+    weighed = _reweighed(rubric, {heir.name: Fraction(heir.weight) + Fraction(spec.weight)})
     rest = replace(
         weighed,
         axes=tuple(other for other in weighed if other.name != spec.name),

@@ -60,7 +60,7 @@ Scalar = StrictStr | bool | int | Number
 class Model(BaseModel):
     """Strict: no unknown key, no silent change of type."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class RubricModel(Model):
@@ -73,6 +73,7 @@ class RubricModel(Model):
     version: Annotated[int, Field(ge=1)] = 1
     title: Text = ""
     normalise: list[Any] | None = None
+    tool_families: Any = None
     axes: Annotated[list[Any], Field(min_length=1)] = []
     pass_mark: Annotated[Share, Field(gt=0)] = Decimal(1)
     gates: list[Any] = []
@@ -84,7 +85,7 @@ class RubricModel(Model):
 class ItemModel(BaseModel):
     """One item; keys beside these three are what axes expect of it."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
     id: Name
     prompt: Annotated[Text, Field(min_length=1)]
@@ -104,7 +105,7 @@ class AxisModel(Model):
 
     name: Name
     kind: str
-    weight: Share
+    weight: Share = Field(default_factory=Decimal)  # where none has one, all count alike
 
 
 class RatedModel(Model):
@@ -147,6 +148,8 @@ def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
     hints = get_type_hints(axis)
     fields: dict[str, Any] = {"kind": (Literal[axis.kind], ...)}
     for field in dataclasses.fields(axis):  # type: ignore[arg-type]
+        if field.name == "tool_families":  # stated once, for all axes
+            continue
         hint = _document_type(hints[field.name])
         if field.name == "normalise":
             hint = list[Literal[steps]]  # type: ignore[valid-type]
