@@ -23,6 +23,7 @@ COMMANDS = {
     "init": "Write a small working project to start from.",
     "score": "Score recorded answers and explain every point.",
     "gate": "Judge a run by the gates of its rubric: may it ship?",
+    "report": "Write a run as one HTML page, as Markdown or as JUnit.",
     "runs": "List the stored runs.",
     "show": "Show one stored run.",
     "baseline": "Set or show the run that new ones are held against.",
