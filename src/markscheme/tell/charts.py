@@ -26,7 +26,7 @@ INK, MUTED, LINE, TRACK, GOOD, BAD, WARN = (
     "#a15c00",
 )
 AXES = ("#3566b8", "#e0912b", "#2b9a8b", "#a05cc2", "#7d8a2e", "#c4647f", "#4d91b3", "#8a6a4c")
-STEPS = ("#b3261f", "#dd6b52", "#f1b48f", "#f4e3bd", "#bfe0c5", "#5fae7f")
+STEPS = ("#b3261f", "#e58a6f", "#f6c9a0", "#f8e7b8", "#e3f1d3", "#d3ebdb")
 _DARK_AXES = (
     "#6f9ff0",
     "#efb05a",
@@ -37,7 +37,7 @@ _DARK_AXES = (
     "#7dbcdc",
     "#bd9b7b",
 )
-_DARK_STEPS = ("#e5544b", "#b5503c", "#875034", "#5f5531", "#2f5c43", "#2f8f5f")
+_DARK_STEPS = ("#c23a32", "#8f3f31", "#6f4427", "#574a22", "#2e4027", "#1f3a2b")
 LIMITS = ("0.5", "0.75", "0.92", "0.95", "1")
 """Where the steps of a heat map end; the last is for full marks."""
 COLOURS = {  # light, dark
@@ -114,38 +114,30 @@ def score_strip(
     x: dict[str, Any] = {"field": "x", "type": "quantitative", "title": None}
     x["scale"] = {"domain": [lowest, 1], "nice": False, "clamp": True}
     x["axis"] = {"format": ".2f", "tickCount": 5, "labelColor": MUTED}
-    layers: list[dict[str, Any]] = [
-        _rect({"x": lowest, "x2": 1}, TRACK, x, height=10, radius=5),
-        *([_rect({"x": bounds[0], "x2": bounds[1]}, colour, x, 10, 5, 0.4)] if bounds else []),
-    ]
+    layers = [_band((lowest, 1), {"color": TRACK}, x)]
+    if bounds:
+        layers.append(_band(bounds, {"color": colour, "opacity": 0.35}, x))
     for row, limit in enumerate(sorted(limits, key=lambda limit: limit.at)):
-        data = {"values": [{"x": limit.at, "text": limit.label}]}
-        rule = {"type": "rule", "color": limit.colour, "strokeWidth": 2, "y": 14, "y2": 66}
-        text = {"type": "text", "align": "right" if row % 2 == 0 else "left", "fontSize": 12}
-        text |= {"color": INK, "y": 8, "dx": -2 if row % 2 == 0 else 2}
+        left = row % 2 == 0
+        data = {"values": [{"x": limit.at, "t": limit.label}]}
+        rule = {"type": "rule", "color": limit.colour, "strokeWidth": 2, "y": 16, "y2": 62}
+        text = {"type": "text", "color": INK, "fontSize": 12, "y": 8, "dx": 2 if left else -2}
+        text["align"] = "right" if left else "left"
         layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
-        layers.append(
-            {"data": data, "mark": text, "encoding": {"x": x, "text": {"field": "text"}}}
-        )
+        layers.append({"data": data, "mark": text, "encoding": {"x": x, "text": {"field": "t"}}})
     point = {"type": "point", "filled": True, "size": 220, "opacity": 1, "color": colour, "y": 42}
     layers.append({"data": {"values": [{"x": score}]}, "mark": point, "encoding": {"x": x}})
-    return drawn({"width": 420, "height": 72, "layer": layers})
+    return drawn({"width": 420, "height": 68, "layer": layers})
 
 
-def _rect(
-    at: Mapping[str, float],
-    colour: str,
-    x: Mapping[str, Any],
-    height: int,
-    radius: int,
-    opacity: float = 1,
+def _band(
+    ends: tuple[float, float], look: Mapping[str, Any], x: Mapping[str, Any]
 ) -> dict[str, Any]:
-    mark = {"type": "rect", "color": colour, "height": height, "y": {"value": 42 - height / 2}}
-    mark |= {"cornerRadius": radius, "opacity": opacity}
+    """Return a layer with a thick line from one value to another."""
     return {
-        "data": {"values": [at]},
-        "mark": mark,
-        "encoding": {"x": x, "x2": {"field": "x2"}},
+        "data": {"values": [{"x": ends[0], "end": ends[1]}]},
+        "mark": {"type": "rect", "cornerRadius": 6, **look},
+        "encoding": {"x": x, "x2": {"field": "end"}, "y": {"value": 36}, "y2": {"value": 48}},
     }
 
 
@@ -265,12 +257,15 @@ def heat_map(
             "layer": [
                 {"mark": rect, "encoding": {"color": colour}},
                 {
-                    "mark": {"type": "text", "fontSize": 11, "color": INK},
-                    "encoding": {"text": {"field": "t"}},
+                    "mark": {"type": "text", "fontSize": 11},
+                    "encoding": {"text": {"field": "t"}, "color": _ON_STEP},
                 },
             ],
         }
     )
+
+
+_ON_STEP = {"condition": {"test": "datum.s === 0", "value": "#fffffe"}, "value": INK}
 
 
 def _two(value: float) -> str:

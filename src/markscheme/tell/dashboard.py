@@ -30,7 +30,7 @@ _LOSSES = 8
 _CHANGES = 30
 _GROUPS = 12
 _PAIRS = 3
-_VALUES = 30
+_VALUES = 24
 _POINTS = 2
 _SMALL = Fraction(1, 10_000)
 
@@ -62,14 +62,19 @@ def verdict(report: Report) -> dict[str, str]:
     }
 
 
+def heading(report: Report) -> str:
+    """Say in short what was examined."""
+    past = report.past
+    who = past.run.subject or say("run {run}", run=past.run.name)
+    return say("{subject} on {exam}", subject=who, exam=past.exam.name)
+
+
 def facts(report: Report) -> list[tuple[str, str]]:
     """Return which run it is, as pairs of a term and what it is."""
     past, stored, beside = report.past, report.stored, report.baseline
     missing = sum(item.status is ItemStatus.MISSING for item in report.items)
     found = [
         (say("run"), past.run.name),
-        (say("subject"), past.run.subject or "–"),
-        (say("exam"), past.exam.name),
         (say("rubric"), f"{past.rubric.name} v{past.rubric.version}"),
         (say("items"), f"{len(past.exam.items):,}"),
     ]

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def html(report: Report) -> str:
     """Return the whole page."""
     items = listing(report)
-    figures = (dashboard.axis_means(report), dashboard.latency(report), dashboard.trend(report))
     return page(
         "run.html",
         {**items.data, "words": words()},
         version=__version__,
         title=report.title,
+        heading=dashboard.heading(report),
         verdict=dashboard.verdict(report),
         facts=dashboard.facts(report),
         score=dashboard.score(report),
@@ -32,7 +32,9 @@ def html(report: Report) -> str:
         comparisons=dashboard.comparisons(report),
         axes=dashboard.axes(report),
         bars=dashboard.bars(report),
-        figures=[figure for figure in figures if figure is not None],
+        means=dashboard.axis_means(report),
+        latency=dashboard.latency(report),
+        trend=dashboard.trend(report),
         heat_maps=dashboard.heat_maps(report, items.tags),
         by_tag=dashboard.by_tag(report),
         listing=items,

@@ -188,7 +188,7 @@
   };
 
   // --- the bars -------------------------------------------------------------------------------
-  const chart = document.querySelector("#bars svg");
+  const chart = document.querySelector("#bars .chart svg");
   const bars = chart ? [...chart.querySelectorAll(".bars_marks path")] : [];
   const each = (data.axes || []).length;
   const layer = bars.length ? bars[0].parentNode : null;
@@ -265,6 +265,8 @@
   };
   const reveal = (element) => {
     element.scrollIntoView({ block: "start" });
+    // Rows get their height when they come near; then it is known where the element is.
+    requestAnimationFrame(() => requestAnimationFrame(() => element.scrollIntoView({ block: "start" })));
     (element.querySelector("summary") || element).focus({ preventScroll: true });
   };
   const open = (id) => {
