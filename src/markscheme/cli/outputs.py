@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
+from markscheme import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -80,7 +82,7 @@ def written(path: Path, report: Report) -> int:
 def _html(report: Report) -> bytes:
     from markscheme.tell.html import html
 
-    return html(report).encode()
+    return html(report, __version__).encode()
 
 
 def _markdown(report: Report) -> bytes:

@@ -15,9 +15,9 @@ Example:
   markscheme report result.json -o comment.md
 
 RUN is a stored run (the beginning of its id, `latest`, `latest~1`, a tag) or a result file of
-`markscheme score`. The ending decides: .html is one file that needs no other and no network, .md is
-a comment for a pull request, .xml is JUnit. `report` only tells; whether the run may ship is the exit
-code of `markscheme gate`."""
+`markscheme score`. The ending decides: .html is one file that needs no other and no network, .md
+is a comment for a pull request, .xml is JUnit. `report` only tells; whether the run may ship is
+the exit code of `markscheme gate`."""
 
 
 @click.command(name="report", epilog=_EPILOG)

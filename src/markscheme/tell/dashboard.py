@@ -7,9 +7,11 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from markscheme.exact import number, plain, show
 from markscheme.tell import charts
-from markscheme.tell.item_rows import link, tag_link
+from markscheme.tell.item_rows import link, status_word, tag_link
 from markscheme.tell.language import say, say_many, told
 from markscheme.tell.reports import ItemStatus
 from markscheme.tell.verdicts import signed
@@ -18,8 +20,6 @@ from markscheme.weigh.summaries import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from markupsafe import Markup
 
     from markscheme.tell.reports import Pattern, Report
     from markscheme.vocabulary import Gate, Group
@@ -30,7 +30,8 @@ _LOSSES = 8
 _CHANGES = 30
 _GROUPS = 12
 _PAIRS = 3
-_VALUES = 24
+_VALUES = 60
+_DRAWN = 16
 _POINTS = 2
 _SMALL = Fraction(1, 10_000)
 
@@ -199,25 +200,18 @@ def _pattern(found: Pattern) -> dict[str, Any]:
 
 def losses(report: Report) -> list[dict[str, Any]]:
     """Return the items that cost most, the worst first: without a score, then by what they lose."""
-    found = []
-    for item in report.items:
-        lost = {
-            spec.name: Fraction(spec.weight) * (1 - (item.axes[spec.name] or 0))
-            for spec in report.past.rubric
-            if item.score is not None
-        }
-        if item.score is None or any(lost.values()):
-            found.append((item, lost))
-    found.sort(key=lambda pair: -1 if pair[0].score is None else pair[0].score)
+    lossy = [item for item in report.items if item.score != 1]
+    lossy.sort(key=lambda item: -1.0 if item.score is None else float(item.score))
     return [
         {
             "item": item.item,
             "href": link(open=item.item),
             "lost": "–" if item.score is None else f"−{show(1 - item.score)}",
-            "axes": ", ".join(axis for axis, by in lost.items() if by)
-            or (say("no answer") if item.status is ItemStatus.MISSING else say("not scored")),
+            "axes": status_word(item.status)
+            if item.score is None
+            else ", ".join(axis for axis, value in item.axes.items() if value != 1),
         }
-        for item, lost in found[:_LOSSES]
+        for item in lossy[:_LOSSES]
     ]
 
 
@@ -277,12 +271,11 @@ def bars(report: Report) -> Figure | None:
         return None
     weights = {spec.name: float(spec.weight) for spec in report.past.rubric}
     values = [
-        [weight * (number(item.axes.get(axis)) or 0) for axis, weight in weights.items()]
+        [weight * (number(item.axes[axis]) or 0) for axis, weight in weights.items()]
         if item.score is not None
-        else []
+        else [0.0] * len(weights)
         for item in report.items
     ]
-    padded = [row or [None] * len(weights) for row in values]
     full = sum(item.score == 1 for item in report.items)
     lost = "; ".join(
         say_many("{axis}: {n} item", "{axis}: {n} items", axis["lost"], axis=axis["name"])
@@ -292,7 +285,7 @@ def bars(report: Report) -> Figure | None:
     told_ = say("{full} of {n} items have full marks.", full=f"{full:,}", n=f"{len(values):,}")
     return Figure(
         name=say("Items: weighted axis scores"),
-        svg=charts.stacked_bars(padded),
+        svg=charts.stacked_bars(values),
         says=f"{told_} {say('Points are lost on {axes}.', axes=lost)}" if lost else told_,
     )
 
@@ -342,9 +335,7 @@ def heat_maps(report: Report, tags: Mapping[str, Sequence[str]]) -> list[HeatMap
     known = report.distribution
     if known is None:
         return []
-    grouping = [
-        tag for tag, values in tags.items() if 1 < len(values) < max(2, len(report.items))
-    ]
+    grouping = [tag for tag, values in tags.items() if 1 < len(values) < max(2, len(report.items))]
     order: dict[str, list[str]] = {tag: [] for tag in grouping}
     for group in known.groups:
         if group.tag in order:
@@ -353,9 +344,7 @@ def heat_maps(report: Report, tags: Mapping[str, Sequence[str]]) -> list[HeatMap
     return [_heat_map(report, pair, order) for pair in pairs]
 
 
-def _heat_map(
-    report: Report, pair: tuple[str, str], order: Mapping[str, Sequence[str]]
-) -> HeatMap:
+def _heat_map(report: Report, pair: tuple[str, str], order: Mapping[str, Sequence[str]]) -> HeatMap:
     """Draw one pair of tags, the worst values of both first."""
     down, across = sorted(pair, key=lambda tag: -len(order[tag]))
     rows, columns = order[down][:_VALUES], order[across][:_VALUES]
@@ -371,11 +360,11 @@ def _heat_map(
         for c, column in enumerate(columns)
         if (mean := found.get((row, column))) is not None
     }
-    hidden = len(order[down]) - len(rows) + len(order[across]) - len(columns)
+    hidden = sum(max(0, len(order[tag]) - _DRAWN) for tag in pair)
     return HeatMap(
         key=f"{down} × {across}",
         name=say("Mean score by {down} and {across}", down=down, across=across),
-        svg=charts.heat_map(rows, columns, cells),
+        svg=charts.heat_map(rows[:_DRAWN], columns[:_DRAWN], _few(cells)),
         says=_worst(rows, columns, cells),
         columns=tuple(columns),
         rows=tuple(
@@ -398,15 +387,18 @@ def _heat_map(
     )
 
 
+def _few(cells: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+    """Return the cells that are drawn: a chart is for the eye, the table has more."""
+    return {at: value for at, value in cells.items() if max(at) < _DRAWN}
+
+
 def _worst(
     rows: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[int, int], float]
 ) -> str:
     below = sorted((value, at) for at, value in cells.items() if value < 1)
     if not below:
         return say("Every pair has full marks.")
-    worst = ", ".join(
-        f"{rows[r]} × {columns[c]} {value:.2f}" for value, (r, c) in below[:3]
-    )
+    worst = ", ".join(f"{rows[r]} × {columns[c]} {value:.2f}" for value, (r, c) in below[:3])
     return say(
         "{n} of {all} pairs lose points; the worst are {worst}.",
         n=len(below),
@@ -442,9 +434,7 @@ def _tag(tag: str, groups: Sequence[Group]) -> dict[str, Any]:
             )
             for group in shown
         ],
-        "more": say(
-            "{n} more, none below {score}.", n=more, score=show(groups[len(shown)].score)
-        )
+        "more": say("{n} more, none below {score}.", n=more, score=show(groups[len(shown)].score))
         if more
         else "",
     }

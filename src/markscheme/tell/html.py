@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme import __version__
 from markscheme.tell import dashboard
 from markscheme.tell.item_rows import listing
 from markscheme.tell.language import say
@@ -14,13 +13,13 @@ if TYPE_CHECKING:
     from markscheme.tell.reports import Report
 
 
-def html(report: Report) -> str:
-    """Return the whole page."""
+def html(report: Report, version: str) -> str:
+    """Return the whole page; `version` is that of the program that wrote it."""
     items = listing(report)
     return page(
         "run.html",
         {**items.data, "words": words()},
-        version=__version__,
+        version=version,
         title=report.title,
         heading=dashboard.heading(report),
         verdict=dashboard.verdict(report),

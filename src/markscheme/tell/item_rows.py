@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -11,7 +12,7 @@ from markscheme.tell.language import say, told
 from markscheme.tell.reports import ItemStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
     from markscheme.tell.reports import ItemReport, Report, Row
@@ -53,7 +54,9 @@ def link(**state: str) -> str:
 
 def tag_link(tags: Mapping[str, str], **state: str) -> str:
     """Return the address of the items that have these tags."""
-    return f"#{urlencode([*(('tag.' + tag, value) for tag, value in tags.items()), *state.items()])}"
+    return (
+        f"#{urlencode([*(('tag.' + tag, value) for tag, value in tags.items()), *state.items()])}"
+    )
 
 
 def listing(report: Report) -> Listing:
@@ -115,9 +118,7 @@ def _row(report: Report, found: ItemReport, bars: _Numbered) -> ItemRow:
     )
 
 
-def _bar(
-    report: Report, axes: Mapping[str, Fraction | None]
-) -> tuple[tuple[int, int, int], ...]:
+def _bar(report: Report, axes: Mapping[str, Fraction | None]) -> tuple[tuple[int, int, int], ...]:
     """Return the parts of a bar: which axis, from where, how wide."""
     parts, end = [], 0
     for at, spec in enumerate(report.past.rubric):
@@ -164,7 +165,7 @@ class _Records:
                 for at, spec in enumerate(self._rubric)
                 if found.score is not None and (found.axes[spec.name] or 0) < 1
             ],
-            "t": [places.get(item.tags.get(tag), -1) for tag, places in self._places.items()],
+            "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
             "e": [[key, _entries(value)] for key, value in item.expectations.items()],
             "a": [self._answer(row) for row in found.answers],
@@ -198,11 +199,11 @@ class _Records:
         return [*cell, self._texts.of(self._cut(told(near)))] if near else cell
 
     def _cut(self, text: Any) -> str:
-        text = "" if text is None else str(text)
-        if len(text) <= self._limit:
-            return text
-        more = len(text) - self._limit
-        return f"{text[: self._limit]}… {say('({n} more characters)', n=f'{more:,}')}"
+        whole = "" if text is None else str(text)
+        if len(whole) <= self._limit:
+            return whole
+        more = len(whole) - self._limit
+        return f"{whole[: self._limit]}… {say('({n} more characters)', n=f'{more:,}')}"
 
 
 def _entries(expected: Any) -> list[str]:

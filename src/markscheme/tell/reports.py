@@ -1,4 +1,4 @@
-"""A judged run as one plain value: text, JSON, HTML, Markdown, JUnit and annotations all draw it."""
+"""A judged run as one plain value: text, JSON, HTML, Markdown and JUnit all draw it."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class Pattern(Protocol):
 class ItemReport:
     """One item: its exact means over its attempts, and some of its answers.
 
-    `answers` are rows as `score` gives them, there only where somebody asked for reasons: those that
-    lost points, or the first of all. `more` counts those that were left out.
+    `answers` are rows as `score` gives them, there only where somebody asked for reasons: those
+    that lost points, or the first of all. `more` counts those that were left out.
     """
 
     item: str
@@ -189,9 +189,7 @@ def _status(counts: Mapping[Values, int], score: Fraction | None, mark: Fraction
     return ItemStatus.PASSED if score >= mark else ItemStatus.FAILED
 
 
-def _kept(
-    rows: Iterable[Row], *, every: bool
-) -> tuple[dict[str, list[Row]], Counter[str]]:
+def _kept(rows: Iterable[Row], *, every: bool) -> tuple[dict[str, list[Row]], Counter[str]]:
     """Return the first few answers to each item, or those that lost points, and how many."""
     kept: dict[str, list[Row]] = {}
     told: Counter[str] = Counter()
