@@ -25,6 +25,7 @@ COMMANDS = {
     "gate": "Judge a run by the gates of its rubric: may it ship?",
     "rate": "Rate answers at the terminal, blind and in random order.",
     "compare": "Compare two variants: may the cheaper one replace the other?",
+    "report": "Write a run as one HTML page, as Markdown or as JUnit.",
     "runs": "List the stored runs.",
     "show": "Show one stored run.",
     "baseline": "Set or show the run that new ones are held against.",
