@@ -61,6 +61,7 @@ class Asked:
     noise: Decimal | None
     allow_gaps: bool
     cluster: str | None
+    html: str | None
     store: str | None
 
     @property
@@ -88,12 +89,15 @@ class Asked:
 @click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
 @click.option("--noise", type=_Number(), metavar="N", help="With --plan: a guess of the noise.")
 @click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
+@click.option("--html", metavar="FILE", help="By ratings: write the comparison as one HTML page.")
 @store_option
 @format_option
 @command_body
 def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> Exit:
     """Compare variants: verdicts on queries, a decision, and what the numbers can show."""
     asked = Asked(**options)
+    if asked.html is not None and (plan or asked.runs):
+        raise UsageError("--html goes with ratings")
     destination = _destination(markdown, asked.inputs)
     page = _planned if plan else _by_runs if asked.runs else _by_ratings
     return page(asked, destination, format_)
@@ -103,13 +107,22 @@ def _by_ratings(asked: Asked, destination: Path | None, format_: str) -> Exit:
     from markscheme.tell.comparisons import ComparisonPage, comparison_markdown
     from markscheme.weigh.comparison_records import comparison_record
 
+    html = _destination(asked.html, asked.inputs)
     found = _compared(asked)
     _write(destination, lambda: comparison_markdown(found))
+    _write(html, lambda: _html(found))
     if format_ == "json":
         _print(comparison_record(found))
     else:
         ComparisonPage().compared(found)
     return _exit_of(found.decision.outcome)
+
+
+def _html(found: Comparison) -> str:
+    from markscheme import __version__
+    from markscheme.tell.comparison_html import comparison_html
+
+    return comparison_html(found, __version__)
 
 
 def _compared(asked: Asked) -> Comparison:
