@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.mark.attempts import Attempt, attempt_of, attempts_of, calls_of
 from markscheme.mark.axes.base import TraceAxis, counted
 from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
+from markscheme.read.attempts import Attempt, attempt_of, attempts_of, calls_of
 from markscheme.read.families import fits, known_families
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Frozen, Item

@@ -11,6 +11,7 @@ from markscheme.transcript import MAIN, CallStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
     from markscheme.transcript import Call, Transcript
 
 _LONGEST = 80
