@@ -109,10 +109,19 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     }
 
 
-def score(rubric: Rubric | str | Path, exam: Exam | str | Path, answers: Answers) -> Result:
+def score(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    answers: Answers | None = None,
+    *,
+    logs: str | Path | None = None,
+    log_map: str | Path | None = None,
+) -> Result:
     """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
 
-    A folder of JSONL and Parquet files is read file by file, by name.
+    A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
+    of agents' session logs, the final texts are the answers, and what was done is judged too; a
+    `log_map` says which log answers which item, where names and prompts do not.
 
     >>> row = {"item": "e-39-01", "output": "Ate."}
     >>> score("tutor-capstone", "capstone", [row]).summary.n
@@ -123,6 +132,14 @@ def score(rubric: Rubric | str | Path, exam: Exam | str | Path, answers: Answers
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    if (answers is None) == (logs is None):
+        raise UsageError("give answers, or a folder of logs, and not both")
+    if answers is None:
+        from markscheme.read.logs import read_logs
+
+        found = read_logs(str(logs), exam.items, mapping=log_map)
+        scoring = Scoring(rubric, exam, logs=True)
+        return scoring.result(scoring.frames(scoring.logged(found)))
     if not isinstance(answers, str | Path):
         scoring = Scoring(rubric, exam)
         return scoring.result(scoring.frames(scoring.streamed(answers)))
