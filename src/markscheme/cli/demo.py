@@ -32,7 +32,10 @@ def command(flawed: bool, no_store: bool, store: str | None, format_: str) -> Ex
     from markscheme.engines.scoring import Scoring
     from markscheme.history.recording import recording
     from markscheme.library import answers_of_tutor, load_exam, load_rubric
+    from markscheme.tell.patterns import PatternPage
     from markscheme.tell.terminal import Page
+    from markscheme.weigh.patterns import find, pattern_record
+    from markscheme.weigh.patterns.observed import observe
     from markscheme.weigh.records import gate_records
 
     rubric = load_rubric("tutor-capstone")
@@ -43,13 +46,16 @@ def command(flawed: bool, no_store: bool, store: str | None, format_: str) -> Ex
         result = scoring.result(scoring.frames(stretches))
         say_stored(recorder.finish(result) if recorder else [])
     report = result.judge()
+    patterns = find(rubric, exam, next(result.runs), observe(rubric, [result.frame]))
     if format_ == "json":
         document = {**result.to_dict(), "gates": gate_records(report.outcomes)}
+        document["patterns"] = [*map(pattern_record, patterns)]
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = Page(result.rubric)
         page.run(result)
         page.gates(report.outcomes)
+        PatternPage().first(patterns)
         if not flawed:
             click.echo("\nNext: `markscheme demo --flawed`, then `markscheme init my-exam`.")
     return EXIT_OF[report.verdict.value]

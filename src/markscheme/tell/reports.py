@@ -14,6 +14,7 @@ from markscheme.tell.listing import run_record
 from markscheme.vocabulary import Outcome
 from markscheme.weigh.gates import stranger
 from markscheme.weigh.outcomes import BaselineReport, GateReport
+from markscheme.weigh.patterns import Pattern, pattern_record
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.records import exam_record, report_record, rubric_record
 from markscheme.weigh.summaries import Scale
@@ -62,7 +63,8 @@ class ItemReport:
 class Report:
     """A judged run: which it is, what its gates say, and how each of its items did.
 
-    `items` is empty where the run cannot be judged under its rubric and exam at all.
+    `items` is empty where the run cannot be judged under its rubric and exam at all. `patterns`
+    are there where the run does not pass: what to look at first.
     """
 
     past: Past
@@ -70,6 +72,7 @@ class Report:
     items: tuple[ItemReport, ...] = ()
     stored: Run | None = None
     baseline: Run | None = None
+    patterns: tuple[Pattern, ...] = ()
 
     @property
     def title(self) -> str:
@@ -99,6 +102,7 @@ class Report:
             "stored": None if self.stored is None else run_record(self.stored),
             "baseline": None if self.baseline is None else run_record(self.baseline),
             **report_record(self.gates),
+            "patterns": [*map(pattern_record, self.patterns)],
             "items": [
                 {
                     "item": item.item,
