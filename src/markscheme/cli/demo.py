@@ -46,7 +46,9 @@ def command(
     from markscheme.history.recording import recording
     from markscheme.library import answers_of_tutor, load_exam, load_rubric
     from markscheme.tell.files import check_destination
+    from markscheme.tell.patterns import PatternPage
     from markscheme.tell.terminal import Page
+    from markscheme.weigh.patterns import pattern_record
     from markscheme.weigh.records import gate_records
 
     path = None if no_report else check_destination(report, (), suffixes=REPORTS)
@@ -63,11 +65,13 @@ def command(
         written(path, found)
     if format_ == "json":
         document = {**result.to_dict(), "gates": gate_records(found.gates.outcomes)}
+        document["patterns"] = [*map(pattern_record, found.patterns)]
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = Page(result.rubric)
         page.run(result)
         page.gates(found.gates.outcomes)
+        PatternPage().first(found.patterns)
         if not flawed:
             click.echo("\nNext: `markscheme demo --flawed`, then `markscheme init my-exam`.")
     if path is not None:

@@ -14,6 +14,8 @@ from markscheme.tell.reports import ItemStatus, Report, item_reports
 from markscheme.weigh.distribution import describe
 from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.outcomes import GateReport
+from markscheme.weigh.patterns import find
+from markscheme.weigh.patterns.observed import observe
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.records import report_record
 
@@ -130,6 +132,7 @@ def report_of_result(result: Result, outputs: Mapping[str, str]) -> Report:
         gates=result.judge(),
         items=item_reports(past, rows, every=True),
         distribution=describe(result.rubric, result.exam, run),
+        patterns=find(result.rubric, result.exam, run, observe(result.rubric, [result.frame])),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import number, ratio, show
 from markscheme.keep import Run
@@ -16,6 +16,7 @@ from markscheme.vocabulary import Frozen, Outcome
 from markscheme.weigh.distribution import Distribution
 from markscheme.weigh.gates import stranger
 from markscheme.weigh.outcomes import BaselineReport, GateReport
+from markscheme.weigh.patterns import Pattern, pattern_record
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.records import exam_record, report_record, rubric_record
 from markscheme.weigh.summaries import Scale
@@ -43,35 +44,6 @@ class ItemStatus(StrEnum):
     FAILED = "failed"
     UNSCORED = "unscored"
     MISSING = "missing"
-
-
-class Pattern(Protocol):
-    """A fault that shows in many items at once: what it is, what to do, and how sure it is.
-
-    `hits` of the `of` items looked at show it; `p` is the chance of that by luck, where there is a
-    test.
-    """
-
-    @property
-    def kind(self) -> str: ...  # noqa: D102 - the class says it
-    @property
-    def sentence(self) -> str: ...  # noqa: D102
-    @property
-    def action(self) -> str: ...  # noqa: D102
-    @property
-    def items(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def axis(self) -> str | None: ...  # noqa: D102
-    @property
-    def tags(self) -> Mapping[str, str]: ...  # noqa: D102
-    @property
-    def hits(self) -> int: ...  # noqa: D102
-    @property
-    def of(self) -> int: ...  # noqa: D102
-    @property
-    def p(self) -> Fraction | None: ...  # noqa: D102
-    @property
-    def evidence(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +106,7 @@ class Report:
             "stored": None if self.stored is None else run_record(self.stored),
             "baseline": None if self.baseline is None else run_record(self.baseline),
             **report_record(self.gates),
+            "patterns": [*map(pattern_record, self.patterns)],
             "items": [
                 {
                     "item": item.item,

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from markscheme.exact import show
+from markscheme.tell.patterns import PatternPage
 from markscheme.tell.reports import SAID
 from markscheme.tell.terminal import Page, console
 from markscheme.vocabulary import Outcome
@@ -48,6 +49,7 @@ class VerdictPage:
             for line in baseline_lines(found):
                 self.line(f"  {line}")
         self._fix_first(report.gates)
+        PatternPage(self.out).first(report.patterns)
         said = Text("\nverdict: ").append(SAID[report.gates.verdict], _STYLES[report.gates.verdict])
         self.out.print(said.append(f" ({report.gates.because})"), soft_wrap=True)
 
