@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from commands import here
 from comparisons import AXES, GOOD, HEADER, Files, rows
 from markscheme import InputError, Rating, compare, load_exam, load_rubric
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RUBRIC = load_rubric("context-agent")
 LINES = rows([GOOD] * 5, [GOOD] * 5)
