@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -62,12 +63,11 @@ def command(
     def tell(text: str) -> None:
         click.echo(text, err=to_stderr)
 
-    typed = click.get_text_stream("stdin", errors="replace")
-
     def ask(prompt: str) -> str | None:
         click.echo(prompt, nl=False, err=to_stderr)
-        line = typed.readline()
-        return line.rstrip("\r\n") if line else None
+        line = sys.stdin.readline() if sys.stdin else ""
+        typed = line.encode(errors="replace").decode()
+        return typed.rstrip("\r\n") if line else None
 
     sitting = Sitting(loaded, book, rater.strip(), ask=ask, tell=tell)
     ordered = blind_order(shown, rater.strip(), seed)

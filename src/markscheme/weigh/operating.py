@@ -57,23 +57,17 @@ def operating(
     noise: float,
 ) -> Operating:
     """Return what the rules and the table do to queries: mode, and the two averages of each."""
-    centred = [(mode, (b + c) / 2, (b + c) / 2) for mode, b, c in queries]
+    verdicts = _VerdictChances(rules, noise / math.sqrt(2))
+
+    def chances(averages: Iterable[tuple[str, Fraction, Fraction]]) -> Chances:
+        return _decisions(table, [(mode, verdicts.of(b, c)) for mode, b, c in averages])
+
+    middles = [(mode, (b + c) / 2) for mode, b, c in queries]
     return Operating(
         noise=noise,
-        identical=chances(rules, table, centred, noise),
-        as_observed=chances(rules, table, queries, noise),
+        identical=chances((mode, middle, middle) for mode, middle in middles),
+        as_observed=chances(queries),
     )
-
-
-def chances(
-    rules: VerdictRules,
-    table: DecisionTable,
-    queries: Iterable[tuple[str, Fraction, Fraction]],
-    noise: float,
-) -> Chances:
-    """Return the chance of each decision where averages scatter around these."""
-    verdicts = _VerdictChances(rules, noise / math.sqrt(2))
-    return _decisions(table, [(mode, verdicts.of(b, c)) for mode, b, c in queries])
 
 
 class _VerdictChances:
