@@ -37,7 +37,7 @@ ALLOWED = 1.15
 @contextmanager
 def server(delay: float) -> Iterator[str]:
     """Give the address of a server in a process of its own."""
-    command = [sys.executable, SERVER, "0", str(delay), ANSWER]
+    command = [sys.executable, str(SERVER), "0", str(delay), ANSWER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout  # noqa: S101 - asked for above
         yield process.stdout.readline().strip()
@@ -93,7 +93,7 @@ def main() -> None:
             found = asking(url, exam, options.concurrency, folder / f"{number}.db")
             best = min(best, found)
             print(f"round {number + 1}: wall {found[0]:.3f} s, CPU {found[1]:.3f} s", flush=True)
-        words = ("run", "-r", "tutor-capstone", "-e", str(exam), "-s", "openai:m")
+        words: tuple[str, ...] = ("run", "-r", "tutor-capstone", "-e", str(exam), "-s", "openai:m")
         words += ("--base-url", url, "--concurrency", str(options.concurrency))
         command = [sys.executable, "-m", "markscheme", *words, "--store", str(folder / "all.db")]
         whole = measured(command)

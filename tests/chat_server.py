@@ -2,9 +2,9 @@
 
     python tests/chat_server.py [PORT] [DELAY] [ANSWER]
 
-The last line of a prompt says how: `busy 7` is told to wait once, `hang 3` never gets an answer, and
-anything else is answered after the delay. `GET /counts` tells how often each prompt was asked, and
-when it was last answered.
+The last line of a prompt says how: `busy 7` is told to wait once, `hang 3` never gets an answer,
+and anything else is answered after the delay. `GET /counts` tells how often each prompt was asked
+and answered.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class ChatServer:
         if started:
             started.set()
         else:
-            print(self.url, flush=True)
+            sys.stdout.write(f"{self.url}\n")
+            sys.stdout.flush()
         await server.serve_forever()
 
     def start(self) -> None:

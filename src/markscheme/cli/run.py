@@ -206,11 +206,18 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
         document = documents[0] if len(documents) == 1 else {"runs": documents}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
         return
+    from dataclasses import replace
+
+    import polars as pl
+
     from markscheme.tell.live import LivePage
+    from markscheme.tell.terminal import Glimpse
 
     for run in runs:
+        glimpse = Glimpse()
+        glimpse.look([run.result.frame], run.result.frame.height)
         page = LivePage(run.result.rubric)
-        page.run(run.result)
+        page.run(replace(run.result, frame=pl.concat(glimpse.frames)), hidden=glimpse.hidden)
         page.live(run.live)
 
 

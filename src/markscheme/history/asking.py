@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from markscheme.keep import Store
 
 Watch = Callable[[Asked], None]
-_GATHERED = 0.02  # seconds in which replies come together to one commit
+_GATHERED = 0.005  # seconds in which replies come together to one commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.runner import Asked
 from markscheme.engines.scoring import Scoring
 from markscheme.errors import UsageError
 from markscheme.history.asking import Examination, Plan
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from markscheme.ask.runner import Asked
     from markscheme.history.asking import Examined, Watch
     from markscheme.keep import Store
 

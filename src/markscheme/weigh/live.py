@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from markscheme.ask.runner import Asked
 from markscheme.weigh.latencies import Latencies
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Live:
     """What is known of a live run beside its scores."""
 
@@ -27,12 +28,12 @@ class Live:
         """How many questions ended with each kind of error."""
         return Counter(one.reply.fault.value for one in self.asked if one.reply.fault)
 
-    @property
+    @cached_property
     def latency(self) -> Latencies | None:
         """How long answers took."""
         return Latencies.of(one.reply.latency_us for one in self.asked)
 
-    @property
+    @cached_property
     def first_token(self) -> Latencies | None:
         """How long the first token took, where answers were streamed."""
         return Latencies.of(one.reply.first_token_us for one in self.asked)
