@@ -57,6 +57,8 @@ class Asked:
     candidate: str | None
     ratings: str | None
     answers: str | None
+    logs: str | None
+    log_map: str | None
     margin: Decimal | None
     noise: Decimal | None
     allow_gaps: bool
@@ -67,7 +69,8 @@ class Asked:
     @property
     def inputs(self) -> list[str]:
         """The files and names that are read."""
-        named = (self.rubric, self.ratings, self.answers, *self.exams, *self.runs)
+        files = (self.rubric, self.ratings, self.answers, self.log_map)
+        named = (*files, *self.exams, *self.runs)
         return [name for name in named if name]
 
 
@@ -83,6 +86,8 @@ class Asked:
 @click.option(
     "--answers", "-a", metavar="FILE", help="Answers of both, marked and shown side by side."
 )
+@click.option("--logs", metavar="DIR", help="Session logs of both: what was done, side by side.")
+@click.option("--log-map", metavar="FILE", help="Which log answers which item, of which variant.")
 @click.option("--margin", type=_Number(), metavar="N", help="A loss that still counts as no worse.")
 @click.option("--allow-gaps", is_flag=True, help="Let cells be missing; then nothing is decided.")
 @click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
@@ -142,6 +147,8 @@ def _compared(asked: Asked) -> Comparison:
         baseline=asked.baseline or "",
         candidate=asked.candidate or "",
         answers=asked.answers,
+        logs=asked.logs,
+        log_map=asked.log_map,
         margin=asked.margin,
         allow_gaps=asked.allow_gaps,
     )
@@ -165,7 +172,7 @@ def _runs(asked: Asked) -> RunsComparison:
     from markscheme.history.runs import Context
     from markscheme.vocabulary import Allowance
 
-    for name in ("baseline", "candidate", "ratings", "answers"):
+    for name in ("baseline", "candidate", "ratings", "answers", "logs"):
         if getattr(asked, name):
             raise UsageError(
                 f"--{name} goes with ratings, not with runs; the first run is held fast"
