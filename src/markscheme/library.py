@@ -343,9 +343,10 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
 
     `ratings` are a file (CSV or JSON lines) or rows. `answers` are marked by the axes of the rubric
     and shown beside the verdicts, a variant being the subject of an answer; so are session `logs`,
-    with what was measured in them, and other things `observed`. `margin` is the loss up to which the candidate counts as no worse; without one it
-    is taken from the verdict rules. With `allow_gaps` a query that is not rated whole has no
-    verdict; otherwise ratings with gaps are refused.
+    with what was measured in them, and other things `observed`. `margin` is the loss up to which
+    the candidate counts as no worse; without one it is taken from the verdict rules. With
+    `allow_gaps` a query that is not rated whole has no verdict; otherwise ratings with gaps are
+    refused.
 
     Raises:
         UsageError: the rubric has no scales, rules or table, or the variants are one.
