@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,9 @@ from markscheme.mark.axes.structure import Citations, Sections
 from markscheme.mark.outlines import Outline
 from markscheme.mark.scoring import judged
 from markscheme.vocabulary import Axis, Cell, Frozen, Reading, Status
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIX = ("Memory", "Codebase", "Patterns", "Dispatched", "Gaps", "Recommendation")
 FOUR = SIX[:4]
@@ -374,7 +377,8 @@ def test_axes_without_weights_count_alike(tmp_path: Path) -> None:
 
 
 def test_some_weights_are_none(tmp_path: Path) -> None:
-    axes = "axes:\n- {name: a, kind: max_words, limit: 1, weight: 1}\n- {name: b, kind: max_words, limit: 2}"
+    one, two = (f"{{name: a{n}, kind: max_words, limit: {n}" for n in (1, 2))
+    axes = f"axes:\n- {one}, weight: 1}}\n- {two}}}"
     with pytest.raises(
         DocumentError, match=r"rubric.yaml:4: axes.1.weight: is missing; give every"
     ):
