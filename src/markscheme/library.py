@@ -109,10 +109,19 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     }
 
 
-def score(rubric: Rubric | str | Path, exam: Exam | str | Path, answers: Answers) -> Result:
+def score(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    answers: Answers | None = None,
+    *,
+    logs: str | Path | None = None,
+    log_map: str | Path | None = None,
+) -> Result:
     """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
 
-    A folder of JSONL and Parquet files is read file by file, by name.
+    A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
+    of agents' session logs, the final texts are the answers, and what was done is judged too; a
+    `log_map` says which log answers which item, where names and prompts do not.
 
     >>> row = {"item": "e-39-01", "output": "Ate."}
     >>> score("tutor-capstone", "capstone", [row]).summary.n
@@ -123,6 +132,14 @@ def score(rubric: Rubric | str | Path, exam: Exam | str | Path, answers: Answers
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    if (answers is None) == (logs is None):
+        raise UsageError("give answers, or a folder of logs, and not both")
+    if answers is None:
+        from markscheme.read.logs import read_logs
+
+        found = read_logs(str(logs), exam.items, mapping=log_map)
+        scoring = Scoring(rubric, exam, logs=True)
+        return scoring.result(scoring.frames(scoring.logged(found)))
     if not isinstance(answers, str | Path):
         scoring = Scoring(rubric, exam)
         return scoring.result(scoring.frames(scoring.streamed(answers)))
@@ -316,6 +333,8 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     baseline: str,
     candidate: str,
     answers: Answers | None = None,
+    logs: str | Path | None = None,
+    log_map: str | Path | None = None,
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
     allow_gaps: bool = False,
@@ -323,10 +342,11 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     """Compare a candidate with a baseline by ratings: verdicts, decision, honest statistics.
 
     `ratings` are a file (CSV or JSON lines) or rows. `answers` are marked by the axes of the rubric
-    and shown beside the verdicts, a variant being the subject of an answer; so are other things
-    `observed`. `margin` is the loss up to which the candidate counts as no worse; without one it
-    is taken from the verdict rules. With `allow_gaps` a query that is not rated whole has no
-    verdict; otherwise ratings with gaps are refused.
+    and shown beside the verdicts, a variant being the subject of an answer; so are session `logs`,
+    with what was measured in them, and other things `observed`. `margin` is the loss up to which
+    the candidate counts as no worse; without one it is taken from the verdict rules. With
+    `allow_gaps` a query that is not rated whole has no verdict; otherwise ratings with gaps are
+    refused.
 
     Raises:
         UsageError: the rubric has no scales, rules or table, or the variants are one.
@@ -341,20 +361,22 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     contest = Contest(rubric=rubric, exam=exam, baseline=baseline, candidate=candidate)
     raters = Raters(rubric=rubric, exam=exam, variants=contest.variants, gaps=allow_gaps)
     found = read_ratings(ratings, raters)
-    seen = () if answers is None else _observed(rubric, exam, answers, contest.variants)
-    return compare_ratings(contest, found, [*seen, *observed], margin)
+    if not rubric.axes and (answers is not None or logs is not None):
+        raise UsageError(f"the rubric `{rubric.name}` marks nothing; leave the answers out")
+    seen = list(observed)
+    if answers is not None:
+        file = str(answers) if isinstance(answers, str | Path) else "answers"
+        seen += _observed(score(rubric, exam, answers), file, contest.variants)
+    if logs is not None:
+        result = score(rubric, exam, logs=logs, log_map=log_map)
+        seen += _observed(result, str(logs), contest.variants)
+    return compare_ratings(contest, found, seen, margin)
 
 
-def _observed(
-    rubric: Rubric, exam: Exam, answers: Answers, variants: tuple[str, str]
-) -> tuple[Observed, ...]:
-    """Mark the answers of two variants."""
+def _observed(result: Result, file: str, variants: tuple[str, str]) -> tuple[Observed, ...]:
+    """Return what was marked and measured of the answers of two variants."""
     from markscheme.weigh.observing import observed_in
 
-    if not rubric.axes:
-        raise UsageError(f"the rubric `{rubric.name}` marks nothing; leave the answers out")
-    result = score(rubric, exam, answers)
-    file = str(answers) if isinstance(answers, str | Path) else "answers"
     if result.errors:
         raise AnswersError(
             Problem(file=row.file or file, line=row.line, field=row.item or "", message=row.reason)

@@ -57,16 +57,20 @@ class Asked:
     candidate: str | None
     ratings: str | None
     answers: str | None
+    logs: str | None
+    log_map: str | None
     margin: Decimal | None
     noise: Decimal | None
     allow_gaps: bool
     cluster: str | None
+    html: str | None
     store: str | None
 
     @property
     def inputs(self) -> list[str]:
         """The files and names that are read."""
-        named = (self.rubric, self.ratings, self.answers, *self.exams, *self.runs)
+        files = (self.rubric, self.ratings, self.answers, self.log_map)
+        named = (*files, *self.exams, *self.runs)
         return [name for name in named if name]
 
 
@@ -82,18 +86,23 @@ class Asked:
 @click.option(
     "--answers", "-a", metavar="FILE", help="Answers of both, marked and shown side by side."
 )
+@click.option("--logs", metavar="DIR", help="Session logs of both: what was done, side by side.")
+@click.option("--log-map", metavar="FILE", help="Which log answers which item, of which variant.")
 @click.option("--margin", type=_Number(), metavar="N", help="A loss that still counts as no worse.")
 @click.option("--allow-gaps", is_flag=True, help="Let cells be missing; then nothing is decided.")
 @click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
 @click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
 @click.option("--noise", type=_Number(), metavar="N", help="With --plan: a guess of the noise.")
 @click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
+@click.option("--html", metavar="FILE", help="By ratings: write the comparison as one HTML page.")
 @store_option
 @format_option
 @command_body
 def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> Exit:
     """Compare variants: verdicts on queries, a decision, and what the numbers can show."""
     asked = Asked(**options)
+    if asked.html is not None and (plan or asked.runs):
+        raise UsageError("--html goes with ratings")
     destination = _destination(markdown, asked.inputs)
     page = _planned if plan else _by_runs if asked.runs else _by_ratings
     return page(asked, destination, format_)
@@ -103,13 +112,22 @@ def _by_ratings(asked: Asked, destination: Path | None, format_: str) -> Exit:
     from markscheme.tell.comparisons import ComparisonPage, comparison_markdown
     from markscheme.weigh.comparison_records import comparison_record
 
+    html = _destination(asked.html, asked.inputs)
     found = _compared(asked)
     _write(destination, lambda: comparison_markdown(found))
+    _write(html, lambda: _html(found))
     if format_ == "json":
         _print(comparison_record(found))
     else:
         ComparisonPage().compared(found)
     return _exit_of(found.decision.outcome)
+
+
+def _html(found: Comparison) -> str:
+    from markscheme import __version__
+    from markscheme.tell.comparison_html import comparison_html
+
+    return comparison_html(found, __version__)
 
 
 def _compared(asked: Asked) -> Comparison:
@@ -129,6 +147,8 @@ def _compared(asked: Asked) -> Comparison:
         baseline=asked.baseline or "",
         candidate=asked.candidate or "",
         answers=asked.answers,
+        logs=asked.logs,
+        log_map=asked.log_map,
         margin=asked.margin,
         allow_gaps=asked.allow_gaps,
     )
@@ -152,7 +172,7 @@ def _runs(asked: Asked) -> RunsComparison:
     from markscheme.history.runs import Context
     from markscheme.vocabulary import Allowance
 
-    for name in ("baseline", "candidate", "ratings", "answers"):
+    for name in ("baseline", "candidate", "ratings", "answers", "logs"):
         if getattr(asked, name):
             raise UsageError(
                 f"--{name} goes with ratings, not with runs; the first run is held fast"

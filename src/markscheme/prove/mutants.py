@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -19,7 +20,7 @@ from markscheme.prove.steps import proof_of_equality
 from markscheme.vocabulary import Axis, Frozen, Item, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from typing import Any
 
     from markscheme.vocabulary import AxisSpec
@@ -37,6 +38,9 @@ class Kind(StrEnum):
     MATCH = "match"
     IGNORE_SCHEMA = "ignore-schema"
     LIMIT = "limit"
+    DROP_ENTRY = "drop-entry"
+    CHOICE = "choice"
+    ORDER = "order"
     DROP_AXIS = "drop-axis"
     WEIGHT = "weight"
     THRESHOLD = "threshold"
@@ -97,7 +101,7 @@ def _with_steps(
     rubric: Rubric, spec: AxisSpec, kind: Kind, label: str, steps: tuple[str, ...]
 ) -> Mutant:
     axis: Any = spec.axis
-    return _bent(
+    return mutated(
         rubric,
         spec,
         kind,
@@ -115,7 +119,7 @@ def _proof(axis: Any, steps: tuple[str, ...]) -> str:
     return f"{proof}, if `{axis.kind}`, which is not built in, does with its steps what they say"
 
 
-def _bent(
+def mutated(
     rubric: Rubric,
     spec: AxisSpec,
     kind: Kind,
@@ -123,6 +127,7 @@ def _bent(
     axis: Axis,
     equivalent: str = "",
 ) -> Mutant:
+    """Return the rubric with one axis changed; `told` names the change and says what it is."""
     label, says = told
     return Mutant(
         kind=kind,
@@ -145,16 +150,16 @@ def _matching(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     if not isinstance(axis, ContainsAll):
         return
     told = ("any", "one of the entries is enough")
-    yield _bent(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
+    yield mutated(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
     for match, words in (
         (Match.WORD, "an entry must stand as a whole word"),
         (Match.SUBSTRING, "an entry may be part of a longer word"),
     ):
         if match is not axis.match:
             told = (match.value, words)
-            yield _bent(rubric, spec, Kind.MATCH, told, replace(axis, match=match))
+            yield mutated(rubric, spec, Kind.MATCH, told, replace(axis, match=match))
     whole = OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
-    yield _bent(rubric, spec, Kind.MATCH, ("whole", "the whole text must be an entry"), whole)
+    yield mutated(rubric, spec, Kind.MATCH, ("whole", "the whole text must be an entry"), whole)
 
 
 def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
@@ -162,9 +167,9 @@ def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
         told = ("object", "any object will do, whatever the schema says")
         lax = replace(spec.axis, schema=Frozen())
         proof = _asks_no_more(rubric, spec.axis.schema) if type(spec.axis) is JsonSchema else ""
-        yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
+        yield mutated(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
         told = ("anything", "any response will do, also one that is no object")
-        yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
+        yield mutated(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
 
 
 def _asks_no_more(rubric: Rubric, schema: Mapping[str, Any]) -> str:
@@ -189,13 +194,29 @@ def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
         for moved in _steps_away(value):
             changed = replace(axis, **{field.name: moved})
             if not any(True for _ in changed.parameter_problems()):
-                told = f"`{field.name}` is {moved}, not {value}"
-                yield _bent(rubric, spec, Kind.LIMIT, (f"{field.name}={moved}", told), changed)
+                now, before = _told_apart(moved, value)
+                told = f"`{field.name}` is {now}, not {before}"
+                yield mutated(rubric, spec, Kind.LIMIT, (f"{field.name}={now}", told), changed)
+
+
+def _told_apart(moved: Any, value: Any) -> tuple[str, str]:
+    """Return how a changed parameter and the true one differ."""
+    if not isinstance(value, Mapping):
+        return str(moved), str(value)
+    key = next(key for key in value if moved[key] != value[key])
+    return f"{key}:{moved[key]}", f"{key}:{value[key]}"
 
 
 def _steps_away(value: Any) -> Iterator[Any]:
-    """Yield a number one step of its last written place lower and higher, in its own type."""
-    if isinstance(value, str) and value.endswith("%") and value[:-1].replace(".", "").isdigit():
+    """Yield a number one step of its last written place lower and higher, in its own type.
+
+    Of numbers by name, each is moved by itself.
+    """
+    if isinstance(value, Mapping):
+        numbers = {key: one for key, one in value.items() if isinstance(one, int | Decimal)}
+        for key, one in numbers.items():
+            yield from (Frozen({**value, key: moved}) for moved in _steps_away(one))
+    elif isinstance(value, str) and value.endswith("%") and value[:-1].replace(".", "").isdigit():
         yield from (f"{plain(moved)}%" for moved in _around(Decimal(value[:-1])) if moved >= 0)
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from (value - 1, value + 1)

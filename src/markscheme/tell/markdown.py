@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from markscheme.exact import plain, show
+from markscheme.tell.patterns import FIRST
 from markscheme.tell.reports import ItemStatus, item_line, lost_axes, reason
 from markscheme.tell.verdicts import signed
 from markscheme.vocabulary import Outcome
@@ -53,7 +54,15 @@ def _lines(report: Report) -> Iterator[str]:
         yield from map(_gate, report.gates.outcomes)
     for found in report.comparisons:
         yield from _comparison(found, report)
+    yield from _patterns(report)
     yield from _failing(report)
+
+
+def _patterns(report: Report) -> Iterator[str]:
+    if report.patterns:
+        yield "\n#### What to look at first\n"
+        for number, found in enumerate(report.patterns[:FIRST], start=1):
+            yield f"{number}. {sentence(found.sentence)} → {sentence(found.action)}"
 
 
 def _gate(found: GateOutcome) -> str:

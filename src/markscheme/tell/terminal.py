@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from markscheme.exact import show
+from markscheme.tell.operations import print_operations
 from markscheme.vocabulary import Outcome
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Page:
         self.losses(result.frame, hidden)
         self.errors(result.errors, result.summary.errors)
         self.summary(result.summary)
+        print_operations(result.operations, self.out)
         if written is not None:
             self.out.print(Text(f"\nwritten to {written}"), soft_wrap=True)
 

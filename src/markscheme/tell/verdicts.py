@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from markscheme.exact import show
+from markscheme.tell.patterns import PatternPage
 from markscheme.tell.reports import SAID
 from markscheme.tell.terminal import Page, console
 from markscheme.vocabulary import Outcome
@@ -48,6 +49,7 @@ class VerdictPage:
             for line in baseline_lines(found):
                 self.line(f"  {line}")
         self._fix_first(report.gates)
+        PatternPage(self.out).first(report.patterns)
         said = Text("\nverdict: ").append(SAID[report.gates.verdict], _STYLES[report.gates.verdict])
         self.out.print(said.append(f" ({report.gates.because})"), soft_wrap=True)
 
@@ -159,11 +161,11 @@ def _change_line(change: ItemChange) -> str:
     return f"  {change.item}: {show(change.before)} → {show(change.after)} ({axes})"
 
 
-def signed(value: Fraction | None) -> str:
+def signed(value: Fraction | None, places: int = 4) -> str:
     """Return a change with its sign."""
     if value is None:
         return "–"
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value))}"
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value), places)}"
 
 
 def _estimate_line(name: str, estimate: Mapping[str, Any]) -> str:

@@ -14,7 +14,8 @@ from markscheme.weigh.comparison import Observed
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-MEASURED = ("latency_ms", "tokens_in", "tokens_out", "cost")
+MEASURED = ("latency_ms", "tool_calls", "dispatches", "tokens", "tokens_in", "tokens_out", "cost")
+"""OP-01 to OP-04 where there are logs, and what answers say of themselves."""
 
 
 def observed_in(
@@ -33,7 +34,13 @@ def observed_in(
             item=item,
             variant=variant,
             structural=Frozen({axis: _cell(found, axis) for axis in found[0]["breakdown"]}),
-            metrics=Frozen({metric: _mean([row[metric] for row in found]) for metric in MEASURED}),
+            metrics=Frozen(
+                {
+                    metric: _mean([row[metric] for row in found])
+                    for metric in MEASURED
+                    if metric in found[0]
+                }
+            ),
         )
         for (item, variant), found in answers.items()
     )

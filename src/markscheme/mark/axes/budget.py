@@ -53,24 +53,22 @@ class TokenBudget(TextAxis):
         yield from tag_problems(self.by, self.budgets, item)
 
     def judge(self, text: str, item: Item) -> Cell:
-        """Give the count, the tokenizer, and how much it is over."""
+        """Give the count, the tokenizer, and how many are allowed."""
         budget, tag = limit_of(self.by, self.budgets, item)
         share = share_of(self.tolerance) or Fraction(0)
         limit = budget + (share * budget if isinstance(self.tolerance, str) else share)
-        allowed = (
-            f"{floor(limit):,}{tag}"
-            if not share
-            else f"{floor(limit):,}{tag}, {budget:,} + {self.tolerance}"
-        )
+        known = {
+            "tokenizer": self.tokenizer.value,
+            "limit": f"{floor(limit):,}",
+            "budget": f": {budget:,} + {self.tolerance}{tag}" if share else tag,
+        }
         size = len(text.encode(errors="replace"))
         if size > limit * _LONGEST_TOKEN:
-            told = "{size} bytes are more than {limit} tokens ({tokenizer})"
-            return Cell.missed(
-                sentence(told, size=f"{size:,}", limit=allowed, tokenizer=self.tokenizer.value)
-            )
+            told = "{size} bytes, more tokens ({tokenizer}) than the {limit} allowed{budget}"
+            return Cell.missed(sentence(told, size=f"{size:,}", **known))
         count = _counter(self.tokenizer.value)(text)
-        told = "{count} tokens ({tokenizer}), at most {limit} allowed"
-        reason = sentence(told, count=f"{count:,}", tokenizer=self.tokenizer.value, limit=allowed)
+        told = "{count} tokens ({tokenizer}), at most {limit} allowed{budget}"
+        reason = sentence(told, count=f"{count:,}", **known)
         return Cell.passed(reason) if count <= limit else Cell.missed(reason)
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.mark.attempts import Attempt, attempt_of, attempts_of, calls_of
 from markscheme.mark.axes.base import TraceAxis, counted
 from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
+from markscheme.read.attempts import Attempt, attempt_of, attempts_of, calls_of
 from markscheme.read.families import fits, known_families
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Frozen, Item
@@ -146,11 +146,10 @@ class CallLimit(_FamilyAxis):
         """Count the attempts, and list them."""
         limit, tag = limit_of(self.by, self.limits, item)
         found = self._attempts(transcript, (self.family,))
-        told = "{count} of {family}, at most {limit} allowed{tag}{which}"
+        told = "{count}, at most {limit} allowed{tag}{which}"
         reason = sentence(
             told,
-            count=counted(len(found), "attempt"),
-            family=self.family,
+            count=counted(len(found), f"{self.family} attempt"),
             limit=limit,
             tag=tag,
             which=_listed(found),
@@ -176,10 +175,9 @@ class ForbiddenCalls(_FamilyAxis):
         found = self._attempts(transcript, self.families)
         named = " or ".join(self.families)
         if found:
-            told = "{count} of {families}{which}"
-            count = counted(len(found), "attempt")
-            return Cell.missed(sentence(told, count=count, families=named, which=_listed(found)))
-        return self._judged(transcript, sentence("no attempt of {families}", families=named))
+            count = counted(len(found), f"{named} attempt")
+            return Cell.missed(sentence("{count}{which}", count=count, which=_listed(found)))
+        return self._judged(transcript, sentence("no {families} attempt", families=named))
 
 
 def _listed(found: Sequence[Attempt]) -> str:
