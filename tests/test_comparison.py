@@ -338,7 +338,7 @@ def test_a_check_that_fails_for_both_is_a_prompt_problem(files: Files) -> None:
 
 def test_a_check_that_fails_only_for_the_candidate_is_its_doing(files: Files) -> None:
     found = observed(files, {("TQ-1", "small"): ["S-01"]})
-    told = "S-01 fails only for small, in 1 of 5: the model's doing"
+    told = "S-01 fails only for small, in 1 of 5: the same prompt works for big"
     assert told in found.decision.monitoring
 
 

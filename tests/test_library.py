@@ -62,6 +62,7 @@ def test_the_public_names_are_exactly_these() -> None:
     functions = {name for name in names if name[0].islower()}
     assert functions == {
         "audit",
+        "compare",
         "gate",
         "lint",
         "load_exam",

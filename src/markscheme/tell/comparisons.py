@@ -147,7 +147,8 @@ def interval(paired: Paired) -> str:
     """Return a t interval; without a spread there is none."""
     if paired.lower is None or paired.upper is None:
         return "–"
-    return say("{lower} to {upper}", lower=f"{paired.lower:+.2f}", upper=f"{paired.upper:+.2f}")
+    lower, upper = (f"{bound:+.2f}".replace("-", "−") for bound in (paired.lower, paired.upper))
+    return say("{lower} to {upper}", lower=lower, upper=upper)
 
 
 def check_rows(found: Comparison) -> Rows:
@@ -164,7 +165,7 @@ def check_rows(found: Comparison) -> Rows:
 
 
 def metric_rows(found: Comparison) -> Rows:
-    """Return the measured numbers side by side."""
+    """Return the measured numbers side by side; those that nobody knows are left out."""
     header = (say("measured"), found.baseline, found.candidate, say("difference"), say("queries"))
     rows = [
         (
@@ -175,6 +176,7 @@ def metric_rows(found: Comparison) -> Rows:
             str(metric.n),
         )
         for metric in found.operational
+        if metric.n
     ]
     return [header, *rows] if rows else []
 

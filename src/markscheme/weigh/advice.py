@@ -132,11 +132,13 @@ def _check(check: CheckSummary, found: Comparison) -> Iterator[str]:
         )
     elif failed_c and not failed_b:
         yield sentence(
-            "{axis} fails only for {candidate}, in {failed} of {judged}: the model's doing",
+            "{axis} fails only for {candidate}, in {failed} of {judged}: the same prompt works for "
+            "{baseline}",
             axis=check.axis,
             candidate=found.candidate,
             failed=failed_c,
             judged=judged_c,
+            baseline=found.baseline,
         )
     elif failed_b or failed_c:
         yield sentence(

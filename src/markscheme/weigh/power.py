@@ -13,7 +13,7 @@ from markscheme.weigh.statistics import t_quantile
 
 ALPHA = 0.05
 POWER = 0.8
-_STEPS = 400  # of Simpson's rule; more change nothing in the tenth place
+_STEPS = 800  # of Simpson's rule; more change nothing in the seventh place
 _MOST_PAIRS = 100_000
 _LARGE = 2_000
 _NORMAL = NormalDist()
