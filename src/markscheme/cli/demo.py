@@ -23,12 +23,21 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
     is_flag=True,
     help="Examine the same tutor with realistic faults, to see what a breakdown is for.",
 )
+@click.option(
+    "--model",
+    is_flag=True,
+    help="Examine a real language model on this machine instead; see `make model`.",
+)
 @no_store_option
 @store_option
 @format_option
 @command_body
-def command(flawed: bool, no_store: bool, store: str | None, format_: str) -> Exit:
+def command(flawed: bool, model: bool, no_store: bool, store: str | None, format_: str) -> Exit:
     """Examine the bundled tutor on the capstone exam and state the gate."""
+    if model:
+        from markscheme.cli.run import examine_model
+
+        return examine_model(flawed=flawed, store=store, skip=no_store, format_=format_)
     from markscheme.engines.scoring import Scoring
     from markscheme.history.recording import recording
     from markscheme.library import answers_of_tutor, load_exam, load_rubric

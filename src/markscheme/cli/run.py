@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, say_stored
+from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -183,6 +183,37 @@ def plan_of(
         resume=options["resume"],
         cache=options["cache"],
     )
+
+
+def examine_model(*, flawed: bool, store: str | None, skip: bool, format_: str) -> Exit:
+    """Examine the local model as `demo` does the tutor: breakdown, gates, and their verdict."""
+    from markscheme.history.examining import examine
+    from markscheme.tell.live import LivePage
+    from markscheme.tell.progress import asking
+    from markscheme.weigh.records import gate_records
+
+    if flawed:
+        raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
+    options = {name: default for name, default in _defaults().items() if name != "subjects"}
+    plan = plan_of("tutor-capstone", ("capstone", "capstone-extra"), ("local:smollm2",), options)
+    with asking(plan.rubric, plan.exam, len(plan.asks())) as watch:
+        (run,) = examine(plan, store=store, skip=skip, watch=watch)
+    say_stored([run.id] if run.id else [])
+    report = run.result.judge()
+    if format_ == "json":
+        document = {**run.to_dict(), "gates": gate_records(report.outcomes)}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        page = LivePage(run.result.rubric)
+        page.run(run.result)
+        page.live(run.live)
+        page.gates(report.outcomes)
+    return EXIT_OF[report.verdict.value]
+
+
+def _defaults() -> dict[str, Any]:
+    """Return what the options of `run` are where nobody tells them."""
+    return {str(one.name): one.get_default(click.Context(command)) for one in command.params}
 
 
 def _price(told: str | None) -> Price | None:
