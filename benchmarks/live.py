@@ -3,8 +3,8 @@
     python benchmarks/live.py [--items 1000] [--concurrency 50] [--delay 0.1] [--rounds 3]
 
 Prints wall time beside the ideal (items × delay ÷ concurrency), and CPU: of asking alone, inside
-one process; of the `openai` package doing only that, with which inspect_ai, deepeval, pydantic-evals
-and others ask; and of the whole command with its start, its store and its page.
+one process; of the `openai` package doing only that, with which inspect_ai, deepeval and others
+ask; and of the whole command with its start, its store and its page.
 """
 
 from __future__ import annotations
