@@ -331,60 +331,79 @@ class HeatMap:
 
 
 def heat_maps(report: Report, tags: Mapping[str, Sequence[str]]) -> list[HeatMap]:
-    """Draw the pairs of the first few tags that group items at all."""
+    """Draw the pairs of tags whose groups differ most, worst values first."""
     known = report.distribution
     if known is None:
         return []
-    grouping = [tag for tag, values in tags.items() if 1 < len(values) < max(2, len(report.items))]
-    order: dict[str, list[str]] = {tag: [] for tag in grouping}
+    order: dict[str, list[str]] = {tag: [] for tag in tags if _groups(report, len(tags[tag]))}
     for group in known.groups:
         if group.tag in order:
             order[group.tag].append(group.value)
-    pairs = list(combinations(grouping, 2))[:_PAIRS]
-    return [_heat_map(report, pair, order) for pair in pairs]
+    found = [_pair(report, *_long_first(pair, order)) for pair in combinations(order, 2)]
+    found.sort(key=lambda pair: -pair.spread)
+    return [_heat_map(pair, order) for pair in found[:_PAIRS]]
 
 
-def _heat_map(report: Report, pair: tuple[str, str], order: Mapping[str, Sequence[str]]) -> HeatMap:
-    """Draw one pair of tags, the worst values of both first."""
-    down, across = sorted(pair, key=lambda tag: -len(order[tag]))
-    rows, columns = order[down][:_VALUES], order[across][:_VALUES]
+def _groups(report: Report, values: int) -> bool:
+    """Whether a tag with so many values puts items together at all."""
+    return 1 < values and 3 * values <= 2 * len(report.items)
+
+
+def _long_first(pair: tuple[str, str], order: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    first, second = pair
+    return pair if len(order[first]) >= len(order[second]) else (second, first)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Two tags, the mean of every pair of their values, and how far these are apart."""
+
+    down: str
+    across: str
+    means: Mapping[tuple[str, str], Fraction]
+    spread: float
+
+
+def _pair(report: Report, down: str, across: str) -> _Pair:
     members: dict[tuple[str, str], list[str]] = {}
     for item in report.past.exam.items:
         if down in item.tags and across in item.tags:
             members.setdefault((item.tags[down], item.tags[across]), []).append(item.id)
     scale, marks = Scale(report.past.rubric), report.past.run.marks
-    found = {key: scale.totals(marks.counts(ids)).mean for key, ids in members.items()}
+    found = {key: scale.totals(marks.counts(ids)) for key, ids in members.items()}
+    means = {key: totals.mean for key, totals in found.items() if totals.mean is not None}
+    middle = sum(map(float, means.values())) / max(1, len(means))
+    spread = sum(found[key].n * (float(mean) - middle) ** 2 for key, mean in means.items())
+    return _Pair(down=down, across=across, means=means, spread=spread)
+
+
+def _heat_map(pair: _Pair, order: Mapping[str, Sequence[str]]) -> HeatMap:
+    down, across = pair.down, pair.across
+    rows, columns = order[down][:_VALUES], order[across][:_VALUES]
     cells = {
         (r, c): number(mean) or 0.0
         for r, row in enumerate(rows)
         for c, column in enumerate(columns)
-        if (mean := found.get((row, column))) is not None
+        if (mean := pair.means.get((row, column))) is not None
     }
-    hidden = sum(max(0, len(order[tag]) - _DRAWN) for tag in pair)
+    hidden = sum(max(0, len(order[tag]) - _DRAWN) for tag in (down, across))
     return HeatMap(
         key=f"{down} × {across}",
         name=say("Mean score by {down} and {across}", down=down, across=across),
         svg=charts.heat_map(rows[:_DRAWN], columns[:_DRAWN], _few(cells)),
         says=_worst(rows, columns, cells),
         columns=tuple(columns),
-        rows=tuple(
-            (
-                row,
-                tuple(
-                    (
-                        show(found.get((row, column)), 2),
-                        tag_link({down: row, across: column}),
-                        charts.step_of(cells[r, c]),
-                    )
-                    if (r, c) in cells
-                    else ("", "", -1)
-                    for c, column in enumerate(columns)
-                ),
-            )
-            for r, row in enumerate(rows)
-        ),
+        rows=tuple((row, tuple(_linked(pair, row, column) for column in columns)) for row in rows),
         left_out=say("{n} further values are not drawn.", n=hidden) if hidden else "",
     )
+
+
+def _linked(pair: _Pair, row: str, column: str) -> tuple[str, str, int]:
+    """Return a cell of the table: its mean, where it leads, and its step."""
+    mean = pair.means.get((row, column))
+    if mean is None:
+        return "", "", -1
+    return *_graded(mean)[:1], tag_link({pair.down: row, pair.across: column}), _graded(mean)[1]
 
 
 def _few(cells: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
@@ -413,11 +432,7 @@ def by_tag(report: Report) -> list[dict[str, Any]]:
     tags: dict[str, list[Group]] = {}
     for group in known.groups if known else ():
         tags.setdefault(group.tag, []).append(group)
-    return [
-        _tag(tag, groups)
-        for tag, groups in tags.items()
-        if 1 < len(groups) < max(2, len(report.items))
-    ]
+    return [_tag(tag, groups) for tag, groups in tags.items() if _groups(report, len(groups))]
 
 
 def _tag(tag: str, groups: Sequence[Group]) -> dict[str, Any]:
