@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -19,7 +20,7 @@ from markscheme.vocabulary import Level, Outcome
 from markscheme.weigh.summaries import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from markscheme.tell.reports import Pattern, Report
     from markscheme.vocabulary import Gate, Group
@@ -346,7 +347,7 @@ def heat_maps(report: Report, tags: Mapping[str, Sequence[str]]) -> list[HeatMap
 
 def _groups(report: Report, values: int) -> bool:
     """Whether a tag with so many values puts items together at all."""
-    return 1 < values and 3 * values <= 2 * len(report.items)
+    return values > 1 and 3 * values <= 2 * len(report.items)
 
 
 def _long_first(pair: tuple[str, str], order: Mapping[str, Sequence[str]]) -> tuple[str, str]:
