@@ -172,8 +172,9 @@
   let arranged = "";
   const arrange = (groups, kept, order) => {
     rows.forEach((row, at) => { if (row.hidden === kept[at]) row.hidden = !kept[at]; });
-    if (order === arranged && kept.some(Boolean)) return;
-    arranged = kept.some(Boolean) && groups[0][0] === null ? order : null;
+    const plain = groups.length === 1 && groups[0][0] === null && kept.some(Boolean);
+    if (plain && order === arranged) return;
+    arranged = plain ? order : null;
     const parts = [];
     for (const [value, group] of groups) {
       const some = group.filter((at) => kept[at]);
@@ -270,7 +271,7 @@
     element.scrollIntoView({ block: "start" });
     // Rows get their height when they come near; then it is known where the element is.
     requestAnimationFrame(() => requestAnimationFrame(() => element.scrollIntoView({ block: "start" })));
-    (element.querySelector("summary") || element).focus({ preventScroll: true });
+    (element.matches(".item") ? element.firstChild : element).focus({ preventScroll: true });
   };
   const open = (id) => {
     const at = place.get(id);
@@ -297,13 +298,29 @@
     if (!ids.length && list && [...wanted.keys()].some((key) => key !== "heat")) reveal(by("items"));
   };
 
+  // --- on paper -------------------------------------------------------------------------------
+  // What matters is open: the items that lost points, as far as a reader would go.
+  let printed = [];
+  addEventListener("beforeprint", () => {
+    const lossy = (row, at) => !row.open && !row.hidden && (items[at].v === null || items[at].v < 1);
+    const opening = rows.filter(lossy).slice(0, 40);
+    opening.forEach((row) => fill(row, items[rows.indexOf(row)]));
+    opening.push(...document.querySelectorAll(".patterns details:not([open])"));
+    opening.forEach((one) => { one.open = true; });
+    printed.push(...opening);
+  });
+  addEventListener("afterprint", () => {
+    printed.forEach((one) => { one.open = false; });
+    printed = [];
+  });
+
   controls.forEach((control) => control.addEventListener("input", () => { draw(); remember(); }));
   if (list) {
     list.addEventListener("toggle", (event) => {
       const at = rows.indexOf(event.target);
       if (at < 0) return;
       if (event.target.open) fill(event.target, items[at]);
-      remember();
+      if (!printed.length) remember();
     }, true);
     by("reset").addEventListener("click", () => {
       controls.forEach((control) => { if (control.name !== "heat") control.value = ""; });
@@ -327,17 +344,6 @@
     }
   });
   addEventListener("hashchange", () => { if (isState()) recall(); });
-
-  // What matters is open on paper: the items that lost points, as far as a reader would go.
-  let printed = [];
-  addEventListener("beforeprint", () => {
-    printed = rows.filter((row, at) => !row.open && !row.hidden && (items[at].v === null || items[at].v < 1)).slice(0, 40);
-    printed.forEach((row) => { fill(row, items[rows.indexOf(row)]); row.open = true; });
-    document.querySelectorAll("figure details, .patterns details").forEach((one) => {
-      if (!one.open) { one.open = true; printed.push(one); }
-    });
-  });
-  addEventListener("afterprint", () => { printed.forEach((row) => { row.open = false; }); printed = []; });
 
   if (isState()) recall();
   else draw();
