@@ -1,4 +1,4 @@
-"""The HTML report in a real browser: opened from disk, worked by keyboard, and nothing leaves it."""
+"""The HTML report in a real browser: opened from disk, worked by keyboard; nothing leaves it."""
 
 from __future__ import annotations
 
