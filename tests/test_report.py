@@ -62,6 +62,7 @@ class Parts(HTMLParser):
         self._inside = tag
 
     def handle_endtag(self, tag: str) -> None:
+        del tag
         self._inside = ""
 
     def handle_data(self, data: str) -> None:
