@@ -72,7 +72,7 @@ def command(
     with Runs(store, Context(rubric=rubric, exams=exams, subject=subject)) as runs:
         judged = judge_run(runs, runs.find(run), baseline)
         report = report_on(runs, judged, reasons=outputs.reasons)
-        report = with_patterns(runs, judged, report)
+        report = with_patterns(runs, judged, report, answers=outputs.reasons)
         unrecorded = record_outcomes(runs, judged)
     outputs.write(report)
     if format_ == "json":

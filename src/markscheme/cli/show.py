@@ -36,9 +36,7 @@ complete."""
 @store_option
 @format_option
 @command_body
-def command(
-    run: str, output: str | None, patterns: bool, store: str | None, format_: str
-) -> Exit:
+def command(run: str, output: str | None, patterns: bool, store: str | None, format_: str) -> Exit:
     """Show one stored run: breakdown, losses, totals, gates."""
     from markscheme.history.judging import judge_run
     from markscheme.history.patterns import patterns_of

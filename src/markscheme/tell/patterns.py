@@ -33,7 +33,9 @@ class PatternPage:
             for line in pattern_lines(patterns[:FIRST]):
                 self._line(line)
             if len(patterns) > FIRST:
-                more = say("… and {n:,} more: `markscheme show RUN --patterns`", n=len(patterns) - FIRST)
+                more = say(
+                    "… and {n:,} more: `markscheme show RUN --patterns`", n=len(patterns) - FIRST
+                )
                 self._line(more)
 
     def every(self, patterns: Sequence[Pattern]) -> None:

@@ -21,7 +21,7 @@ _SLOWER = Fraction(3, 2)
 
 
 def operational(reading: Reading) -> Iterator[Pattern]:
-    """Yield where answers fail, and where they are slow: above the upper quarter, half as long more.
+    """Yield where answers fail, and where they are slow.
 
     Both are looked at together, and share their one chance in a hundred.
     """
@@ -98,7 +98,9 @@ def _latency(reading: Reading, found: Gathering, medians: tuple[Fraction, Fracti
             inside=show(medians[0]),
             outside=show(medians[1]),
         ),
-        action=sentence("profile {tags}: longer answers, retries or another route", tags=tagged(tags)),
+        action=sentence(
+            "profile {tags}: longer answers, retries or another route", tags=tagged(tags)
+        ),
         items=reading.items(found.hits),
         tags=tags,
         hits=len(found.hits),
