@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from markscheme.errors import StoreUnavailableError, UsageError
 from markscheme.history.rows import rows_of_items
 from markscheme.history.runs import Context, Found, Runs, is_open
+from markscheme.sentences import sentence
 from markscheme.tell.reports import ItemStatus, Report, item_reports
 from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.outcomes import GateReport
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from markscheme.vocabulary import Rubric
 
-_OPEN = "the run is not finished: it is still being written, or its process was ended"
+_OPEN = sentence("the run is not finished: it is still being written, or its process was ended")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
