@@ -18,11 +18,12 @@ from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import load_exam, load_rubric, score
 from markscheme.engines.logs import examined_logs
 from markscheme.errors import InputError, UsageError
-from markscheme.read.logs import Logs, Measured, measured, read_logs
+from markscheme.read.logs import Logs, measured, read_logs
 from markscheme.read.logs.names import Named, named
 from markscheme.read.transcripts import read_transcripts
 
 if TYPE_CHECKING:
+    from markscheme.transcript import Measured
     from markscheme.weigh.operations import OperationGroup
 
 GOLDEN = Path(__file__).parent / "golden" / "context-agent" / "logs"

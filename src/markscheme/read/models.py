@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -108,8 +109,9 @@ class AxisModel(Model):
     weight: Share = Field(default_factory=Decimal)  # where none has one, all count alike
 
 
+@lru_cache(maxsize=256)
 def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
-    """Return the model of one axis kind, made from the fields of its dataclass."""
+    """Return the model of one axis kind, made from the fields of its dataclass, once."""
     hints = get_type_hints(axis)
     fields: dict[str, Any] = {"kind": (Literal[axis.kind], ...)}
     for field in dataclasses.fields(axis):  # type: ignore[arg-type]

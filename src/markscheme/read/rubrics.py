@@ -16,7 +16,7 @@ from markscheme.read.decisions import read_decisions
 from markscheme.read.families import family_problems
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
-from markscheme.read.models import AxisModel, RubricModel, axis_models
+from markscheme.read.models import AxisModel, RubricModel, axis_model
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
 from markscheme.vocabulary import AxisSpec, Frozen, Rubric
@@ -56,7 +56,7 @@ def rubric_of(
         "normalise": _inherited_steps(tree, steps, complaints),
         "tool_families": _tool_families(tree, complaints),
     }
-    axes = _read_axes(tree, inherited, axis_models(kinds, tuple(steps)), kinds, complaints)
+    axes = _read_axes(tree, inherited, kinds, tuple(steps), complaints)
     names = [entry.get("name") for _, entry in iterate(tree.get("axes"))]
     gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
     rules, table = read_decisions(tree, complaints)
@@ -108,8 +108,8 @@ def _tool_families(tree: Map, complaints: Complaints) -> Frozen | None:
 def _read_axes(
     tree: Map,
     inherited: Mapping[str, Any],
-    models: Mapping[str, type[AxisModel]],
     kinds: Mapping[str, type[Axis]],
+    steps: tuple[str, ...],
     complaints: Complaints,
 ) -> list[AxisSpec]:
     found: list[AxisSpec] = []
@@ -117,10 +117,11 @@ def _read_axes(
     for index, entry in enumerate(stated if isinstance(stated, Seq) else ()):
         path = ("axes", index)
         kind = entry.get("kind") if isinstance(entry, Map) else None
-        if not isinstance(kind, str) or kind not in models:
-            _complain_of_kind(entry, path, models, complaints)
+        if not isinstance(kind, str) or kind not in kinds:
+            _complain_of_kind(entry, path, kinds, complaints)
             continue
-        model = complaints.check(models[kind], entry, path) or _without_common(models[kind], entry)
+        wanted = axis_model(kinds[kind], steps)
+        model = complaints.check(wanted, entry, path) or _without_common(wanted, entry)
         if model is not None:
             spec = _made(cast("AxisModel", model), kinds[kind], inherited)
             for field, message in (*spec.axis.parameter_problems(), *_expects_problems(spec)):
@@ -142,7 +143,7 @@ def _without_common(model: type[AxisModel], entry: Any) -> AxisModel | None:
 def _complain_of_kind(
     entry: Any,
     path: tuple[str | int, ...],
-    models: Mapping[str, type[AxisModel]],
+    kinds: Collection[str],
     complaints: Complaints,
 ) -> None:
     """Complain of an axis whose kind is not known, and of what every axis has, but no more."""
@@ -154,8 +155,8 @@ def _complain_of_kind(
     complaints.check(AxisModel, common, path)
     kind = entry.get("kind")
     if isinstance(kind, str):
-        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(models)}"
-        complaints.add((*path, "kind"), message + guess(kind, models))
+        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(kinds)}"
+        complaints.add((*path, "kind"), message + guess(kind, kinds))
 
 
 def _expects_problems(spec: AxisSpec) -> Iterator[tuple[str, str]]:
