@@ -134,6 +134,13 @@ class Transcript:
         """Why there may have been more than it says; a call without a result hides nothing."""
         return tuple(gap for gap in self.gaps if gap != NO_RESULT)
 
+    @property
+    def unseen(self) -> int:
+        """How many dispatches started a sub-agent whose calls the log does not hold."""
+        failed = {CallStatus.ERROR, CallStatus.DENIED}
+        started = sum(made.status not in failed for made in self.dispatches)
+        return max(0, started - sum(not inner.internal for inner in self.subagents))
+
     def agents(self) -> Iterator[Transcript]:
         """Yield the transcript of the agent itself, then those of its sub-agents, all of them."""
         yield self

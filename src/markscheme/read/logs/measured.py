@@ -53,7 +53,7 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 def _lower_bounds(agents: list[Transcript], counted: list[Tokens]) -> Iterable[str]:
     """Yield the metrics of which the log may not show all."""
     incomplete = any(agent.doubts for agent in agents)
-    unseen = any(len(agent.subagents) < len(agent.dispatches) for agent in agents)
+    unseen = any(agent.unseen for agent in agents)
     if incomplete or unseen:
         yield "tool_calls"
     if incomplete:
