@@ -331,6 +331,25 @@ def test_memory_ids_are_data_of_the_rubric() -> None:
     assert not passes(axis, "## Memory\n- mem-12")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```x\n" * 10_000,
+        "## Memory\n" * 10_000,
+        "# " + "#" * 50_000 + "x",
+        "==a" + " " * 50_000 + "x",
+        "## Memory\n- " + "a." * 50_000,
+        "## Memory\n- " + "a/(" * 10_000,
+        "## Memory\n" + " " * 50_000 + "|",
+        "1. x\n" + "\n" * 50_000 + "1. x",
+        "## Memory\n" + "".join(f"{' ' * n}- a\n" for n in range(300)),
+    ],
+)
+def test_hostile_texts_take_no_time(text: str) -> None:
+    for axis in (Sections(sections=SIX), Citations(sections=FOUR)):
+        assert cell(axis, text).status is Status.SCORED
+
+
 @given(st.text(st.sampled_from("#*_-=|:.1> \tMemoryGaps`~\n<h2/>()[]"), max_size=200))
 def test_no_text_is_too_strange(text: str) -> None:
     for axis in (Sections(sections=SIX), Citations(sections=FOUR), TokenBudget(budgets=5)):

@@ -24,13 +24,13 @@ _BOLD = re.compile(r"(?P<mark>\*\*\*|\*\*|___|__)(?P<text>[^*_][^*]*?)(?P=mark)(
 _NUMBERED = re.compile(r"(?P<number>(?:[0-9]{1,2}|[IVX]{1,4})[.)])[ \t]+(?P<text>\S.*)")
 _RULES = re.compile(r"[=\-~*_]{2,}[ \t]*(?P<text>[^=\-~*_].*?)[ \t]*[=\-~*_]{2,}")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•‣◦–]|[0-9]{1,9}[.)])[ \t]+(?P<text>.*)")
-_SEPARATOR = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SMALL = frozenset({"a", "an", "and", "of", "the", "for", "in", "on", "to", "or", "from", "with"})
 _LOWEST = 7  # the level of headings that show none
 _LONGEST = 8  # words of a heading without marks
 _LONGEST_NUMBERED = 4
+_LONGEST_LINE = 300  # characters; a heading is not longer, and no line takes for ever
 _SHORT = 2
 _CELL_MARK = "|"
 _SENTENCE_ENDS = (".", "!", "?", ";", ",")
@@ -41,17 +41,16 @@ _BEHIND = (":", "–", "—", "(")
 class Heading:
     """A heading: its words, how deep it is (1 is the top), and its line, counted from 1."""
 
-    text: str
+    words: tuple[str, ...]
     level: int
     line: int
 
     def names(self, key_word: str) -> bool:
         """Say whether the heading has the key word, its singular, or a word that begins so."""
         key = key_word.casefold()
-        words = [word.casefold() for word in _WORD.findall(self.text)]
         single = key.removesuffix("s")
-        return any(word.startswith(key) or word == single for word in words) or (
-            " " in key and key in " ".join(words)
+        return any(word.startswith(key) or word == single for word in self.words) or (
+            " " in key and key in " ".join(self.words)
         )
 
 
@@ -76,12 +75,8 @@ class Outline:
         self._keys = keys
         self._lines = _unquoted(_unwrapped(text.splitlines()))
         self._code = _in_code(self._lines)
-        self._at: dict[int, Heading] = dict(self._headings())
-
-    @property
-    def headings(self) -> list[Heading]:
-        """The headings, in order."""
-        return list(self._at.values())
+        self.headings = list(self._headings())
+        self._places = {heading.line: place for place, heading in enumerate(self.headings)}
 
     def named(self, key_word: str) -> list[Heading]:
         """Return the headings with a key word; where there are several, only the topmost."""
@@ -91,27 +86,25 @@ class Outline:
 
     def entries(self, heading: Heading) -> Iterator[Entry]:
         """Yield the topmost entries under a heading, up to the next one that is not deeper."""
-        end = len(self._lines)
-        for at, other in self._at.items():
-            if other.line > heading.line and other.level <= heading.level:
-                end = at
-                break
+        later = range(self._places[heading.line] + 1, len(self.headings))
+        others = map(self.headings.__getitem__, later)
+        ends = (other.line - 1 for other in others if other.level <= heading.level)
         return _Entries().read(
             [
-                (at + 1, "" if at in self._at else self._lines[at], self._code[at])
-                for at in range(heading.line, end)
+                (at + 1, "" if at + 1 in self._places else self._lines[at], self._code[at])
+                for at in range(heading.line, next(ends, len(self._lines)))
             ]
         )
 
-    def _headings(self) -> Iterator[tuple[int, Heading]]:
+    def _headings(self) -> Iterator[Heading]:
         for at, line in enumerate(self._lines):
-            if self._code[at] or not line.strip():
+            if self._code[at] or not line.strip() or len(line) > _LONGEST_LINE:
                 continue
             level, text = _marked(line) or self._underlined(at) or (_LOWEST, self._alike(at))
-            heading = Heading(text=text.strip(), level=level, line=at + 1)
-            marked = level < _LOWEST and _WORD.search(text) is not None
-            if marked or any(map(heading.names, self._keys)):
-                yield at, heading
+            words = tuple(_WORD.findall(text.casefold()))
+            heading = Heading(words=words, level=level, line=at + 1)
+            if words and (level < _LOWEST or any(map(heading.names, self._keys))):
+                yield heading
 
     def _underlined(self, at: int) -> tuple[int, str] | None:
         """Return the heading that the next line underlines; a sentence before a rule is none."""
@@ -243,11 +236,16 @@ def _unquoted(lines: list[str]) -> list[str]:
 def _in_code(lines: Sequence[str]) -> list[bool]:
     """Say of each line whether it is code; a fence that is never closed is none."""
     code = [False] * len(lines)
+    never: dict[str, int] = {}  # from which length on a mark is not closed any more
     at = 0
     while at < len(lines):
         opening = _FENCE.fullmatch(lines[at])
-        end = _closing(lines, at, opening["mark"]) if opening is not None else None
+        mark = "" if opening is None else opening["mark"]
+        hopeless = not mark or len(mark) >= never.get(mark[0], len(mark) + 1)
+        end = None if hopeless else _closing(lines, at, mark)
         if end is None:
+            if mark:
+                never[mark[0]] = min(len(mark), never.get(mark[0], len(mark)))
             at += 1
             continue
         code[at : end + 1] = [True] * (end + 1 - at)
@@ -293,7 +291,7 @@ def _is_title(text: str, longest: int) -> bool:
 
 
 def _is_separator(line: str) -> bool:
-    return _CELL_MARK in line and _SEPARATOR.fullmatch(line) is not None
+    return _CELL_MARK in line and "-" in line and not line.strip("|:- \t")
 
 
 def _cells(line: str) -> str:

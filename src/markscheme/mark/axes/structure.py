@@ -23,11 +23,13 @@ _NAMED = (
 )
 # A path has a folder, an ending, or the name of a file that has neither; a line follows a colon.
 PATH_AND_LINE = re.compile(
-    r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:[~.\w@+-]*[/\\][\w.@+()\[\]/\\-]*[\w)\]]|[\w.@+-]*\.[A-Za-z]\w{0,9}|"
-    rf"\.[A-Za-z]\w*|(?:{_NAMED})):[L#]?[0-9]+",
+    r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:"
+    r"[~.\w@+-]{0,200}[/\\][\w.@+()\[\]/\\-]{0,400}[\w)\]]|"
+    r"[\w.@+-]{0,200}\.[A-Za-z]\w{0,9}|"
+    rf"\.[A-Za-z]\w{{0,50}}|(?:{_NAMED})):[L#]?[0-9]+",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://\S+", re.IGNORECASE)
 _NOTHING = re.compile(r"\W*(?:none|n/?a|nil|nothing)\b.*|\W*", re.IGNORECASE | re.DOTALL)
 _NO = re.compile(r"\W*no\b.*", re.IGNORECASE)
 _SHORT = 10  # words of an item that says that there is none
