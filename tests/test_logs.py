@@ -18,11 +18,12 @@ from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import load_exam, load_rubric, score
 from markscheme.engines.logs import examined_logs
 from markscheme.errors import InputError, UsageError
-from markscheme.read.logs import Logs, Measured, measured, read_logs
+from markscheme.read.logs import Logs, measured, read_logs
 from markscheme.read.logs.names import Named, named
 from markscheme.read.transcripts import read_transcripts
 
 if TYPE_CHECKING:
+    from markscheme.transcript import Measured
     from markscheme.weigh.operations import OperationGroup
 
 GOLDEN = Path(__file__).parent / "golden" / "context-agent" / "logs"
@@ -216,6 +217,12 @@ def test_calls_and_tokens_of_sub_agents_count_and_compaction_costs_too() -> None
     assert found.tokens_out == sum(output or 0 for output in (*agents, *internal))
 
 
+def test_a_dispatch_that_failed_started_nobody_who_could_be_missed(tmp_path: Path) -> None:
+    found = only(tmp_path, Session("Ask.").call(*TASK, "denied").say(PACKAGE))
+    assert found.dispatches == 1
+    assert "tool_calls" not in found.lower_bounds
+
+
 def test_a_format_without_times_has_no_latency() -> None:
     ((_, transcript),) = read_transcripts(LOGS / "codex" / "exec.jsonl")
     assert measured(transcript).latency_s is None
@@ -296,6 +303,17 @@ def test_the_command_shows_evidence_and_measures_and_writes_them(tmp_path: Path)
     assert document["items"][0]["tool_calls"] == 2
     assert document["items"][0]["file"] == "haiku/TQ-1.jsonl"
     assert document["errors"][0]["file"] == "notes.jsonl"
+
+
+def test_the_example_of_the_docs_is_what_is_said() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
+    lines = text.partition("```text\n")[2].partition("\n```")[0].splitlines()
+    items = score("context-agent", "context-queries", logs=GOLDEN).to_dict()["items"]
+    reasons = {f"{row['subject']}/{row['item']}": row["reason"] for row in items}
+    assert len(lines) == 3
+    for line in lines:
+        label, axis, reason = line.split(maxsplit=2)
+        assert reasons[label][axis] == reason
 
 
 def test_a_complete_folder_of_logs_exits_with_0_and_is_stored(

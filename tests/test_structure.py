@@ -92,6 +92,8 @@ def test_a_heading_is_found_in_any_style(style: str) -> None:
         "```\n# Memory\n```\nand more",
         "~~~\n# Memory\n~~~\nand more",
         "[Memory](#memory)",
+        "Nothing is in memory.\n---",
+        "1. **Memory**: none\n2. **Codebase**: none",
         "Immemorial:",
     ],
 )
@@ -124,6 +126,9 @@ def test_an_answer_that_is_one_code_fence_is_read_inside_it() -> None:
     assert passes(Sections(sections=SIX), f"```markdown\n{inside}\n```")
     assert passes(Sections(sections=SIX), f"\n```\n{inside}\n```\n")
     assert not passes(Sections(sections=SIX), f"```python\n{inside}\n```")
+    code = inside.replace("## Gaps", "```py\nx\n```\n## Gaps")
+    assert passes(Sections(sections=SIX), f"```markdown\n{code}\n```")
+    assert not passes(Sections(sections=SIX), f"```\n{inside}\n```\nor\n```\nx\n```")
 
 
 def test_a_fence_that_is_never_closed_hides_nothing() -> None:
@@ -261,6 +266,7 @@ def test_the_findings_that_cite_nothing_are_quoted() -> None:
         "| a | b |\n|---|---|\n| x | src/a.py:1 |",
         "| a | b |\n|:--|--:|\n| None | |",
         "a | b\n--- | ---",
+        "a | b\n--- | ---\nx | src/a.py:1",
         "### Deeper\n- src/a.py:1",
         "1. src/a.py:1\n2. src/b.py:1",
         "• src/a.py:1",
@@ -286,6 +292,12 @@ def test_what_is_covered_or_no_finding(inside: str) -> None:
         ("### Deeper\n- one", '"one"'),
         ("**Deeper**\n- one", '"one"'),
         ("- one\n\nsrc/a.py:1", '"one"'),
+        ("1. **Loader**: loads\n2. **Cache**: src/c.py:3", '"**Loader**: loads"'),
+        ("1. **Memory use**: grows\n2. src/c.py:3", '"**Memory use**: grows"'),
+        ("**Note:** see\n- one", '"one"'),
+        ("Key files:\n- one", '"one"'),
+        ("x | y\n--- | ---\none | two", '"one | two"'),
+        ("Text.\n---\n- one", '"one"'),
         ("- No test covers the path where the loader meets a file that is not there", '"No test'),
     ],
 )
@@ -319,11 +331,30 @@ def test_memory_ids_are_data_of_the_rubric() -> None:
     assert not passes(axis, "## Memory\n- mem-12")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```x\n" * 10_000,
+        "## Memory\n" * 10_000,
+        "# " + "#" * 50_000 + "x",
+        "==a" + " " * 50_000 + "x",
+        "## Memory\n- " + "a." * 50_000,
+        "## Memory\n- " + "a/(" * 10_000,
+        "## Memory\n" + " " * 50_000 + "|",
+        "1. x\n" + "\n" * 50_000 + "1. x",
+        "## Memory\n" + "".join(f"{' ' * n}- a\n" for n in range(300)),
+    ],
+)
+def test_hostile_texts_take_no_time(text: str) -> None:
+    for axis in (Sections(sections=SIX), Citations(sections=FOUR)):
+        assert cell(axis, text).status is Status.SCORED
+
+
 @given(st.text(st.sampled_from("#*_-=|:.1> \tMemoryGaps`~\n<h2/>()[]"), max_size=200))
 def test_no_text_is_too_strange(text: str) -> None:
     for axis in (Sections(sections=SIX), Citations(sections=FOUR), TokenBudget(budgets=5)):
         assert cell(axis, text).status is Status.SCORED
-    for heading in Outline(text).headings:
+    for heading in Outline(text, SIX).headings:
         assert heading.level >= 1
         assert 1 <= heading.line <= len(text.splitlines())
 

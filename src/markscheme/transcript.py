@@ -134,9 +134,46 @@ class Transcript:
         """Why there may have been more than it says; a call without a result hides nothing."""
         return tuple(gap for gap in self.gaps if gap != NO_RESULT)
 
+    @property
+    def unseen(self) -> int:
+        """How many dispatches started a sub-agent whose calls the log does not hold."""
+        failed = {CallStatus.ERROR, CallStatus.DENIED}
+        started = sum(made.status not in failed for made in self.dispatches)
+        return max(0, started - sum(not inner.internal for inner in self.subagents))
+
     def agents(self) -> Iterator[Transcript]:
         """Yield the transcript of the agent itself, then those of its sub-agents, all of them."""
         yield self
         for inner in self.subagents:
             if not inner.internal:
                 yield from inner.agents()
+
+
+METRICS = ("latency_s", "tool_calls", "dispatches", "tokens")
+"""OP-01 to OP-04, in this order. OP-05 is a note of the rater."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The operational metrics of one session; what the log does not say is `None`.
+
+    `tool_calls` are those of all agents in the log, `subagent_calls` of which not the main agent's.
+    `tokens` are input (cached or not) and output of all of them. `lower_bounds` names the metrics
+    whose true value may be higher.
+    """
+
+    latency_s: Decimal | None
+    last_turn_latency_s: Decimal | None
+    tool_calls: int
+    subagent_calls: int
+    dispatches: int
+    tokens_in: int | None
+    tokens_out: int | None
+    lower_bounds: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output together, where both are known."""
+        if self.tokens_in is None or self.tokens_out is None:
+            return None
+        return self.tokens_in + self.tokens_out

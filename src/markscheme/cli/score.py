@@ -165,7 +165,6 @@ def _source(answers: str | None, logs: str | None, *, beside: str | None, engine
 def _score_here(
     engine: Local | FromLogs, destination: Path | None, recording: Recording, format_: str
 ) -> Exit:
-    from markscheme.engines.logs import FromLogs
     from markscheme.engines.scoring import Scoring
     from markscheme.tell.files import drain, passing_json, write_frames
     from markscheme.tell.progress import watched
@@ -177,7 +176,7 @@ def _score_here(
             engine.rubric,
             engine.exam,
             files=engine.is_folder,
-            logs=isinstance(engine, FromLogs),
+            logs=engine.logs,
             keep=recorder.keep if recorder else None,
         )
         frames = scoring.frames(watched(engine.stretches(scoring), str(engine.answers)))

@@ -32,6 +32,8 @@ class Local:
     Workers are forked on entering, so enter before anything starts threads: before polars.
     """
 
+    logs = False
+
     def __init__(
         self,
         rubric: Rubric,

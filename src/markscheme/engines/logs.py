@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.mark.scoring import check_exam, mark_answer
-from markscheme.read.logs import Measured, read_logs
+from markscheme.read.logs import read_logs
+from markscheme.transcript import Measured
 from markscheme.vocabulary import Breakdown, RowError
 from markscheme.weigh.operations import OperationGroup, Operations
 
@@ -24,6 +25,7 @@ class FromLogs:
     """Scores a folder of session logs, in this process: reading them is nearly all of the work."""
 
     is_folder = False
+    logs = True
 
     def __init__(self, rubric: Rubric, exam: Exam, logs: Logs, folder: str) -> None:
         self.rubric = rubric

@@ -20,38 +20,37 @@ _FENCE = re.compile(
 _HASHES = re.compile(r" {0,3}(?P<level>#{1,6})(?:[ \t]+|(?=[^\s#]))(?P<text>.*?)[ \t#]*")
 _HTML = re.compile(r"\s*<h(?P<level>[1-6])\b[^>]*>(?P<text>.*?)(?:</h[1-6]>.*)?", re.IGNORECASE)
 _UNDERLINE = re.compile(r" {0,3}(?P<mark>=|-){2,}[ \t]*|=+|-{3,}")
-_BOLD = re.compile(
-    r"(?P<number>(?:[0-9]{1,2}|[IVX]{1,4})[.)][ \t]+)?(?P<mark>\*\*\*|\*\*|___|__)"
-    r"(?P<text>[^*_][^*]*?)(?P=mark)(?P<rest>[ \t]*:?.*)"
-)
+_BOLD = re.compile(r"(?P<mark>\*\*\*|\*\*|___|__)(?P<text>[^*_][^*]*?)(?P=mark)(?P<rest>.*)")
 _NUMBERED = re.compile(r"(?P<number>(?:[0-9]{1,2}|[IVX]{1,4})[.)])[ \t]+(?P<text>\S.*)")
 _RULES = re.compile(r"[=\-~*_]{2,}[ \t]*(?P<text>[^=\-~*_].*?)[ \t]*[=\-~*_]{2,}")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•‣◦–]|[0-9]{1,9}[.)])[ \t]+(?P<text>.*)")
-_SEPARATOR = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SMALL = frozenset({"a", "an", "and", "of", "the", "for", "in", "on", "to", "or", "from", "with"})
 _LOWEST = 7  # the level of headings that show none
 _LONGEST = 8  # words of a heading without marks
 _LONGEST_NUMBERED = 4
+_LONGEST_LINE = 300  # characters; a heading is not longer, and no line takes for ever
+_SHORT = 2
 _CELL_MARK = "|"
+_SENTENCE_ENDS = (".", "!", "?", ";", ",")
+_BEHIND = (":", "–", "—", "(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
     """A heading: its words, how deep it is (1 is the top), and its line, counted from 1."""
 
-    text: str
+    words: tuple[str, ...]
     level: int
     line: int
 
     def names(self, key_word: str) -> bool:
         """Say whether the heading has the key word, its singular, or a word that begins so."""
         key = key_word.casefold()
-        words = [word.casefold() for word in _WORD.findall(self.text)]
         single = key.removesuffix("s")
-        return any(word.startswith(key) or word == single for word in words) or (
-            " " in key and key in " ".join(words)
+        return any(word.startswith(key) or word == single for word in self.words) or (
+            " " in key and key in " ".join(self.words)
         )
 
 
@@ -65,26 +64,19 @@ class Entry:
     inside: list[Entry] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """What stands under one heading up to the next one that is not deeper: its entries."""
-
-    heading: Heading
-    entries: tuple[Entry, ...]
-
-
 class Outline:
-    """The headings of a text, and what stands under them."""
+    """The headings of a text, and what stands under them.
 
-    def __init__(self, text: str) -> None:
+    A line that is marked as a heading is one. A line that only looks like one, in bold, with a
+    colon or a number, is one if it has one of the `keys`: else it is as likely a label or an item.
+    """
+
+    def __init__(self, text: str, keys: Sequence[str]) -> None:
+        self._keys = keys
         self._lines = _unquoted(_unwrapped(text.splitlines()))
         self._code = _in_code(self._lines)
-        self._at: dict[int, Heading] = dict(self._headings())
-
-    @property
-    def headings(self) -> list[Heading]:
-        """The headings, in order."""
-        return list(self._at.values())
+        self.headings = list(self._headings())
+        self._places = {heading.line: place for place, heading in enumerate(self.headings)}
 
     def named(self, key_word: str) -> list[Heading]:
         """Return the headings with a key word; where there are several, only the topmost."""
@@ -92,48 +84,56 @@ class Outline:
         top = min((heading.level for heading in found), default=0)
         return [heading for heading in found if heading.level == top]
 
-    def section(self, heading: Heading) -> Section:
-        """Return what stands under a heading."""
-        end = len(self._lines)
-        for at, other in self._at.items():
-            if other.line > heading.line and other.level <= heading.level:
-                end = at
-                break
-        return Section(heading=heading, entries=tuple(self._entries(heading.line, end)))
+    def entries(self, heading: Heading) -> Iterator[Entry]:
+        """Yield the topmost entries under a heading, up to the next one that is not deeper."""
+        later = range(self._places[heading.line] + 1, len(self.headings))
+        others = map(self.headings.__getitem__, later)
+        ends = (other.line - 1 for other in others if other.level <= heading.level)
+        return _Entries().read(
+            [
+                (at + 1, "" if at + 1 in self._places else self._lines[at], self._code[at])
+                for at in range(heading.line, next(ends, len(self._lines)))
+            ]
+        )
 
-    def _headings(self) -> Iterator[tuple[int, Heading]]:
+    def _headings(self) -> Iterator[Heading]:
         for at, line in enumerate(self._lines):
-            if self._code[at] or not line.strip():
+            if self._code[at] or not line.strip() or len(line) > _LONGEST_LINE:
                 continue
-            found = _marked(line) or self._underlined(at) or self._plain(at)
-            if found is not None and _WORD.search(found[1]):
-                yield at, Heading(text=found[1].strip(), level=found[0], line=at + 1)
+            level, text = _marked(line) or self._underlined(at) or (_LOWEST, self._alike(at))
+            words = tuple(_WORD.findall(text.casefold()))
+            heading = Heading(words=words, level=level, line=at + 1)
+            if words and (level < _LOWEST or any(map(heading.names, self._keys))):
+                yield heading
 
     def _underlined(self, at: int) -> tuple[int, str] | None:
-        """Return the heading that the next line underlines."""
+        """Return the heading that the next line underlines; a sentence before a rule is none."""
         below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
-        line = self._lines[at]
-        if self._code[at] or not _UNDERLINE.fullmatch(below) or _CELL_MARK in line:
+        line = self._lines[at].strip()
+        if not _UNDERLINE.fullmatch(below) or _CELL_MARK in line or line.endswith(_SENTENCE_ENDS):
             return None
         if _ITEM.fullmatch(line) or _UNDERLINE.fullmatch(line):
             return None
         return (1 if "=" in below else 2), line
 
-    def _plain(self, at: int) -> tuple[int, str] | None:
-        """Return a heading without marks: a line that ends in a colon, or a number and a name."""
+    def _alike(self, at: int) -> str:
+        """Return the text of a line that looks like a heading, or nothing."""
         line = self._lines[at]
         if line[0].isspace() or _CELL_MARK in line:
-            return None
+            return ""
         numbered = _NUMBERED.fullmatch(line)
         if numbered is not None:
-            text = numbered["text"].rstrip(" :")
-            lonely = not self._goes_on_as_list(at)
-            named = _is_title(text, _LONGEST_NUMBERED) and not text.endswith((".", ";", ","))
-            return (_LOWEST, text) if lonely and named else None
-        if line.rstrip().endswith(":") and not _ITEM.fullmatch(line):
-            text = line.rstrip()[:-1]
-            return (_LOWEST, text) if _is_title(text, _LONGEST) else None
-        return None
+            inner = numbered["text"].rstrip(" :")
+            bold = _BOLD.fullmatch(inner)
+            text = bold["text"] if bold is not None and not bold["rest"].strip(" :") else inner
+            fits = _is_title(text, _LONGEST_NUMBERED) and not text.endswith(_SENTENCE_ENDS)
+            return text if fits and not self._goes_on_as_list(at) else ""
+        for pattern in (_BOLD, _RULES):
+            found = pattern.fullmatch(line.rstrip())
+            if found is not None:
+                return found["text"] if pattern is _RULES or _stands_out(found) else ""
+        text = line.rstrip().removesuffix(":")
+        return text if text != line.rstrip() and _is_title(text, _LONGEST) else ""
 
     def _goes_on_as_list(self, at: int) -> bool:
         """Say whether the next or the last line that is not blank is a numbered item too."""
@@ -145,43 +145,58 @@ class Outline:
                 return True
         return False
 
-    def _entries(self, start: int, end: int) -> Iterator[Entry]:
-        """Yield the topmost entries between two lines."""
-        open_: list[Entry] = []
-        for at in range(start, end):
-            line, heading = self._lines[at], self._at.get(at)
-            if heading is not None:
-                open_ = []
-            elif self._code[at]:
-                _go_on(open_, line)
-            elif _is_row(line):
-                if not self._is_head(at) and not _SEPARATOR.fullmatch(line):
-                    yield Entry(text=_cells(line), line=at + 1, indent=0)
-                open_ = []
+
+class _Entries:
+    """Reads the lines under a heading: list items with what is inside them, and table rows."""
+
+    def __init__(self) -> None:
+        self._open: list[Entry] = []
+        self._in_table = False
+        self._last = ""
+
+    def read(self, lines: Sequence[tuple[int, str, bool]]) -> Iterator[Entry]:
+        """Yield the topmost entries; a line comes with its number, and whether it is code."""
+        texts = [*(line for _, line, _ in lines), ""]
+        found: list[Entry] = []
+        for at, (number, line, code) in enumerate(lines):
+            if code:
+                self._go_on(line)
+            elif _CELL_MARK in line and self._row(line, texts[at + 1]):
+                if not _is_separator(line) and not _is_separator(texts[at + 1]):
+                    found.append(Entry(text=_cells(line), line=number, indent=0))
             elif (item := _ITEM.fullmatch(line)) is not None:
-                entry = Entry(text=item["text"], line=at + 1, indent=_width(item["indent"]))
-                open_ = [one for one in open_ if one.indent < entry.indent]
-                if open_:
-                    open_[-1].inside.append(entry)
-                else:
-                    yield entry
-                open_.append(entry)
+                entry = Entry(text=item["text"], line=number, indent=_width(item["indent"]))
+                found += self._opened(entry)
             elif not line.strip():
-                continue
-            elif open_ and (line[0].isspace() or self._lines[at - 1].strip()):
-                _go_on(open_, line)
+                self._in_table = False
+            elif line[0].isspace() or self._last.strip():
+                self._go_on(line)
             else:
-                open_ = []
+                self._open = []
+            self._last = line
+        return iter(found)
 
-    def _is_head(self, at: int) -> bool:
-        """Say whether a row is the head of its table: the line below it separates."""
-        below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
-        return _CELL_MARK in below and _SEPARATOR.fullmatch(below) is not None
+    def _row(self, line: str, below: str) -> bool:
+        """Say whether a line with bars in it is part of a table."""
+        bare = line.strip()
+        barred = bare.startswith(_CELL_MARK) and bare.count(_CELL_MARK) > 1
+        self._in_table = self._in_table or barred or _is_separator(below)
+        if self._in_table:
+            self._open = []
+        return self._in_table
 
+    def _opened(self, entry: Entry) -> list[Entry]:
+        """Put an item into the one it stands in; return it where it stands in none."""
+        self._open = [one for one in self._open if one.indent < entry.indent]
+        inside = bool(self._open)
+        if inside:
+            self._open[-1].inside.append(entry)
+        self._open.append(entry)
+        return [] if inside else [entry]
 
-def _go_on(open_: Sequence[Entry], line: str) -> None:
-    if open_:
-        open_[-1].text += f"\n{line}"
+    def _go_on(self, line: str) -> None:
+        if self._open:
+            self._open[-1].text += f"\n{line}"
 
 
 def _unwrapped(lines: list[str]) -> list[str]:
@@ -196,9 +211,21 @@ def _unwrapped(lines: list[str]) -> list[str]:
     if opening["info"].strip().lower() not in {"", "markdown", "md", "text", "txt"}:
         return lines
     inner = lines[said[0] + 1 : said[-1]]
-    closes = any(line.strip() == opening["mark"] for line in inner)
     # blank lines stand for the fences, so that lines keep their numbers
-    return lines if closes else [*[""] * (said[0] + 1), *inner]
+    return lines if _closes(inner, opening["mark"]) else [*[""] * (said[0] + 1), *inner]
+
+
+def _closes(inner: Sequence[str], mark: str) -> bool:
+    """Say whether a fence is closed inside; a fence of its own in there opens and closes."""
+    opened = False
+    for line in inner:
+        bare = line.strip()
+        if bare.startswith(mark):
+            info = bare.strip(mark[0])
+            if not info and not opened:
+                return True
+            opened = bool(info)
+    return False
 
 
 def _unquoted(lines: list[str]) -> list[str]:
@@ -209,11 +236,16 @@ def _unquoted(lines: list[str]) -> list[str]:
 def _in_code(lines: Sequence[str]) -> list[bool]:
     """Say of each line whether it is code; a fence that is never closed is none."""
     code = [False] * len(lines)
+    never: dict[str, int] = {}  # from which length on a mark is not closed any more
     at = 0
     while at < len(lines):
         opening = _FENCE.fullmatch(lines[at])
-        end = _closing(lines, at, opening["mark"]) if opening is not None else None
+        mark = "" if opening is None else opening["mark"]
+        hopeless = not mark or len(mark) >= never.get(mark[0], len(mark) + 1)
+        end = None if hopeless else _closing(lines, at, mark)
         if end is None:
+            if mark:
+                never[mark[0]] = min(len(mark), never.get(mark[0], len(mark)))
             at += 1
             continue
         code[at : end + 1] = [True] * (end + 1 - at)
@@ -237,17 +269,13 @@ def _marked(line: str) -> tuple[int, str] | None:
             level = found["level"]
             text = re.sub(r"<[^>]*>", "", found["text"])
             return (int(level) if level.isdigit() else len(level)), text
-    bold = _BOLD.fullmatch(line)
-    if bold is not None:
-        run_in = bold["text"].rstrip().endswith(":") or bold["rest"].lstrip().startswith(
-            (":", "–", "—", "(")
-        )
-        if run_in or not bold["rest"].strip():
-            return _LOWEST, bold["text"].rstrip(" :")
-    ruled = _RULES.fullmatch(line.strip())
-    if ruled is not None and _is_title(ruled["text"], _LONGEST):
-        return _LOWEST, ruled["text"]
     return None
+
+
+def _stands_out(bold: re.Match[str]) -> bool:
+    """Say whether bold words begin a line as its heading: alone, or with a colon behind them."""
+    behind = bold["rest"].lstrip()
+    return not behind or bold["text"].rstrip().endswith(":") or behind.startswith(_BEHIND)
 
 
 def _is_title(text: str, longest: int) -> bool:
@@ -259,12 +287,11 @@ def _is_title(text: str, longest: int) -> bool:
     if not words or len(words) > longest or not words[0][0].isupper():
         return False
     rest = [word for word in words[1:] if word.casefold() not in _SMALL]
-    return all(word[0].isupper() for word in rest) or len(words) <= 2  # noqa: PLR2004 - `Memory findings`
+    return all(word[0].isupper() for word in rest) or len(words) <= _SHORT
 
 
-def _is_row(line: str) -> bool:
-    bare = line.strip()
-    return bare.startswith(_CELL_MARK) and bare.count(_CELL_MARK) > 1
+def _is_separator(line: str) -> bool:
+    return _CELL_MARK in line and "-" in line and not line.strip("|:- \t")
 
 
 def _cells(line: str) -> str:

@@ -15,8 +15,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import shown
-from markscheme.read.transcripts.mutations import SHELL_TOOLS
-from markscheme.read.transcripts.verbs import commands
 from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
@@ -110,6 +108,9 @@ class Matcher:
             return False
         if self.command is None:
             return self.path is None or _any(self.path, call.paths)
+        from markscheme.read.transcripts.mutations import SHELL_TOOLS
+        from markscheme.read.transcripts.verbs import commands
+
         if call.command is None or (self.tool is None and call.name.lower() not in SHELL_TOOLS):
             return False
         return any(self._runs(words) for words in commands(call.command))

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -143,8 +144,9 @@ def is_rated(entry: Any) -> bool:
     return isinstance(entry, Mapping) and entry.get("kind") in tuple(RATED)
 
 
+@lru_cache(maxsize=256)
 def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
-    """Return the model of one axis kind, made from the fields of its dataclass."""
+    """Return the model of one axis kind, made from the fields of its dataclass, once."""
     hints = get_type_hints(axis)
     fields: dict[str, Any] = {"kind": (Literal[axis.kind], ...)}
     for field in dataclasses.fields(axis):  # type: ignore[arg-type]

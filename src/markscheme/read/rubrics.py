@@ -16,7 +16,7 @@ from markscheme.read.decisions import read_decisions
 from markscheme.read.families import family_problems
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
-from markscheme.read.models import RATED, AxisModel, RubricModel, axis_models, is_rated
+from markscheme.read.models import RATED, AxisModel, RubricModel, axis_model, is_rated
 from markscheme.read.scales import check_scales, read_rated
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
@@ -57,10 +57,9 @@ def rubric_of(
         "normalise": _inherited_steps(tree, steps, complaints),
         "tool_families": _tool_families(tree, complaints),
     }
-    marked = [entry for _, entry in iterate(tree.get("axes")) if not is_rated(entry)]
-    named = {kind: kinds[kind] for kind in kinds if any(kind == e.get("kind") for e in marked)}
-    axes = _read_axes(tree, inherited, axis_models(named, tuple(steps)), kinds, complaints)
+    axes = _read_axes(tree, inherited, kinds, tuple(steps), complaints)
     scales, notes = read_rated(tree, complaints)
+    marked = [entry for _, entry in iterate(tree.get("axes")) if not is_rated(entry)]
     names = [entry.get("name") for entry in marked]
     gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
     rules, table = read_decisions(tree, complaints)
@@ -117,8 +116,8 @@ def _tool_families(tree: Map, complaints: Complaints) -> Frozen | None:
 def _read_axes(
     tree: Map,
     inherited: Mapping[str, Any],
-    models: Mapping[str, type[AxisModel]],
     kinds: Mapping[str, type[Axis]],
+    steps: tuple[str, ...],
     complaints: Complaints,
 ) -> list[AxisSpec]:
     found: list[AxisSpec] = []
@@ -128,10 +127,11 @@ def _read_axes(
         if is_rated(entry):
             continue
         kind = entry.get("kind") if isinstance(entry, Map) else None
-        if not isinstance(kind, str) or kind not in models:
+        if not isinstance(kind, str) or kind not in kinds:
             _complain_of_kind(entry, path, kinds, complaints)
             continue
-        model = complaints.check(models[kind], entry, path) or _without_common(models[kind], entry)
+        wanted = axis_model(kinds[kind], steps)
+        model = complaints.check(wanted, entry, path) or _without_common(wanted, entry)
         if model is not None:
             spec = _made(cast("AxisModel", model), kinds[kind], inherited)
             for field, message in (*spec.axis.parameter_problems(), *_expects_problems(spec)):

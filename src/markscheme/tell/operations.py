@@ -11,7 +11,8 @@ from markscheme.exact import show
 from markscheme.tell.language import say, say_many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from fractions import Fraction
 
     from rich.console import Console
 
@@ -28,10 +29,20 @@ def print_operations(groups: Sequence[OperationGroup], out: Console) -> None:
     heads = (say("sessions"), say("latency s"), say("tool calls"), say("dispatches"), say("tokens"))
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
-    for group in groups:
+    for group in _telling(groups):
         metrics = (_told(found) for found in group.metrics.values())
         table.add_row(Text(_name(group)), str(group.sessions), *metrics)
     out.print(table)
+
+
+def _telling(groups: Sequence[OperationGroup]) -> Iterator[OperationGroup]:
+    """Yield the groups without those that only say again what the group above them says."""
+    above = 0
+    for group in groups:
+        if group.variant is None:
+            above = group.sessions
+        if group.variant is None or group.sessions < above:
+            yield group
 
 
 def _name(group: OperationGroup) -> str:
@@ -43,6 +54,10 @@ def _told(found: Operation) -> str:
     if found.sum is None:
         return "–"
     bound = "≥ " if found.lower_bounds else ""
-    sum_ = show(found.sum, 2).removesuffix(".00")
     unknown = f" {say_many('{n} unknown', '{n} unknown', found.unknown)}" if found.unknown else ""
-    return f"{bound}{show(found.mean, 2).removesuffix('.00')} ({sum_}){unknown}"
+    return f"{bound}{_number(found.mean)} ({_number(found.sum)}){unknown}"
+
+
+def _number(value: Fraction | None) -> str:
+    whole, _, decimals = show(value, 2).partition(".")
+    return f"{int(whole):,}" if decimals == "00" else f"{int(whole):,}.{decimals}"

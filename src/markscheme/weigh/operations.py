@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import mean, number, ratio
-from markscheme.read.logs.measured import METRICS, Measured
+from markscheme.transcript import METRICS, Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,7 +15,7 @@ from markscheme.vocabulary import Cell, Item
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.mark.outlines import Entry, Section
+    from markscheme.mark.outlines import Entry
 
 _SHOWN = 5
 _NAMED = (
@@ -23,11 +23,13 @@ _NAMED = (
 )
 # A path has a folder, an ending, or the name of a file that has neither; a line follows a colon.
 PATH_AND_LINE = re.compile(
-    r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:[~.\w@+-]*[/\\][\w.@+()\[\]/\\-]*[\w)\]]|[\w.@+-]*\.[A-Za-z]\w{0,9}|"
-    rf"\.[A-Za-z]\w*|(?:{_NAMED})):[L#]?[0-9]+",
+    r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:"
+    r"[~.\w@+-]{0,200}[/\\][\w.@+()\[\]/\\-]{0,400}[\w)\]]|"
+    r"[\w.@+-]{0,200}\.[A-Za-z]\w{0,9}|"
+    rf"\.[A-Za-z]\w{{0,50}}|(?:{_NAMED})):[L#]?[0-9]+",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://\S+", re.IGNORECASE)
 _NOTHING = re.compile(r"\W*(?:none|n/?a|nil|nothing)\b.*|\W*", re.IGNORECASE | re.DOTALL)
 _NO = re.compile(r"\W*no\b.*", re.IGNORECASE)
 _SHORT = 10  # words of an item that says that there is none
@@ -55,7 +57,7 @@ class Sections(TextAxis):
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Name the headings that are missing, and where the others are."""
-        outline = Outline(text)
+        outline = Outline(text, self.sections)
         found = {name: outline.named(name) for name in self.sections}
         there = ", ".join(f"{name} (line {at[0].line})" for name, at in found.items() if at)
         missing = ", ".join(name for name, at in found.items() if not at)
@@ -74,31 +76,36 @@ class Citations(TextAxis):
 
     A finding is a list item or a table row under one of the sections. An item is also covered by
     the item it stands in, or if all items inside it are. An item that says that there is nothing
-    is no finding.
+    is no finding. `other_sections` end a section too, where headings show no level.
     """
 
     kind: ClassVar[str] = "citations"
     sections: tuple[str, ...]
+    other_sections: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = MEMORY_IDS
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse no sections at all, and patterns that the engine refuses."""
         yield from _name_problems(self.sections)
+        if self.other_sections:
+            yield from _name_problems(self.other_sections, "other_sections")
         for index, pattern in enumerate(self.memory_ids):
             if why := refusal(pattern):
                 yield f"memory_ids.{index}", why
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Quote the findings that cite nothing."""
-        sections = list(self._sections(Outline(text)))
-        if not sections:
+        outline = Outline(text, (*self.sections, *self.other_sections))
+        headings = [heading for name in self.sections for heading in outline.named(name)]
+        if not headings:
             names = ", ".join(self.sections)
             return Cell.missed(
                 sentence(
                     "there is no section {names}, so nothing that could cite a source", names=names
                 )
             )
-        found = [entry for section in sections for entry in section.entries]
+        # two names may share a heading
+        found = [entry for one in dict.fromkeys(headings) for entry in outline.entries(one)]
         findings = [leaf for entry in found for leaf in _leaves(entry)]
         lacking = [leaf for entry in found for leaf in self._uncited(entry)]
         if not lacking:
@@ -114,12 +121,6 @@ class Citations(TextAxis):
                 which=which,
             )
         )
-
-    def _sections(self, outline: Outline) -> Iterator[Section]:
-        """Yield the named sections, each once, though two names may share a heading."""
-        headings = [heading for name in self.sections for heading in outline.named(name)]
-        for heading in dict.fromkeys(headings):
-            yield outline.section(heading)
 
     def _uncited(self, entry: Entry) -> Iterator[Entry]:
         """Yield the findings in an entry that neither cite nor stand in one that does."""
@@ -164,9 +165,9 @@ def _says_nothing(text: str) -> bool:
     return bool(_NO.fullmatch(text)) and len(text.split()) <= _SHORT
 
 
-def _name_problems(sections: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _name_problems(sections: tuple[str, ...], field: str = "sections") -> Iterator[tuple[str, str]]:
     if not sections:
-        yield "sections", "is an empty list; name at least one section"
+        yield field, "is an empty list; name at least one section"
     for index, name in enumerate(sections):
         if not name.strip():
-            yield f"sections.{index}", "is empty; give the key word of a heading"
+            yield f"{field}.{index}", "is empty; give the key word of a heading"

@@ -62,8 +62,8 @@ class _FamilyAxis(TraceAxis):
         doubts = dict.fromkeys(doubt for agent in looked for doubt in agent.doubts)
         if doubts:
             return _undecided(doubts)
-        unseen = sum(len(agent.dispatches) - len(agent.subagents) for agent in looked)
-        if self.agents is Agents.ALL and unseen > 0:
+        unseen = sum(agent.unseen for agent in looked)
+        if self.agents is Agents.ALL and unseen:
             dispatches = "1 dispatch" if unseen == 1 else f"{unseen} dispatches"
             reason = sentence(
                 "{reason}; what the sub-agents of {unseen} did is not in the log",

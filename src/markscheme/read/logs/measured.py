@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from markscheme.read.attempts import attempts_of
 from markscheme.read.families import DISPATCH
+from markscheme.transcript import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from markscheme.transcript import Tokens, Transcript
-
-METRICS = ("latency_s", "tool_calls", "dispatches", "tokens")
-"""OP-01 to OP-04, in this order. OP-05 is a note of the rater."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """The operational metrics of one session; what the log does not say is `None`.
-
-    `tool_calls` are those of all agents in the log, `subagent_calls` of which not the main agent's.
-    `tokens` are input (cached or not) and output of all of them. `lower_bounds` names the metrics
-    whose true value may be higher.
-    """
-
-    latency_s: Decimal | None
-    last_turn_latency_s: Decimal | None
-    tool_calls: int
-    subagent_calls: int
-    dispatches: int
-    tokens_in: int | None
-    tokens_out: int | None
-    lower_bounds: tuple[str, ...] = ()
-
-    @property
-    def tokens(self) -> int | None:
-        """Input and output together, where both are known."""
-        if self.tokens_in is None or self.tokens_out is None:
-            return None
-        return self.tokens_in + self.tokens_out
 
 
 def measured(transcript: Transcript) -> Measured:
@@ -83,7 +53,7 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 def _lower_bounds(agents: list[Transcript], counted: list[Tokens]) -> Iterable[str]:
     """Yield the metrics of which the log may not show all."""
     incomplete = any(agent.doubts for agent in agents)
-    unseen = any(len(agent.subagents) < len(agent.dispatches) for agent in agents)
+    unseen = any(agent.unseen for agent in agents)
     if incomplete or unseen:
         yield "tool_calls"
     if incomplete:

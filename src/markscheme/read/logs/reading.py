@@ -16,10 +16,10 @@ from markscheme.errors import InputError, Problem
 from markscheme.read.answers.batch import AnswerBatch
 from markscheme.read.composed import composed
 from markscheme.read.logs.mapping import Mapped, read_mapping
-from markscheme.read.logs.measured import Measured, measured
+from markscheme.read.logs.measured import measured
 from markscheme.read.logs.names import Named, named
 from markscheme.read.transcripts import read_every_log
-from markscheme.transcript import Transcript
+from markscheme.transcript import Measured, Transcript
 from markscheme.vocabulary import Item, RowError
 
 if TYPE_CHECKING:
