@@ -256,9 +256,10 @@ def test_the_same_ratings_give_the_same_bytes_whatever_their_order(files: Files)
         ratings = Files(path).ratings(shuffled)
         words = files.words(ratings, "--lang", "en")
         kept.append(("text", here(*words).out))
-        env = {"PYTHONHASHSEED": str(number), "LC_ALL": ("C", "C.UTF-8")[number]}
+        locale = ("C", "C.UTF-8")[number]
         words += ["--format", "json", "--markdown", path / "o.md"]
-        kept.append(("json", markscheme(*words, PYTHONUTF8="1", **env).out))
+        done = markscheme(*words, PYTHONUTF8="1", PYTHONHASHSEED=str(number), LC_ALL=locale)
+        kept.append(("json", done.out))
         kept.append(("markdown", (path / "o.md").read_text()))
     assert kept[:3] == kept[3:]
 
@@ -368,8 +369,8 @@ def test_answers_are_marked_and_shown_beside_the_verdicts(files: Files) -> None:
             for variant, text in (("big", "one two"), ("small", "one two three four"))
         ),
     )
-    words = ["--ratings", files.ratings(rows([GOOD] * 5, [GOOD] * 5)), "-a", answers]
-    usual = ["compare", "-r", rubric, "-e", files.exam, "-b", "big", "-c", "small"]
+    words = ("--ratings", files.ratings(rows([GOOD] * 5, [GOOD] * 5)), "-a", answers)
+    usual = ("compare", "-r", rubric, "-e", files.exam, "-b", "big", "-c", "small")
     done = here(*usual, *words, "--format", "json")
     assert done.code == 0
     assert done.json["structural"]["brief"]["baseline"] == {"judged": 5, "failed": 0}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import mean
 from markscheme.sentences import sentence
@@ -30,6 +30,7 @@ from markscheme.weigh.figures import (
 )
 from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.proportions import McNemar, clustered, mcnemar
+from markscheme.weigh.run_pair_records import runs_record
 from markscheme.weigh.runs import incomplete
 from markscheme.weigh.sign_flips import sign_flip
 from markscheme.weigh.statistics import holm
@@ -88,8 +89,12 @@ class RunsComparison:
     outcome: Evidence
     because: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that `markscheme compare RUN RUN --format json` prints."""
+        return runs_record(self)
 
-def compare_runs(
+
+def pair_runs(
     pasts: Sequence[Past], margin: Allowance | None = None, cluster: str | None = None
 ) -> RunsComparison:
     """Compare every two runs; the first is what the others must not be worse than.
