@@ -3,7 +3,8 @@
     python benchmarks/live.py [--items 1000] [--concurrency 50] [--delay 0.1] [--rounds 3]
 
 Prints wall time beside the ideal (items × delay ÷ concurrency), and CPU: of asking alone, inside
-one process, and of the whole command with its start, its store and its page.
+one process; of the `openai` package doing only that, with which inspect_ai, deepeval and others
+ask; and of the whole command with its start, its store and its page.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SERVER = Path(__file__).parent.parent / "tests" / "chat_server.py"
+SDK = Path(__file__).with_name("asks_openai.py")
 ANSWER = '{"correction": "He ate.", "spanish_gloss": "Él comió.", "explanation": "Irregular."}'
 ALLOWED = 1.15
 
@@ -97,10 +99,13 @@ def main() -> None:
         words += ("--base-url", url, "--concurrency", str(options.concurrency))
         command = [sys.executable, "-m", "markscheme", *words, "--store", str(folder / "all.db")]
         whole = measured(command)
+        floor = [sys.executable, str(SDK), url, str(options.items), str(options.concurrency)]
+        sdk = subprocess.run(floor, check=True, capture_output=True, text=True).stdout.strip()
     ratio = best[0] / ideal
     print(f"{options.items:,} items, {options.concurrency} at a time, {options.delay} s each")
     print(f"ideal           wall {ideal:.3f} s")
     print(f"asking          wall {best[0]:.3f} s = {ratio:.3f} × ideal, CPU {best[1]:.3f} s")
+    print(f"openai package  {sdk}")
     print(f"whole command   wall {whole['wall']:.3f} s, CPU {whole['cpu']:.3f} s")
     raise SystemExit(ratio > ALLOWED)
 

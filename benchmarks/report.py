@@ -3,10 +3,10 @@
     python benchmarks/report.py [--items 2000] [--output report.html]
 
 Ten runs are stored, so that there is a trend, and one of them is the baseline. Printed are the
-CPU seconds of `markscheme report`; of writing alone, from the judged run to the file; of `markscheme
-gate --markdown` on the same run (what starting, reading and judging cost); of one small chart by
-vl-convert in a process of its own (what its engine costs to start); the ratio of the report to
-these two together; and its size.
+CPU seconds of `markscheme report`; of writing alone, from the judged run to the file; of
+`markscheme gate --markdown` on the same run (what starting, reading and judging cost); of one small
+chart by vl-convert in a process of its own (what its engine costs to start); the ratio of the
+report to these two together; and its size.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Record what the local model says to the built-in exams: the built-in answers `smollm2-*`.
 
-    python scripts/record_model.py [--into FOLDER] [--store FILE]
+    python scripts/record_model.py [--way free|schema|examples] [--into FOLDER] [--work FOLDER]
 
-Three ways of asking, each over capstone, capstone-extra and regression: free (the schema is in the
-prompt, nothing holds the model to it), schema (its grammar is held to the schema), examples (three
-worked examples in the prompt, free again). Broken off, it goes on where it was.
+Three ways of asking: free (the schema is in the prompt, nothing holds the model to it), schema (its
+grammar is held to the schema), examples (three worked examples in the prompt, free again). Each is
+two runs, the capstone with its extra file and the regression set, in one file. Broken off, it goes
+on where it was.
 """
 
 from __future__ import annotations
@@ -20,29 +21,33 @@ WAYS = {
     "schema": ("--structured",),
     "examples": ("--no-structured", "--examples", "tutor"),
 }
-EXAMS = ("capstone", "capstone-extra", "regression")
+EXAMS = (("capstone", "capstone-extra"), ("regression",))
 
 
-def command(way: str, into: Path, store: str) -> list[str]:
-    """Return the command that records one way of asking."""
-    exams = [word for exam in EXAMS for word in ("--exam", exam)]
-    return [
-        *(sys.executable, "-m", "markscheme", "run", "--rubric", "tutor-capstone", *exams),
+def recorded(way: str, exams: tuple[str, ...], work: Path) -> bytes:
+    """Return what the model said to some exams, asked in one way."""
+    named = [word for exam in exams for word in ("--exam", exam)]
+    part = work / f"{way}-{exams[0]}.jsonl"
+    command = [
+        *(sys.executable, "-m", "markscheme", "run", "--rubric", "tutor-capstone", *named),
         *("--subject", "local:smollm2", "--timeout", "300", *WAYS[way]),
-        *("--store", store, "--resume", "--record", str(into / f"smollm2-{way}.jsonl")),
+        *("--store", str(work / f"{way}.db"), "--resume", "--record", str(part)),
     ]
+    subprocess.run(command, check=True)  # noqa: S603 - our own command
+    return part.read_bytes()
 
 
 def main() -> None:
-    """Record every way of asking."""
+    """Record the ways of asking."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--way", choices=WAYS, action="append")
     parser.add_argument("--into", type=Path, default=ANSWERS)
-    parser.add_argument("--store", default=".bench/record.db")
+    parser.add_argument("--work", type=Path, default=Path(".bench"))
     options = parser.parse_args()
-    Path(options.store).parent.mkdir(parents=True, exist_ok=True)
-    for way in WAYS:
-        print(way, flush=True)
-        subprocess.run(command(way, options.into, options.store), check=True)  # noqa: S603
+    options.work.mkdir(parents=True, exist_ok=True)
+    for way in options.way or WAYS:
+        parts = [recorded(way, exams, options.work) for exams in EXAMS]
+        (options.into / f"smollm2-{way}.jsonl").write_bytes(b"".join(parts))
 
 
 if __name__ == "__main__":

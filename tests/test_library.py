@@ -69,6 +69,7 @@ def test_the_public_names_are_exactly_these() -> None:
         "load_exam",
         "load_rubric",
         "read_transcript",
+        "run",
         "score",
         "verify",
     }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from markscheme.history.comparing import compare_runs
+    from markscheme.history.examining import run
     from markscheme.history.judging import gate
     from markscheme.library import (
         audit,
@@ -105,6 +106,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
     "history.comparing": "compare_runs",
+    "history.examining": "run",
     "history.judging": "gate",
     "library": "audit compare lint load_exam load_rubric read_transcript score verify",
     "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
@@ -221,6 +223,7 @@ __all__ = [
     "load_exam",
     "load_rubric",
     "read_transcript",
+    "run",
     "score",
     "verify",
 ]

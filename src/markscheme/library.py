@@ -133,7 +133,8 @@ def score(
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
     if (answers is None) == (logs is None):
-        raise UsageError("give answers, or a folder of logs, and not both")
+        told = "the answers must be a file's path, a polars frame, or a list of rows"
+        raise UsageError(f"{told}; or give a folder of `logs` in their place")
     if answers is None:
         from markscheme.read.logs import read_logs
 

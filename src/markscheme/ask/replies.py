@@ -63,9 +63,7 @@ class Reply:
         """Return what is known as plain data, the cost as it is written."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         del found["wait"]
-        known = {name: value for name, value in found.items() if value not in {None, "", False}}
-        if self.text is not None:
-            known["text"] = self.text
+        known = {name: value for name, value in found.items() if value is not None}
         return known if self.cost is None else {**known, "cost": str(self.cost)}
 
     @classmethod

@@ -97,9 +97,10 @@ class Wire:
 
     async def send(self, body: bytes, path: str, hear: Hear | None = None) -> Response:
         """Post a body; `hear` is given the bytes of the response as they come."""
+        request = self._request(body, path)
         connection = self._waiting() or await self._connected()
         try:
-            response = await connection.exchange(self._request(body, path), body, hear)
+            response = await connection.exchange(request, body, hear)
         except BaseException:
             connection.close()
             raise
@@ -131,7 +132,10 @@ class Wire:
             (b"content-length", str(len(body)).encode()),
         ]
         target = f"{whole}{self._address.path}{path}"
-        return h11.Request(method="POST", target=target, headers=[*fixed, *self._headers])
+        try:
+            return h11.Request(method="POST", target=target, headers=[*fixed, *self._headers])
+        except h11.LocalProtocolError:  # its message may hold the key
+            raise WireError(Fault.REJECTED, "the request cannot be sent over HTTP") from None
 
     async def _connected(self) -> _Connection:
         loop, to = asyncio.get_running_loop(), self._proxy or self._address
@@ -197,10 +201,7 @@ class _Connection(asyncio.Protocol):
         self._response = asyncio.get_running_loop().create_future()
         self._head, self._body, self._size, self._hear = None, [], 0, hear
         parts = (request, h11.Data(data=body), h11.EndOfMessage())
-        try:
-            self._transport.write(b"".join(self._http.send(part) or b"" for part in parts))
-        except h11.LocalProtocolError as error:  # its message may hold the key
-            raise WireError(Fault.REJECTED, "the request cannot be sent over HTTP") from error
+        self._transport.write(b"".join(self._http.send(part) or b"" for part in parts))
         return await self._response
 
     async def tunnel(self, to: Address, tls: ssl.SSLContext) -> None:

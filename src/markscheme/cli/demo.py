@@ -25,6 +25,11 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
     help="Examine the same tutor with realistic faults, to see what a breakdown is for.",
 )
 @click.option(
+    "--model",
+    is_flag=True,
+    help="Examine a real language model on this machine instead; see `make model`.",
+)
+@click.option(
     "--report",
     metavar="FILE",
     default=_REPORT,
@@ -37,9 +42,19 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 @format_option
 @command_body
 def command(
-    flawed: bool, report: str, no_report: bool, no_store: bool, store: str | None, format_: str
+    flawed: bool,
+    model: bool,
+    report: str,
+    no_report: bool,
+    no_store: bool,
+    store: str | None,
+    format_: str,
 ) -> Exit:
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
+    if model:
+        from markscheme.cli.run import examine_model
+
+        return examine_model(flawed=flawed, store=store, skip=no_store, format_=format_)
     from markscheme.cli.outputs import REPORTS, written
     from markscheme.engines.scoring import Scoring
     from markscheme.history.judging import report_of_result

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, say_stored
+from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -23,8 +23,6 @@ from markscheme.errors import UsageError, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from markscheme.ask.subjects.base import Price
-    from markscheme.history.asking import Plan
     from markscheme.history.examining import LiveRun
 
 _EPILOG = """\b
@@ -109,13 +107,17 @@ def command(
 ) -> Exit:
     """Ask a live subject every item, score its answers, and store the run."""
     from markscheme.history.examining import examine
+    from markscheme.history.plans import Settings, plan_of
+    from markscheme.library import load_exam, load_rubric
     from markscheme.tell.files import check_destination
     from markscheme.tell.progress import asking
 
     destination = None
     if record is not None:
         destination = check_destination(record, (rubric, *exams), suffixes=(".jsonl",))
-    plan = plan_of(rubric, exams, subjects, options)
+    loaded = load_rubric(rubric)
+    exam = load_exam(*exams, rubric=loaded)
+    plan = plan_of(loaded, exam, subjects, Settings.of(options))
     try:
         with asking(plan.rubric, plan.exam, len(plan.asks())) as watch:
             runs = examine(plan, store=store, skip=no_store, tag=tag, watch=watch)
@@ -138,66 +140,33 @@ def command(
     return Exit.OK if whole else Exit.UNDECIDED
 
 
-def plan_of(
-    rubric: str, exams: Sequence[str], subjects: Sequence[str], options: dict[str, Any]
-) -> Plan:
-    """Return what is to be asked, by what the command line says."""
-    from markscheme.ask.pace import Limits
-    from markscheme.ask.subjects import subject_of
-    from markscheme.ask.subjects.base import Options, Sampling
-    from markscheme.ask.templates import shots_in, template_of
-    from markscheme.history.asking import Plan
+def examine_model(*, flawed: bool, store: str | None, skip: bool, format_: str) -> Exit:
+    """Examine the local model as `demo` does the tutor: breakdown, gates, and their verdict."""
+    from markscheme.history.examining import examine
+    from markscheme.history.plans import Settings, plan_of
     from markscheme.library import load_exam, load_rubric
+    from markscheme.tell.live import LivePage
+    from markscheme.tell.progress import asking
+    from markscheme.weigh.records import gate_records
 
-    loaded = load_rubric(rubric)
-    exam = load_exam(*exams, rubric=loaded)
-    said = Options(
-        base_url=options["base_url"],
-        key_variable=options["key_env"],
-        sampling=Sampling(temperature=options["temperature"], max_tokens=options["max_tokens"]),
-        price=_price(options["price"]),
-        stream=options["stream"],
-        concurrency=options["concurrency"],
-    )
-    limits = Limits(
-        concurrency=options["concurrency"],
-        timeout=options["timeout"],
-        retries=options["retries"],
-        requests_per_minute=options["requests_per_minute"],
-        tokens_per_minute=options["tokens_per_minute"],
-        max_cost=options["max_cost"],
-        max_time=options["max_time"],
-    )
-    shots = shots_in(options["examples"], exam.items) if options["examples"] else ()
-    template = template_of(
-        loaded, options["template"], structured=options["structured"], shots=shots
-    )
-    return Plan(
-        rubric=loaded,
-        exam=exam,
-        subjects=tuple(subject_of(named, said) for named in subjects),
-        template=template,
-        limits=limits,
-        attempts=options["attempts"],
-        seed=options["seed"],
-        resume=options["resume"],
-        cache=options["cache"],
-    )
-
-
-def _price(told: str | None) -> Price | None:
-    from markscheme.ask.subjects.base import Price
-
-    if told is None:
-        return None
-    tokens_in, _, tokens_out = told.partition(":")
-    try:
-        amounts = Decimal(tokens_in), Decimal(tokens_out)
-    except InvalidOperation:
-        amounts = Decimal(-1), Decimal(-1)
-    if not all(amount.is_finite() and amount >= 0 for amount in amounts):
-        raise UsageError(f"{shown(told)} is no price; write for example --price 0.15:0.60")
-    return Price(tokens_in=amounts[0], tokens_out=amounts[1])
+    if flawed:
+        raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", "capstone-extra", rubric=rubric)
+    plan = plan_of(rubric, exam, ("local:smollm2",), Settings())
+    with asking(plan.rubric, plan.exam, len(plan.asks())) as watch:
+        (run,) = examine(plan, store=store, skip=skip, watch=watch)
+    say_stored([run.id] if run.id else [])
+    report = run.result.judge()
+    if format_ == "json":
+        document = {**run.to_dict(), "gates": gate_records(report.outcomes)}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        page = LivePage(run.result.rubric)
+        page.run(run.result)
+        page.live(run.live)
+        page.gates(report.outcomes)
+    return EXIT_OF[report.verdict.value]
 
 
 def _print(runs: Sequence[LiveRun], format_: str) -> None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from markscheme.engines.scoring import Scoring
 from markscheme.errors import UsageError
 from markscheme.history.asking import Examination, Plan
+from markscheme.history.plans import Settings, plan_of
 from markscheme.history.recording import Recorder
 from markscheme.keep import check_tag, open_store
+from markscheme.library import load_exam, load_rubric
 from markscheme.read.answers import AnswerBatch, read_rows
 from markscheme.sentences import sentence
-from markscheme.vocabulary import RowError
+from markscheme.vocabulary import Exam, RowError, Rubric
 from markscheme.weigh.live import Live
 from markscheme.weigh.results import Result
 
@@ -73,7 +75,30 @@ def answer_record(asked: Asked) -> dict[str, Any]:
         "cost": None if reply.cost is None else float(reply.cost),
         **asked_record(asked),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in told.items() if value is not None and value is not False}
+
+
+def run(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    subject: str,
+    *,
+    store: str | Path | None = None,
+    **settings: Any,
+) -> Result:
+    """Ask a live subject every item of an exam and score what it says.
+
+    `settings` are the options of `markscheme run` by name, such as `base_url` or `concurrency`.
+    The run is stored where a store is named. Errors of the subject are bad rows of the result.
+
+    >>> run("tutor-capstone", "capstone", "tutor", concurrency=4).summary.n
+    60
+    """
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    plan = plan_of(rubric, exam, [subject], Settings.of(settings))
+    (found,) = examine(plan, store=store, skip=store is None)
+    return found.result
 
 
 def examine(

@@ -58,7 +58,7 @@ def check_rubric(document: RubricDocument, exams: Collection[str]) -> Iterator[L
 
 def _axes(document: RubricDocument) -> Iterator[LintFinding]:
     rubric = document.rubric
-    if rubric.axes and not rubric.gates:
+    if rubric.axes and not rubric.gates and rubric.decision_table is None:
         yield finding(
             "R018", document.at("axes"), "the rubric scores, and no gate decides anything"
         )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from markscheme.transcript import Call
 
 MEMORY, SEARCH, DISPATCH, MUTATION = "memory", "search", "dispatch", "mutation"
-_KEYS = ("tool", "path", "argument", "command")
+ENTRY_KEYS = ("tool", "path", "argument", "command")
 _CHANGES = ("add", "remove")
 _MEMORY_FILES = (
     "*/memory/*.md",
@@ -191,11 +191,11 @@ def _list_problems(entries: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, s
             continue
         if not isinstance(entry, Mapping) or not entry:
             told = "must be the name of a tool, or a mapping with"
-            yield (*path, index), f"{told} {', '.join(_KEYS)}; not {shown(entry)}"
+            yield (*path, index), f"{told} {', '.join(ENTRY_KEYS)}; not {shown(entry)}"
             continue
         for key, text in entry.items():
-            if key not in _KEYS:
-                yield (*path, index, key), f"unknown key; allowed: {', '.join(_KEYS)}"
+            if key not in ENTRY_KEYS:
+                yield (*path, index, key), f"unknown key; allowed: {', '.join(ENTRY_KEYS)}"
             elif not isinstance(text, str) or not text:
                 yield (*path, index, key), f"must be a text with * for anything, not {shown(text)}"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic.json_schema import models_json_schema
 
 from markscheme.read.decisions import DecisionTableModel, VerdictRulesModel, VerdictsModel
+from markscheme.read.families import ENTRY_KEYS
 from markscheme.read.gates import MODELS as GATES
 from markscheme.read.models import RATED, ExamModel, RubricModel, axis_models
 
@@ -40,9 +41,24 @@ def rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str]) -> di
         schema["properties"][key] = references[model, "validation"]
     schema["properties"]["verdicts"] = VerdictsModel.model_json_schema()["properties"]["verdicts"]
     schema["anyOf"] = [{"required": [key]} for key in ("axes", *_COMPARISON)]
+    schema["properties"]["tool_families"] = _families()
     schema["properties"]["normalise"] = {"type": "array", "items": {"enum": list(steps)}}
     schema["$defs"] = {**schema.get("$defs", {}), **definitions["$defs"]}
     return _finished(schema, "markscheme rubric")
+
+
+def _families() -> dict[str, Any]:
+    """Return the schema of families of tools: a list, or what is added and removed."""
+    text = {"type": "string", "minLength": 1}
+    keys = dict.fromkeys(ENTRY_KEYS, text)
+    entry = {"anyOf": [text, _closed(keys) | {"minProperties": 1}]}
+    entries = {"type": "array", "items": entry}
+    changed = _closed({"add": entries, "remove": entries})
+    return {"type": "object", "additionalProperties": {"anyOf": [entries, changed]}}
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def exam_schema(expectations: Collection[str]) -> dict[str, Any]:

@@ -14,44 +14,11 @@ import orjson
 import vl_convert
 from markupsafe import Markup
 
+from markscheme.tell.colours import AXES, BAD, GOOD, INK, LIMITS, LINE, MUTED, STEPS, TRACK
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-INK, MUTED, LINE, TRACK, GOOD, BAD, WARN = (
-    "#18212c",
-    "#586473",
-    "#d5dbe3",
-    "#ebeff4",
-    "#18794e",
-    "#c62a2f",
-    "#a15c00",
-)
-AXES = ("#3566b8", "#e0912b", "#2b9a8b", "#a05cc2", "#7d8a2e", "#c4647f", "#4d91b3", "#8a6a4c")
-STEPS = ("#b3261f", "#e58a6f", "#f6c9a0", "#f8e7b8", "#e3f1d3", "#d3ebdb")
-_DARK_AXES = (
-    "#6f9ff0",
-    "#efb05a",
-    "#4cc4b3",
-    "#c48be0",
-    "#b0be57",
-    "#e890a8",
-    "#7dbcdc",
-    "#bd9b7b",
-)
-_DARK_STEPS = ("#c23a32", "#8f3f31", "#6f4427", "#574a22", "#2e4027", "#1f3a2b")
-LIMITS = ("0.5", "0.75", "0.92", "0.95", "1")
-"""Where the steps of a heat map end; the last is for full marks."""
-COLOURS = {  # light, dark
-    "ink": (INK, "#e9edf2"),
-    "muted": (MUTED, "#a3afbd"),
-    "line": (LINE, "#36404c"),
-    "track": (TRACK, "#262e38"),
-    "good": (GOOD, "#4cc38a"),
-    "bad": (BAD, "#ff8a84"),
-    "warn": (WARN, "#f2b35e"),
-    **{f"axis{at}": pair for at, pair in enumerate(zip(AXES, _DARK_AXES, strict=True))},
-    **{f"step{at}": pair for at, pair in enumerate(zip(STEPS, _DARK_STEPS, strict=True))},
-}
 _CONFIG = {
     "aria": False,
     "background": None,
@@ -72,10 +39,12 @@ _CONFIG = {
 }
 _SHARE = {"domain": [0, 1], "nice": False}
 _LONGEST = 28
+_APART = 400  # so many bars have room for gaps between them
 _NOISE = re.compile(r"(\.\d\d)\d+")
 _BARE = re.compile(
     r' (?:pointer-events="none"|opacity="1"|aria-hidden="true"|role="[^"]*"|aria-[a-z]+="[^"]*")'
 )
+_PATH = re.compile(r'<path d="([^"]*)" fill="([^"]*)"/>')
 
 
 def drawn(spec: Mapping[str, Any]) -> Markup:
@@ -148,16 +117,16 @@ def _band(
 def stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
     """Draw one bar for each item, from the weighted values of its axes, bottom up.
 
-    The marks of `bars_marks` are in the order of the items and, in each, of the axes, so that the
-    page can put them into another order.
+    Under `bars_marks` is one path for each axis, with a rectangle for each item in their order, so
+    that the page can put them into another order, and has four things to paint, not thousands.
     """
     count, values = len(items), []
+    width = 0.86 if count <= _APART else 1
     for at, weighted in enumerate(items):
         below = 0.0
         for axis, value in enumerate(weighted):
-            top = below + value
-            colour = AXES[axis % len(AXES)]
-            values.append({"x": at, "w": at + 0.86, "y": below, "z": top, "a": colour})
+            top, colour = below + value, AXES[axis % len(AXES)]
+            values.append({"x": at, "w": at + width, "y": below, "z": top, "a": colour})
             below = top
     x: dict[str, Any] = {"field": "x", "type": "quantitative", "axis": None}
     x["scale"] = {"domain": [0, max(count, 1)], "nice": False}
@@ -165,10 +134,11 @@ def stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
     y["axis"] = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2f", "labelColor": MUTED}
     track = {"values": [{"x": 0, "w": max(count, 1), "y": 0, "z": 1}]}
     position = {"x": x, "x2": {"field": "w"}, "y": y, "y2": {"field": "z"}}
-    return drawn(
+    svg = drawn(
         {
             "width": 1000,
-            "height": 180,
+            "height": 196,
+            "padding": {"left": 5, "top": 5, "right": 5, "bottom": 22},
             "layer": [
                 {"data": track, "mark": {"type": "rect", "color": TRACK}, "encoding": position},
                 {
@@ -180,6 +150,19 @@ def stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
             ],
         }
     )
+    return _joined(svg, len(items[0]) if items else 1)
+
+
+def _joined(svg: str, axes: int) -> Markup:
+    """Return the chart with the rectangles of an axis as one path."""
+    begin = svg.index(">", svg.index("bars_marks")) + 1
+    end = svg.index("</g>", begin)
+    found = _PATH.findall(svg, begin, end)
+    paths = (
+        f'<path fill="{found[axis][1]}" d="{"".join(d for d, _ in found[axis::axes])}"/>'
+        for axis in range(axes)
+    )
+    return Markup(f"{svg[:begin]}{''.join(paths)}{svg[end:]}")  # noqa: S704 - as before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,8 +261,7 @@ _ON_STEP = {"condition": {"test": "datum.s === 0", "value": "#fffffe"}, "value":
 
 def _two(value: float) -> str:
     """Return two places, and no 1 that is not one."""
-    shown = f"{value:.2f}"
-    return "0.99" if shown == "1.00" and value < 1 else "1" if value == 1 else shown.lstrip("0")
+    return "1" if value == 1 else f"{min(value, 0.99):.2f}".removeprefix("0")
 
 
 def histogram(values: Mapping[float, int], limits: Sequence[Limit], title: str) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.tell import dashboard
+from markscheme.tell import dashboard, figures
 from markscheme.tell.item_rows import listing
 from markscheme.tell.language import say
 from markscheme.tell.templates import page
@@ -29,13 +29,13 @@ def html(report: Report, version: str) -> str:
         patterns=dashboard.patterns(report),
         losses=dashboard.losses(report),
         comparisons=dashboard.comparisons(report),
-        axes=dashboard.axes(report),
-        bars=dashboard.bars(report),
-        means=dashboard.axis_means(report),
-        latency=dashboard.latency(report),
-        trend=dashboard.trend(report),
-        heat_maps=dashboard.heat_maps(report, items.tags),
-        by_tag=dashboard.by_tag(report),
+        axes=figures.axes(report),
+        bars=figures.bars(report),
+        means=figures.axis_means(report),
+        latency=figures.latency(report),
+        trend=figures.trend(report),
+        heat_maps=figures.heat_maps(report, items.tags),
+        by_tag=figures.by_tag(report),
         listing=items,
         rubric=report.past.rubric,
         exam=report.past.exam,

@@ -68,20 +68,15 @@ def asking(rubric: Rubric, exam: Exam, total: int) -> Iterator[Callable[[Asked],
         yield watched.heard_in_a_pipe
         return
     from rich.console import Console  # noqa: PLC0415 - only where a person watches
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.table import Column  # noqa: PLC0415
 
+    width = 2 * len(str(total)) + 1
     columns = (
-        BarColumn(bar_width=20),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
+        SpinnerColumn(),
+        TextColumn("{task.completed}/{task.total}", table_column=Column(min_width=width)),
+        TimeRemainingColumn(table_column=Column(min_width=7)),
+        TextColumn("{task.description}", table_column=Column(ratio=1)),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("asking", total=total)
@@ -123,16 +118,16 @@ class _Asking:
         """Print a line every ten seconds."""
         told = self.heard(asked, every=_EVERY)
         if told is not None:
-            sys.stderr.write(f"{self._done:,} of {self._total:,} done; {told}\n")
+            seconds = time.monotonic() - self._start
+            left = (self._total - self._done) * seconds / self._done
+            done = f"{self._done:,} of {self._total:,} done, about {left:.0f} s left"
+            sys.stderr.write(f"{done}; {told}\n")
 
     def _line(self, seconds: float) -> str:
         self._mark()
-        left = (self._total - self._done) * seconds / self._done
-        parts = [self._mean()]
-        parts += [f"{axis} {show(_mean(found), 2)}" for axis, found in self._axes.items()]
-        parts.append(f"{self._errors:,} errors")
-        parts.append(f"{self._done / seconds:.1f}/s, {left:.0f} s left")
+        parts = [self._mean(), f"{self._errors:,} errors", f"{self._done / seconds:.1f}/s"]
         parts += [f"cost {plain(self._cost)}"] if self._cost else []
+        parts += [f"{axis} {show(_mean(found), 2)}" for axis, found in self._axes.items()]
         return ", ".join(parts)
 
     def _mark(self) -> None:

@@ -15,7 +15,7 @@ import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from markscheme.tell.charts import COLOURS
+from markscheme.tell.colours import COLOURS
 from markscheme.tell.language import say, say_many, spoken, told
 
 PAGES = Path(__file__).parent / "pages"

