@@ -105,7 +105,7 @@ def test_the_agreement_of_the_reference() -> None:
 def test_agreement_that_is_not_defined_is_nothing() -> None:
     same = [{"a": 3, "b": 3}] * 4
     assert alpha_ordinal(same) is None
-    assert kappa_quadratic(same, ("a", "b"), range(1, 6)) is None
+    assert kappa_quadratic(same, ("a", "b")) is None
     assert percent(same) == 1
     apart = [{"a": 3}, {"b": 3}]
     assert ac2_quadratic(apart, range(1, 6)) is None
@@ -248,7 +248,7 @@ def test_kappa_is_that_of_the_matrix_of_counts(pairs: list[tuple[int, int]]) -> 
     chance = sum(Fraction((a - b) ** 2 * one[a] * other[b], n * n) for a, b in cells)
     units = [{"a": a, "b": b} for a, b in pairs]
     wanted = 1 - seen / chance if chance else None
-    assert kappa_quadratic(units, ("a", "b"), range(1, 6)) == wanted
+    assert kappa_quadratic(units, ("a", "b")) == wanted
 
 
 @given(st.lists(SIXTHS, min_size=2, max_size=12))

@@ -229,12 +229,12 @@ def _statistics(
 
 
 def _tags(exam: Exam, differences: Mapping[str, Fraction]) -> Iterator[PairedTag]:
-    """Yield the groups of items by tag, the largest loss first."""
+    """Yield the groups of two items or more by tag, the largest loss first."""
     groups: dict[tuple[str, str], list[Fraction]] = defaultdict(list)
     for item in exam.items:
         for tag, value in item.tags.items():
             groups[tag, str(value)].append(differences[item.id])
-    found = {key: paired(values) for key, values in groups.items()}
+    found = {key: paired(values) for key, values in groups.items() if len(values) > 1}
     adjusted = holm([one.flips.two_sided for one in found.values() if one.flips])
     rows = [
         PairedTag(tag=tag, value=value, paired=one, p_holm=p)
