@@ -171,6 +171,20 @@ def test_the_mean_of_several_raters_is_exact(files: Files) -> None:
     assert found["raters"] == ["a", "b", "c"]
 
 
+def test_raters_who_disagree_are_told_to_talk(files: Files) -> None:
+    lines = rows([GOOD] * 5, [GOOD] * 5, raters=("a", "b"))
+    lines = [
+        line.replace(",b,Q-01,4", ",b,Q-01,2").replace(",a,Q-02,4", ",a,Q-02,5") for line in lines
+    ]
+    found = here(*files.words(files.ratings(lines), "--format", "json")).json
+    agreed = found["statistics"]["agreement"]
+    assert (agreed["raters"], agreed["units"]) == (["a", "b"], 60)
+    assert agreed["percent"] == pytest.approx(40 / 60)
+    assert agreed["alpha_ordinal"] < 0.667
+    assert any("go through the anchors" in note for note in found["decision"]["monitoring"])
+    assert "raters agree: alpha" in here(*files.words(files.ratings(lines), "--lang", "en")).out
+
+
 def test_the_order_of_variants_alternates_and_is_recorded(files: Files) -> None:
     found = as_json(files, [GOOD] * 5, [GOOD] * 5)
     orders = [entry["variants"] for entry in found["order"]]
