@@ -20,6 +20,7 @@ from markscheme.mark.axes import AXES
 from markscheme.mark.normalise import STEPS
 from markscheme.read.gates import MODELS
 from markscheme.read.transcripts import format_names
+from markscheme.weigh.patterns import KINDS
 
 ROOT = Path(__file__).parent.parent
 
@@ -78,6 +79,10 @@ def test_the_gates_in_the_docs_are_gates(tmp_path: Path) -> None:
         path = tmp_path / "r.yaml"
         path.write_text(f"rubric: r\naxes: [{axis}]\n{example}", encoding="utf-8")
         assert load_rubric(path).gates
+
+
+def test_every_kind_of_pattern_has_a_section() -> None:
+    assert set(KINDS) <= headings("patterns.md")
 
 
 def test_every_log_format_has_a_section() -> None:

@@ -74,7 +74,7 @@ def command(
         judged = judge_run(runs, runs.find(run), baseline)
         report = report_on(runs, judged, reasons=outputs.reasons)
         if report.gates.verdict is not Outcome.PASS:
-            report = with_patterns(runs, judged, report)
+            report = with_patterns(runs, judged, report, answers=outputs.reasons)
         unrecorded = record_outcomes(runs, judged)
     outputs.write(report)
     if format_ == "json":

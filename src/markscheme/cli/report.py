@@ -71,7 +71,7 @@ def command(
         judged = judge_run(runs, runs.find(run), baseline)
         whole = path.suffix.lower() == ".html"
         report = whole_report(runs, judged) if whole else report_on(runs, judged, reasons=True)
-        report = with_patterns(runs, judged, report)
+        report = with_patterns(runs, judged, report, answers=True)
     size = written(path, report)
     if format_ == "json":
         document = {"run": report.past.run.name, "file": str(path), "bytes": size}

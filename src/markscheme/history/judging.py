@@ -10,6 +10,7 @@ from markscheme.errors import StoreUnavailableError, UsageError
 from markscheme.history.baselines import history_of
 from markscheme.history.rows import rows_of_items, rows_with_outputs
 from markscheme.history.runs import Context, Found, Runs, is_open
+from markscheme.sentences import sentence
 from markscheme.tell.reports import ItemStatus, Report, item_reports
 from markscheme.weigh.distribution import describe
 from markscheme.weigh.gates import cannot_judge, judge
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.distribution import Distribution
     from markscheme.weigh.results import Result
 
-_OPEN = "the run is not finished: it is still being written, or its process was ended"
+_OPEN = sentence("the run is not finished: it is still being written, or its process was ended")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,9 +52,14 @@ def patterns_of(
     )
 
 
-def with_patterns(runs: Runs, judged: Judged, report: Report) -> Report:
-    """Return the report of a run with what to look at first."""
-    return dataclasses.replace(report, patterns=patterns_of(runs, judged.found, judged.gates))
+def with_patterns(runs: Runs, judged: Judged, report: Report, *, answers: bool) -> Report:
+    """Return the report of a run with what to look at first.
+
+    Without its `answers`, which many runs have many of, that is what the marks show.
+    """
+    observed = None if answers else Observed()
+    found = patterns_of(runs, judged.found, judged.gates, observed)
+    return dataclasses.replace(report, patterns=found)
 
 
 def _compared_in(gates: GateReport) -> BaselineReport | None:

@@ -61,10 +61,16 @@ def judged(axis: Axis, response: Response, item: Item) -> Cell:
     try:
         cell = axis.mark(response, item)
     except Exception as error:  # noqa: BLE001 - an axis may be anybody's
-        return Cell.failed(f"the axis failed: {type(error).__name__}: {error}")
+        return Cell.failed(sentence("the axis failed: {why}", why=_named(error)))
     if isinstance(cell, Cell):
         return cell
-    return Cell.failed(f"the axis failed: it gave a {type(cell).__name__}, not a cell")
+    return Cell.failed(
+        sentence("the axis failed: it gave a {kind}, not a cell", kind=type(cell).__name__)
+    )
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def weighted(spec: AxisSpec, cell: Cell) -> Fraction | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.charts import AXES, LINE, MUTED, drawn, short
+from markscheme.tell.charts import drawn, short
+from markscheme.tell.colours import AXES, LINE, MUTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

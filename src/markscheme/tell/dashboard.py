@@ -17,10 +17,11 @@ from markscheme.weigh.summaries import Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.reports import Pattern, Report
+    from markscheme.tell.reports import Report
     from markscheme.vocabulary import Gate
     from markscheme.weigh.distribution import Estimate
     from markscheme.weigh.outcomes import BaselineReport, GateOutcome, ItemChange
+    from markscheme.weigh.patterns import Pattern
 
 _LOSSES = 8
 _CHANGES = 30

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from markscheme.sentences import sentence
 from markscheme.weigh.outcomes import Evidence, NonInferiority
 from markscheme.weigh.statistics import Sample, t_cdf, t_quantile, unseen_share
 
@@ -134,22 +135,34 @@ def _inconclusive(n: int, margin: Fraction) -> NonInferiority:
         upper=None,
         p=None,
         items_needed=None,
-        because=f"{n} item{'' if n == 1 else 's'} in pairs: a spread needs at least two",
+        because=sentence("{n} item in pairs: a spread needs at least two", n=n)
+        if n == 1
+        else sentence("{n} items in pairs: a spread needs at least two", n=n),
     )
 
 
 def _because(
     outcome: Evidence, n: int, bounds: tuple[float, float], margin: Fraction, needed: int | None
 ) -> str:
-    interval = f"{n:,} pairs, one-sided 95 % bounds {bounds[0]:.4f} and {bounds[1]:.4f}"
-    limit = f"the limit, {float(margin):.4f}"
-    match outcome:
-        case Evidence.PASS:
-            return f"{interval}: both above {limit}"
-        case Evidence.FAIL:
-            return f"{interval}: both below {limit}"
-        case Evidence.INCONCLUSIVE:
-            settle = (
-                "no number of items like these" if needed is None else f"about {needed:,} items"
-            )
-            return f"{interval}: {limit}, lies between; {settle} would settle it"
+    what = {"n": n, "lower": bounds[0], "upper": bounds[1], "limit": float(margin)}
+    if outcome is Evidence.PASS:
+        return sentence(
+            "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: both above the limit, "
+            "{limit:.4f}",
+            **what,
+        )
+    if outcome is Evidence.FAIL:
+        return sentence(
+            "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: both below the limit, "
+            "{limit:.4f}",
+            **what,
+        )
+    settle = sentence("no number of items like these")
+    if needed is not None:
+        settle = sentence("about {n:,} items", n=needed)
+    return sentence(
+        "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: the limit, {limit:.4f}, "
+        "lies between; {settle} would settle it",
+        **what,
+        settle=settle,
+    )

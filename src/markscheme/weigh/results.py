@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Exam, RowError, Rubric, Summary
 from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.operations import OperationGroup, operation_record
@@ -57,8 +58,11 @@ class Result:
         Gates judge one run; where the answers are of several subjects, each run has its own.
         """
         if len(self.summary.subjects) > 1:
-            many = f"the answers are of {len(self.summary.subjects):,} subjects"
-            return cannot_judge(self.rubric, self.exam, "", f"{many}; judge the run of each")
+            many = sentence(
+                "the answers are of {n:,} subjects; judge the run of each",
+                n=len(self.summary.subjects),
+            )
+            return cannot_judge(self.rubric, self.exam, "", many)
         return judge(self.rubric, self.exam, next(self.runs), baseline)
 
     def head(self) -> dict[str, Any]:

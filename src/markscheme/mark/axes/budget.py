@@ -65,11 +65,19 @@ class TokenBudget(TextAxis):
         }
         size = len(text.encode(errors="replace"))
         if size > limit * _LONGEST_TOKEN:
-            told = "{size} bytes, more tokens ({tokenizer}) than the {limit} allowed{budget}"
-            return Cell.missed(sentence(told, size=f"{size:,}", **known))
+            return Cell.missed(
+                sentence(
+                    "{size} bytes, more tokens ({tokenizer}) than the {limit} allowed{budget}",
+                    size=f"{size:,}",
+                    **known,
+                )
+            )
         count = _counter(self.tokenizer.value)(text)
-        told = "{count} tokens ({tokenizer}), at most {limit} allowed{budget}"
-        reason = sentence(told, count=f"{count:,}", **known)
+        reason = sentence(
+            "{count} tokens ({tokenizer}), at most {limit} allowed{budget}",
+            count=f"{count:,}",
+            **known,
+        )
         return Cell.passed(reason) if count <= limit else Cell.missed(reason)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from markscheme.errors import shown
 from markscheme.exact import plain
 from markscheme.mark.axes.base import TextAxis, quoted
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -63,23 +64,36 @@ class NumberWithin(TextAxis):
         """Find the one number in the text and compare it."""
         numbers = _NUMBER.findall(text.replace("\N{MINUS SIGN}", "-"))
         if len(numbers) != 1:
-            count = "no number" if not numbers else f"{len(numbers)} numbers, not one"
-            return Cell.missed(f"{quoted(text)} holds {count}")
+            return Cell.missed(_not_one(quoted(text), len(numbers)))
         return self._compare(Decimal(numbers[0].replace(",", "")), item)
 
     def _compare(self, got: Decimal, item: Item) -> Cell:
         if abs(got.adjusted()) > _MAX_DIGITS or len(got.as_tuple().digits) > _MAX_DIGITS:
-            return Cell.missed(f"the number has more than {_MAX_DIGITS} digits")
+            return Cell.missed(sentence("the number has more than {n} digits", n=_MAX_DIGITS))
         expected = Decimal(item.expectations[self.expects])
         share = share_of(self.tolerance) or Fraction(0)
         relative = isinstance(self.tolerance, str)
         allowed = share * abs(Fraction(expected)) if relative else share
         away = abs(Fraction(got) - Fraction(expected))
-        told = f"{_told(got)} is {_told(away)} away from {_told(expected)}"
-        bound = f"{self.tolerance} allowed"
+        told = {
+            "got": _told(got),
+            "away": _told(away),
+            "expected": _told(expected),
+            "bound": self.tolerance,
+        }
         if away <= allowed:
-            return Cell.passed(f"{told}, {bound}")
-        return Cell.missed(f"{told}, only {bound}")
+            return Cell.passed(
+                sentence("{got} is {away} away from {expected}, {bound} allowed", **told)
+            )
+        return Cell.missed(
+            sentence("{got} is {away} away from {expected}, only {bound} allowed", **told)
+        )
+
+
+def _not_one(got: str, numbers: int) -> str:
+    if not numbers:
+        return sentence("{got} holds no number", got=got)
+    return sentence("{got} holds {n} numbers, not one", got=got, n=numbers)
 
 
 def share_of(tolerance: Decimal | str) -> Fraction | None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.mark.axes.base import TextAxis, counted, quoted
+from markscheme.mark.axes.base import TextAxis, quoted
 from markscheme.mark.axes.pattern import find, refusal
 from markscheme.mark.outlines import Outline
 from markscheme.sentences import sentence
@@ -61,8 +61,11 @@ class Sections(TextAxis):
         missing = ", ".join(name for name, at in found.items() if not at)
         if not missing:
             return Cell.passed(sentence("every section has its heading: {there}", there=there))
-        told = "no heading for {missing}; found {there}"
-        return Cell.missed(sentence(told, missing=missing, there=there or "none"))
+        if not there:
+            return Cell.missed(sentence("no heading for {missing}", missing=missing))
+        return Cell.missed(
+            sentence("no heading for {missing}; found {there}", missing=missing, there=there)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,22 +92,26 @@ class Citations(TextAxis):
         """Quote the findings that cite nothing."""
         sections = list(self._sections(Outline(text)))
         if not sections:
-            told = "there is no section {names}, so nothing that could cite a source"
-            return Cell.missed(sentence(told, names=", ".join(self.sections)))
+            names = ", ".join(self.sections)
+            return Cell.missed(
+                sentence(
+                    "there is no section {names}, so nothing that could cite a source", names=names
+                )
+            )
         found = [entry for section in sections for entry in section.entries]
         findings = [leaf for entry in found for leaf in _leaves(entry)]
         lacking = [leaf for entry in found for leaf in self._uncited(entry)]
         if not lacking:
             return Cell.passed(_told_of(len(findings)))
         which = "; ".join(f"line {entry.line} {quoted(entry.text)}" for entry in lacking[:_SHOWN])
-        more = f"; and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
-        told = "{lacking} of {findings} cite no source: {which}"
+        if len(lacking) > _SHOWN:
+            which = sentence("{these}; and {n} more", these=which, n=len(lacking) - _SHOWN)
         return Cell.missed(
             sentence(
-                told,
+                "{lacking} of {findings} cite no source: {which}",
                 lacking=len(lacking),
-                findings=counted(len(findings), "finding"),
-                which=f"{which}{more}",
+                findings=_counted(len(findings)),
+                which=which,
             )
         )
 
@@ -134,7 +141,11 @@ class Citations(TextAxis):
 def _told_of(findings: int) -> str:
     if not findings:
         return sentence("there is no finding that could cite a source")
-    return sentence("{findings}, each with its source", findings=counted(findings, "finding"))
+    return sentence("{findings}, each with its source", findings=_counted(findings))
+
+
+def _counted(findings: int) -> str:
+    return sentence("1 finding") if findings == 1 else sentence("{n} findings", n=findings)
 
 
 def _leaves(entry: Entry) -> Iterator[Entry]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.mark.axes.base import TraceAxis, counted
+from markscheme.mark.axes.base import TraceAxis
 from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
 from markscheme.read.attempts import Attempt, attempt_of, attempts_of, calls_of
 from markscheme.read.families import fits, known_families
@@ -64,15 +64,22 @@ class _FamilyAxis(TraceAxis):
             return _undecided(doubts)
         unseen = sum(len(agent.dispatches) - len(agent.subagents) for agent in looked)
         if self.agents is Agents.ALL and unseen > 0:
-            told = "{reason}; what the sub-agents of {unseen} did is not in the log"
             dispatches = "1 dispatch" if unseen == 1 else f"{unseen} dispatches"
-            reason = sentence(told, reason=reason, unseen=dispatches)
+            reason = sentence(
+                "{reason}; what the sub-agents of {unseen} did is not in the log",
+                reason=reason,
+                unseen=dispatches,
+            )
         return Cell.passed(reason)
 
 
 def _undecided(doubts: Mapping[str, None] | Sequence[str]) -> Cell:
-    told = "the log is incomplete, so more may have been done than it shows: {gaps}"
-    return Cell.failed(sentence(told, gaps="; ".join(doubts)))
+    return Cell.failed(
+        sentence(
+            "the log is incomplete, so more may have been done than it shows: {gaps}",
+            gaps="; ".join(doubts),
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +125,20 @@ class CallOrder(_FamilyAxis):
         if late is None:
             return Cell.passed(sentence("{first} came first: {early}", first=first, early=early))
         if early is None:
-            told = "no call of {first}, but of {then}: {late}"
-            return Cell.missed(sentence(told, first=first, then=then, late=late))
-        told = "{then} came first: {late}; {first} only then: {early}"
-        return Cell.missed(sentence(told, first=first, then=then, late=late, early=early))
+            return Cell.missed(
+                sentence(
+                    "no call of {first}, but of {then}: {late}", first=first, then=then, late=late
+                )
+            )
+        return Cell.missed(
+            sentence(
+                "{then} came first: {late}; {first} only then: {early}",
+                first=first,
+                then=then,
+                late=late,
+                early=early,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,14 +163,13 @@ class CallLimit(_FamilyAxis):
         """Count the attempts, and list them."""
         limit, tag = limit_of(self.by, self.limits, item)
         found = self._attempts(transcript, (self.family,))
-        told = "{count}, at most {limit} allowed{tag}{which}"
         reason = sentence(
-            told,
-            count=counted(len(found), f"{self.family} attempt"),
+            "{count}, at most {limit} allowed{tag}",
+            count=_counted(len(found), self.family),
             limit=limit,
             tag=tag,
-            which=_listed(found),
         )
+        reason = _with_list(reason, found)
         return self._judged(transcript, reason) if len(found) <= limit else Cell.missed(reason)
 
 
@@ -175,13 +191,21 @@ class ForbiddenCalls(_FamilyAxis):
         found = self._attempts(transcript, self.families)
         named = " or ".join(self.families)
         if found:
-            count = counted(len(found), f"{named} attempt")
-            return Cell.missed(sentence("{count}{which}", count=count, which=_listed(found)))
+            return Cell.missed(_with_list(_counted(len(found), named), found))
         return self._judged(transcript, sentence("no {families} attempt", families=named))
 
 
-def _listed(found: Sequence[Attempt]) -> str:
+def _counted(attempts: int, family: str) -> str:
+    if attempts == 1:
+        return sentence("1 {family} attempt", family=family)
+    return sentence("{n} {family} attempts", n=attempts, family=family)
+
+
+def _with_list(reason: str, found: Sequence[Attempt]) -> str:
+    """Return a reason with the first of the attempts behind it."""
     if not found:
-        return ""
-    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f": {'; '.join(map(str, found[:_SHOWN]))}{more}"
+        return reason
+    which = "; ".join(map(str, found[:_SHOWN]))
+    if len(found) > _SHOWN:
+        which = sentence("{these}; and {n} more", these=which, n=len(found) - _SHOWN)
+    return sentence("{reason}: {which}", reason=reason, which=which)

@@ -11,7 +11,6 @@ from markscheme.sentences import sentence
 from markscheme.weigh.patterns.luck import tossed
 from markscheme.weigh.patterns.pattern import LEVEL, Pattern, chance
 from markscheme.weigh.patterns.words import named
-from markscheme.weigh.statistics import holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,11 +36,14 @@ def clusters(reading: Reading) -> Iterator[Pattern]:
     expected = {repr(expected_of(lead, item)) for item in reading.exam.items}
     sides = max(len(counts), min(2, len(expected)))
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    raw = [tossed(count, len(wrong), sides) for _, count in ordered if count >= _FEWEST]
-    adjusted = holm([*raw, *[Fraction(1)] * (sides - len(raw))])
-    for (answer, count), p in zip(ordered, adjusted, strict=False):
-        if count >= _FEWEST and p <= LEVEL:
-            yield _cluster(reading, answer, (p, sides))
+    highest = Fraction(0)
+    for rank, (answer, count) in enumerate(ordered):
+        if count < _FEWEST:
+            return
+        highest = max(highest, tossed(count, len(wrong), sides) * (sides - rank))  # Holm
+        if highest > LEVEL:
+            return
+        yield _cluster(reading, answer, (highest, sides))
 
 
 def _cluster(reading: Reading, answer: str, luck: tuple[Fraction, int]) -> Pattern:

@@ -27,25 +27,31 @@ if TYPE_CHECKING:
 
     Columns = dict[str | None, Column]
 
-_MOST = Fraction(9, 10)
+_MOST = Fraction(19, 20)
 
 
 def missing_columns(reading: Reading, columns: Columns) -> Iterator[Pattern]:
-    """Yield the axes that nine items of ten miss, and take them out of the columns.
+    """Yield the axes that nineteen items of twenty miss, and take them out of the columns.
 
     Luck is a coin for each item: an axis that misses as often as not.
     """
     looked = {key: column for key, column in columns.items() if column.seen}
-    raw = [tossed(len(column.missed), len(column.seen)) for column in looked.values()]
-    adjusted = dict(zip(looked, holm(raw), strict=True))
+    adjusted = dict(
+        zip(looked, holm([_by_luck(column) for column in looked.values()]), strict=True)
+    )
     for key, column in looked.items():
-        share = Fraction(len(column.missed), len(column.seen))
-        if share >= _MOST and adjusted[key] <= LEVEL:
+        if adjusted[key] <= LEVEL:
             yield _column(reading, key, column, (adjusted[key], len(looked)))
             for told in tuple(columns) if key is None else (key,):
                 columns[told] = columns[told].without(columns[told].seen)
             if key is None:
                 return
+
+
+def _by_luck(column: Column) -> Fraction:
+    """Return the chance of a column that is missing; of one that is not, certainty."""
+    hits, of = len(column.missed), len(column.seen)
+    return tossed(hits, of) if hits >= _MOST * of else Fraction(1)
 
 
 def _column(
@@ -86,9 +92,8 @@ def gathered(reading: Reading, columns: Columns) -> Iterator[Pattern]:
     for found in gatherings(dict(columns), reading.groups):
         for key in tuple(columns) if found.column is None else (found.column,):
             columns[key] = columns[key].without(found.group.items)
-        key = tuple(found.group.tags.items())
-        pattern = _group(reading, found)
-        told[key] = _merged(told[key], pattern) if key in told else pattern
+        pattern, tags = _group(reading, found), tuple(found.group.tags.items())
+        told[tags] = _merged(told[tags], pattern) if tags in told else pattern
     yield from told.values()
 
 

@@ -1,4 +1,4 @@
-"""Finding patterns: every kind is asked, what another explains is left out, the worst comes first."""
+"""Finding patterns: every kind is asked, nothing is told twice, the worst comes first."""
 
 from __future__ import annotations
 

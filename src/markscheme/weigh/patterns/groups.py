@@ -1,20 +1,21 @@
 """Groups of items by tag, and the search for those in which the misses gather.
 
-The rule: of all groups by one tag value or by two, the one that gathers the misses of a column least
-likely by luck is told, if that chance, adjusted for the number of groups, is at most one in a
+The rule: of all groups by one tag value or by two, the one that gathers the misses of a column with
+the smallest chance is told, if that chance, adjusted for the number of groups, is at most one in a
 hundred and at least half of the group misses. Its items are then set aside for that column, and
 the search goes on with what is left, so nothing is told twice.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from markscheme.vocabulary import Frozen
-from markscheme.weigh.patterns.luck import answerable, drawn
+from markscheme.weigh.patterns.luck import answerable, drawn, least
 from markscheme.weigh.patterns.pattern import LEVEL
 
 if TYPE_CHECKING:
@@ -49,17 +50,17 @@ class Gathering:
 
 
 def groups_by_tags(exam: Exam) -> tuple[Group, ...]:
-    """Return the groups of two items or more, each set of items once, by as few tags as it takes."""
-    members: dict[Frozen, set[int]] = {}
+    """Return the groups of two items or more, each set of items once, by the fewest tags."""
+    members: dict[tuple[tuple[str, str], ...], set[int]] = {}
     for at, item in enumerate(exam.items):
         for size in (1, 2):
             for tags in combinations(sorted(item.tags.items()), size):
-                members.setdefault(Frozen(tags), set()).add(at)
-    known: dict[frozenset[int], Frozen] = {}
-    for tags, items in sorted(members.items(), key=lambda pair: (len(pair[0]), list(pair[0]))):
+                members.setdefault(tags, set()).add(at)
+    known: dict[frozenset[int], tuple[tuple[str, str], ...]] = {}
+    for tags, items in sorted(members.items(), key=lambda pair: (len(pair[0]), pair[0])):
         if 1 < len(items) < len(exam.items):
             known.setdefault(frozenset(items), tags)
-    return tuple(Group(tags=tags, items=items) for items, tags in known.items())
+    return tuple(Group(tags=Frozen(tags), items=items) for items, tags in known.items())
 
 
 def gatherings(columns: Mapping[Key, Column], groups: tuple[Group, ...]) -> Iterator[Gathering]:
@@ -82,15 +83,14 @@ def gatherings(columns: Mapping[Key, Column], groups: tuple[Group, ...]) -> Iter
 
 def _questions(columns: Mapping[Key, Column], groups: tuple[Group, ...]) -> int:
     """Return how many groups count as looked at."""
-    least: list[Fraction] = []
-    for column in columns.values():
-        n, marked, known = len(column.seen), len(column.missed), dict[int, Fraction]()
-        for group in groups if marked else ():
-            size = len(group.items & column.seen)
-            if size not in known:
-                known[size] = drawn(min(size, marked), size, marked, n)
-            least.append(known[size])
-    return answerable(least, LEVEL)
+    asked = [column for column in columns.values() if column.missed]
+    enough = LEVEL / max(1, len(asked) * len(groups))
+    counts: Counter[Fraction] = Counter()
+    for column in asked:
+        sizes = Counter(len(group.items & column.seen) for group in groups)
+        for size, many in sizes.items():
+            counts[least(size, len(column.missed), len(column.seen), enough)] += many
+    return answerable(counts, LEVEL)
 
 
 def _best(key: Key, column: Column, groups: tuple[Group, ...], count: int) -> Gathering | None:

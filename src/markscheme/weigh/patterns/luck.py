@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from fractions import Fraction
+from itertools import accumulate
 from math import comb
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
 
 def drawn(hits: int, of: int, marked: int, among: int) -> Fraction:
@@ -30,19 +31,45 @@ def drawn(hits: int, of: int, marked: int, among: int) -> Fraction:
 
 def tossed(hits: int, of: int, sides: int = 2) -> Fraction:
     """Return the chance that at least `hits` of so many fair dice show one given side."""
-    ways = sum(comb(of, count) * (sides - 1) ** (of - count) for count in range(hits, of + 1))
-    return Fraction(ways, sides**of)
+    if 2 * hits > of:
+        return Fraction(_ways(of - hits, of, 1, sides - 1), sides**of)
+    return 1 - Fraction(_ways(hits - 1, of, sides - 1, 1), sides**of)
 
 
-def answerable(least: Sequence[Fraction], level: Fraction) -> int:
-    """Return how many questions count when adjusting: those that luck would let us answer.
+def _ways(most: int, of: int, one: int, other: int) -> int:
+    """Return the sum of the first terms of (one + other)^of, up to so many `other`."""
+    powers = [other**count for count in range(most + 1)]
+    return sum(comb(of, count) * one ** (of - count) * powers[count] for count in range(most + 1))
 
-    `least` holds the smallest chance that each question could ever give; it follows from the sizes
-    of the groups alone. One that stays above the adjusted level whatever is seen cannot raise a
-    false alarm, so it is no part of the family (Tarone 1990).
+
+def least(of: int, marked: int, among: int, enough: Fraction) -> Fraction:
+    """Return the smallest chance that `drawn` could ever give for these sizes.
+
+    That is when one of the two sets holds the other. Below `enough` it is only said to be below.
     """
-    ordered = sorted(least)
-    for count in range(1, len(ordered) + 1):
-        if bisect_right(ordered, level / count) <= count:
-            return count
-    return max(1, len(ordered))
+    small, large = sorted((of, marked))
+    chance = Fraction(1)
+    for at in range(small):
+        chance *= Fraction(large - at, among - at)
+        if chance < enough:
+            break
+    return chance
+
+
+def answerable(least_of: Mapping[Fraction, int], level: Fraction) -> int:
+    """Return how many questions count when adjusting: those that could be answered at all.
+
+    The smallest chance that a question could ever give follows from the sizes of the groups; here
+    it is counted how many questions have which. One that stays above the adjusted level whatever
+    is seen cannot raise a false alarm, so it is no part of the family (Tarone 1990).
+    """
+    ordered = sorted(least_of)
+    ranks = [0, *accumulate(least_of[p] for p in ordered)]
+    low, high = 1, max(1, ranks[-1])
+    while low < high:
+        count = (low + high) // 2
+        if ranks[bisect_right(ordered, level / count)] <= count:
+            high = count
+        else:
+            low = count + 1
+    return low

@@ -1,7 +1,8 @@
-"""What the rows of a run show beside their marks, counted frame by frame: no object for each row."""
+"""What rows show beside their marks, counted frame by frame: no object for each row."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from markscheme.exact import written
 from markscheme.mark.scoring import expectation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from markscheme.vocabulary import Rubric
 

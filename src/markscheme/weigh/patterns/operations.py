@@ -21,7 +21,7 @@ _SLOWER = Fraction(3, 2)
 
 
 def operational(reading: Reading) -> Iterator[Pattern]:
-    """Yield where answers fail, and where they are slow: above the upper quarter, half as long more.
+    """Yield where answers fail, and where they are slow.
 
     Both are looked at together, and share their one chance in a hundred.
     """

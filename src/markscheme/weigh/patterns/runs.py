@@ -51,7 +51,7 @@ def trending(reading: Reading, drifts: Iterable[Drift], runs: int) -> Iterator[P
 
 
 def jump(found: BaselineReport | None) -> Iterator[Pattern]:
-    """Yield the jump that the rubric calls too good; how sure it is that items rose is beside it."""
+    """Yield the jump that the rubric calls too good, with the chance that so many items rose."""
     if found is None or not found.warning:
         return
     risen = tuple(change.item for change in found.moved if change.change > 0)

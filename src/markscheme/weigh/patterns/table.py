@@ -40,12 +40,12 @@ def columns_of(marks: Marks) -> dict[str | None, Column]:
                 seen[axis].add(at)
                 if mean < HALF:
                     missed[axis].add(at)
-    each = {
+    each: dict[str | None, Column] = {
         axis: Column(seen=frozenset(seen[at]), missed=frozenset(missed[at]))
         for at, axis in enumerate(marks.axes)
     }
     if len(each) < 2:  # noqa: PLR2004 - one axis is every axis
-        return {**each}
+        return each
     every = Column(
         seen=frozenset.intersection(*(column.seen for column in each.values())),
         missed=frozenset.intersection(*(column.missed for column in each.values())),
