@@ -60,5 +60,5 @@ class Files:
         return self.write(name, "\n".join((HEADER, *lines)) + "\n")
 
     def words(self, ratings: Path, *more: str | Path) -> list[str | Path]:
-        inputs = ["-r", "context-agent", "-e", self.exam, "--ratings", ratings]
+        inputs = ("-r", "context-agent", "-e", self.exam, "--ratings", ratings)
         return ["compare", *inputs, "-b", "big", "-c", "small", *more]

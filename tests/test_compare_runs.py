@@ -76,8 +76,8 @@ def test_more_than_two_runs_are_compared_in_pairs_with_holm(project: Project) ->
 
 def test_result_files_compare_like_the_stored_runs(project: Project) -> None:
     by_name = as_json(project, "good", "bad")["pairs"][0]
-    files = [project.folder / "good.json", project.folder / "bad.json"]
-    named = ["-r", project.rubric, "-e", project.exam]
+    files = (project.folder / "good.json", project.folder / "bad.json")
+    named = ("-r", project.rubric, "-e", project.exam)
     by_file = as_json(project, *files, *named)["pairs"][0]
     assert by_file["statistics"] | {"plain": []} == by_name["statistics"] | {"plain": []}
 

@@ -171,6 +171,20 @@ def test_the_mean_of_several_raters_is_exact(files: Files) -> None:
     assert found["raters"] == ["a", "b", "c"]
 
 
+def test_raters_who_disagree_are_told_to_talk(files: Files) -> None:
+    lines = rows([GOOD] * 5, [GOOD] * 5, raters=("a", "b"))
+    lines = [
+        line.replace(",b,Q-01,4", ",b,Q-01,2").replace(",a,Q-02,4", ",a,Q-02,5") for line in lines
+    ]
+    found = here(*files.words(files.ratings(lines), "--format", "json")).json
+    agreed = found["statistics"]["agreement"]
+    assert (agreed["raters"], agreed["units"]) == (["a", "b"], 60)
+    assert agreed["percent"] == pytest.approx(40 / 60)
+    assert agreed["alpha_ordinal"] < 0.667
+    assert any("go through the anchors" in note for note in found["decision"]["monitoring"])
+    assert "raters agree: alpha" in here(*files.words(files.ratings(lines), "--lang", "en")).out
+
+
 def test_the_order_of_variants_alternates_and_is_recorded(files: Files) -> None:
     found = as_json(files, [GOOD] * 5, [GOOD] * 5)
     orders = [entry["variants"] for entry in found["order"]]
@@ -256,9 +270,10 @@ def test_the_same_ratings_give_the_same_bytes_whatever_their_order(files: Files)
         ratings = Files(path).ratings(shuffled)
         words = files.words(ratings, "--lang", "en")
         kept.append(("text", here(*words).out))
-        env = {"PYTHONHASHSEED": str(number), "LC_ALL": ("C", "C.UTF-8")[number]}
+        locale = ("C", "C.UTF-8")[number]
         words += ["--format", "json", "--markdown", path / "o.md"]
-        kept.append(("json", markscheme(*words, PYTHONUTF8="1", **env).out))
+        done = markscheme(*words, PYTHONUTF8="1", PYTHONHASHSEED=str(number), LC_ALL=locale)
+        kept.append(("json", done.out))
         kept.append(("markdown", (path / "o.md").read_text()))
     assert kept[:3] == kept[3:]
 
@@ -368,8 +383,8 @@ def test_answers_are_marked_and_shown_beside_the_verdicts(files: Files) -> None:
             for variant, text in (("big", "one two"), ("small", "one two three four"))
         ),
     )
-    words = ["--ratings", files.ratings(rows([GOOD] * 5, [GOOD] * 5)), "-a", answers]
-    usual = ["compare", "-r", rubric, "-e", files.exam, "-b", "big", "-c", "small"]
+    words = ("--ratings", files.ratings(rows([GOOD] * 5, [GOOD] * 5)), "-a", answers)
+    usual = ("compare", "-r", rubric, "-e", files.exam, "-b", "big", "-c", "small")
     done = here(*usual, *words, "--format", "json")
     assert done.code == 0
     assert done.json["structural"]["brief"]["baseline"] == {"judged": 5, "failed": 0}

@@ -63,6 +63,7 @@ def test_the_public_names_are_exactly_these() -> None:
     assert functions == {
         "audit",
         "compare",
+        "compare_runs",
         "gate",
         "lint",
         "load_exam",

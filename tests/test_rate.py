@@ -38,10 +38,9 @@ class Desk(Files):
         self.out = folder / "ratings.csv"
 
     def rate(self, typed: str, *more: str | Path) -> Done:
-        inputs = ["-r", "context-agent", "-e", self.exam, "-a", self.answers, "-o", self.out]
-        words = ["rate", *inputs, "--rater", "anna", "--lang", "en", *more]
+        inputs = ("-r", "context-agent", "-e", self.exam, "-a", self.answers, "-o", self.out)
         with mock.patch.object(sys, "stdin", io.StringIO(typed)):
-            return here(*words)
+            return here("rate", *inputs, "--rater", "anna", "--lang", "en", *more)
 
     @property
     def rated(self) -> list[str]:
@@ -67,7 +66,7 @@ def test_a_rater_never_sees_the_variant_and_every_anchor_is_in_view(desk: Desk) 
 
 def test_ratings_that_were_given_here_can_be_compared(desk: Desk) -> None:
     desk.rate(EACH * 4)
-    words = ["-r", "context-agent", "-e", desk.exam, "--ratings", desk.out, "--format", "json"]
+    words = ("-r", "context-agent", "-e", desk.exam, "--ratings", desk.out, "--format", "json")
     done = here("compare", *words, "-b", "big", "-c", "small")
     assert done.code == 0
     assert {query["verdict"] for query in done.json["queries"]} == {"equivalent"}
@@ -91,7 +90,7 @@ def test_the_end_of_the_input_keeps_what_was_rated(desk: Desk) -> None:
 
 
 def test_a_sitting_works_in_a_pipe(desk: Desk) -> None:
-    inputs = ["-r", "context-agent", "-e", desk.exam, "-a", desk.answers, "-o", desk.out]
+    inputs = ("-r", "context-agent", "-e", desk.exam, "-a", desk.answers, "-o", desk.out)
     done = markscheme("rate", *inputs, "--rater", "anna", stdin=b"4\n" + b"n\n\xff\n4\n")
     assert done.code == 4
     assert [line.split(",")[4] for line in desk.rated] == ["4", "4"]

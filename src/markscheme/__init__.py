@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
+    from markscheme.history.comparing import compare_runs
     from markscheme.history.examining import run
     from markscheme.history.judging import gate
     from markscheme.library import (
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
         ItemLoss,
         NonInferiority,
     )
+    from markscheme.weigh.paired_runs import RunPair, RunsComparison
     from markscheme.weigh.results import Result
     from markscheme.weigh.runs import Run
     from markscheme.weigh.verification import Finding, Verification
@@ -103,6 +105,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
+    "history.comparing": "compare_runs",
     "history.examining": "run",
     "history.judging": "gate",
     "library": "audit compare lint load_exam load_rubric read_transcript score verify",
@@ -118,6 +121,7 @@ _ROOMS = {
     "weigh.comparison": (
         "Aggregate CheckSummary Comparison MetricSummary Observed Query Ruling Sides"
     ),
+    "weigh.paired_runs": "RunPair RunsComparison",
     "weigh.marks": "Marks",
     "weigh.measures": "Measures",
     "weigh.outcomes": (
@@ -197,6 +201,8 @@ __all__ = [
     "Rubric",
     "Ruling",
     "Run",
+    "RunPair",
+    "RunsComparison",
     "ScaleAxis",
     "Severity",
     "Sides",
@@ -211,6 +217,7 @@ __all__ = [
     "__version__",
     "audit",
     "compare",
+    "compare_runs",
     "gate",
     "lint",
     "load_exam",

@@ -110,14 +110,13 @@ def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> E
 
 def _by_ratings(asked: Asked, destination: Path | None, format_: str) -> Exit:
     from markscheme.tell.comparisons import ComparisonPage, comparison_markdown
-    from markscheme.weigh.comparison_records import comparison_record
 
     html = _destination(asked.html, asked.inputs)
     found = _compared(asked)
     _write(destination, lambda: comparison_markdown(found))
     _write(html, lambda: _html(found))
     if format_ == "json":
-        _print(comparison_record(found))
+        _print(found.to_dict())
     else:
         ComparisonPage().compared(found)
     return _exit_of(found.decision.outcome)
@@ -156,31 +155,31 @@ def _compared(asked: Asked) -> Comparison:
 
 def _by_runs(asked: Asked, destination: Path | None, format_: str) -> Exit:
     from markscheme.tell.run_pairs import RunsPage, runs_markdown
-    from markscheme.weigh.run_pair_records import runs_record
 
     found = _runs(asked)
     _write(destination, lambda: runs_markdown(found))
     if format_ == "json":
-        _print(runs_record(found))
+        _print(found.to_dict())
     else:
         RunsPage().runs(found)
     return EXIT_OF.get(found.outcome.value, Exit.UNDECIDED)
 
 
 def _runs(asked: Asked) -> RunsComparison:
-    from markscheme.history.comparing import compare_stored
-    from markscheme.history.runs import Context
-    from markscheme.vocabulary import Allowance
+    from markscheme.history.comparing import compare_runs
 
     for name in ("baseline", "candidate", "ratings", "answers", "logs"):
         if getattr(asked, name):
             raise UsageError(
                 f"--{name} goes with ratings, not with runs; the first run is held fast"
             )
-    margin = None if asked.margin is None else Allowance(amount=asked.margin, relative=False)
-    context = Context(rubric=asked.rubric, exams=asked.exams)
-    return compare_stored(
-        asked.runs, context, store=asked.store, margin=margin, cluster=asked.cluster
+    return compare_runs(
+        *asked.runs,
+        rubric=asked.rubric,
+        exam=asked.exams,
+        margin=asked.margin,
+        cluster=asked.cluster,
+        store=asked.store,
     )
 
 

@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError
 from markscheme.history.runs import Context, Runs, is_open
-from markscheme.weigh.paired_runs import RunsComparison, compare_runs
+from markscheme.vocabulary import Allowance
+from markscheme.weigh.paired_runs import RunsComparison, pair_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+    from decimal import Decimal
 
-    from markscheme.vocabulary import Allowance
+    from markscheme.vocabulary import Rubric
 
 
-def compare_stored(
-    names: Sequence[str],
-    context: Context | None = None,
-    *,
-    store: str | Path | None = None,
-    margin: Allowance | None = None,
+def compare_runs(
+    *runs: str | Path,
+    rubric: Rubric | str | Path | None = None,
+    exam: str | Path | Sequence[str | Path] = (),
+    margin: Decimal | None = None,
     cluster: str | None = None,
+    store: str | Path | None = None,
 ) -> RunsComparison:
-    """Compare runs by their names or files; the first is what the others are held against."""
-    if len(names) < 2:  # noqa: PLR2004 - a comparison takes two
+    """Compare stored runs (ids, `latest`, tags) or result files in pairs by item.
+
+    The first is what the others are held against. `rubric` and `exam` are for result files whose
+    documents are not built in; `margin` is in points, and without one it is that of the rubric's
+    baseline gate. Items that share the tag `cluster` are not taken to be independent.
+    """
+    if len(runs) < 2:  # noqa: PLR2004 - a comparison takes two
         raise UsageError("one run is named; name at least two to compare")
-    if len(set(names)) < len(names):
+    if len(set(runs)) < len(runs):
         raise UsageError("a run is named twice; each can be compared once")
-    with Runs(store, context) as runs:
-        first = runs.find(names[0])
-        found = [first, *(runs.find(name, beside=first.past) for name in names[1:])]
+    exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
+    with Runs(store, Context(rubric=rubric, exams=exams)) as known:
+        first = known.find(str(runs[0]))
+        found = [first, *(known.find(str(name), beside=first.past) for name in runs[1:])]
     for one in found:
         if is_open(one):
             raise UsageError(f"the run `{one.name}` is not finished; it cannot be compared")
-    exam = first.past.exam
-    if cluster is not None and not any(cluster in item.tags for item in exam.items):
-        raise UsageError(f"no item of `{exam.name}` has the tag `{cluster}`")
-    return compare_runs([one.past for one in found], margin, cluster)
+    items = first.past.exam.items
+    if cluster is not None and not any(cluster in item.tags for item in items):
+        raise UsageError(f"no item of `{first.past.exam.name}` has the tag `{cluster}`")
+    limit = None if margin is None else Allowance(amount=margin, relative=False)
+    return pair_runs([one.past for one in found], limit, cluster)

@@ -185,16 +185,18 @@ def statistics_lines(found: Statistics) -> Iterator[str]:
     """Yield the statistics in sentences."""
     paired = found.paired
     if paired.mean is not None:
+        test = say("exact sign-flip") if paired.flips and paired.flips.exact else say("sign-flip")
         yield say(
-            "mean difference {mean}, 95 % t interval {interval}, exact sign-flip p {p} ({n} pairs)",
+            "mean difference {mean}, 95 % t interval {interval}, {test} p {p} ({n} pairs)",
             mean=signed(paired.mean),
             interval=interval(paired),
+            test=test,
             p=chance(paired.flips.two_sided if paired.flips else None, 6),
             n=paired.n,
         )
         evidence = found.non_inferiority
         yield say(
-            "no worse than {margin} down: {outcome} (exact p {p})",
+            "no worse than {margin} down: {outcome} (sign-flip p {p})",
             margin=show(found.margin, 2),
             outcome=evidence.outcome.value,
             p=chance(found.non_inferiority_p, 6),

@@ -169,8 +169,7 @@ class RunsPage(ComparisonPage):
             self.section(say("What the numbers can show"))
             for line in pair_lines(pair):
                 self.line(f"  {line}")
-        words = outcome_words(found.outcome)
-        self.line(say("\n{words}: {because}", words=words, because=told(found.because)))
+        self.line(say("\noutcome: {because}", because=told(found.because)))
 
 
 def title(found: RunsComparison) -> str:

@@ -156,6 +156,7 @@ def _check(check: CheckSummary, found: Comparison) -> Iterator[str]:
 
 def plain_words(found: Comparison) -> Iterator[str]:
     """Yield what these numbers can and cannot show, in words for those who do not do statistics."""
+    yield from _other_queries(found)
     yield from reach_in_words(found.statistics, found.candidate, found.baseline)
     statistics = found.statistics
     if statistics.operating is not None:
@@ -189,6 +190,19 @@ def plain_words(found: Comparison) -> Iterator[str]:
         )
     elif found.decision.outcome is not None:
         yield sentence("No single rating, changed by one point, would change the decision.")
+
+
+def _other_queries(found: Comparison) -> Iterator[str]:
+    """Say that the table was made for other numbers of queries, where it was."""
+    table = found.rubric.decision_table
+    counts = {mode: part.queries for mode, part in found.by_mode.items()}
+    if table is not None and counts != dict(table.queries):
+        yield sentence(
+            "The decision table is made for {meant} queries and decides here on {counts}; "
+            "`markscheme lint` with the exam proves it for these.",
+            meant=", ".join(f"{n} {mode}" for mode, n in table.queries.items()),
+            counts=", ".join(f"{n} {mode}" for mode, n in counts.items()),
+        )
 
 
 def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Iterator[str]:

@@ -47,7 +47,7 @@ def agreement(units: Sequence[Unit], categories: Sequence[int]) -> Agreement | N
         percent=percent(shared),
         alpha=alpha_ordinal(shared),
         ac2=ac2_quadratic(units, categories),
-        kappa=Frozen({pair: kappa_quadratic(units, pair, categories) for pair in pairs}),
+        kappa=Frozen({pair: kappa_quadratic(units, pair) for pair in pairs}),
     )
 
 
@@ -116,11 +116,14 @@ def _agreed(counts: Counter[int], categories: Sequence[int]) -> Fraction:
     return Fraction(close) / (n * (n - 1))
 
 
-def kappa_quadratic(
-    units: Sequence[Unit], pair: tuple[str, str], categories: Sequence[int]
-) -> Fraction | None:
-    """Return Cohen's kappa of two raters with quadratic weights over the fixed categories."""
+def kappa_quadratic(units: Sequence[Unit], pair: tuple[str, str]) -> Fraction | None:
+    """Return Cohen's kappa of two raters with quadratic weights.
+
+    Weights are by the distance of scores, not of their ranks, so that a score that nobody gave
+    changes nothing; how far the scale reaches cancels out.
+    """
     both = [(unit[pair[0]], unit[pair[1]]) for unit in units if set(pair) <= unit.keys()]
-    seen = sum((1 - _weight(a, b, categories) for a, b in both), Fraction(0))
-    chance = sum((1 - _weight(a, b, categories) for a, _ in both for _, b in both), Fraction(0))
-    return 1 - len(both) * seen / chance if chance else None
+    one, other = Counter(a for a, _ in both), Counter(b for _, b in both)
+    seen = sum((a - b) ** 2 for a, b in both)
+    chance = sum(one[a] * other[b] * (a - b) ** 2 for a in one for b in other)
+    return 1 - Fraction(len(both) * seen, chance) if chance else None

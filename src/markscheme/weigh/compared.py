@@ -105,7 +105,6 @@ def _statistics(
     ends = Fraction(scores.lowest), Fraction(scores.highest)
     noisy = [(q.mode, *pair) for q, pair in zip(whole, pairs, strict=True)]
     complete = len(whole) == len(queries) and overall.sd is not None
-    verdicts = {query.item: query.verdict for query in queries}
     worst = sum(query.verdict == contest.rules.verdicts[-1] for query in whole)
     return Statistics(
         paired=overall,
@@ -120,7 +119,7 @@ def _statistics(
         operating=operating(contest.rules, contest.table, noisy, overall.sd or 0.0)
         if complete
         else None,
-        sensitivity=flips(contest, ratings, verdicts),
+        sensitivity=flips(contest, ratings, queries),
         guarantee=(worst, *clopper_pearson(worst, len(whole))) if whole else None,
     )
 

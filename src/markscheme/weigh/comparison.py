@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from markscheme.verdicts import Decided
 from markscheme.vocabulary import Cell, Exam, Frozen, Rating, Rubric
+from markscheme.weigh.comparison_records import comparison_record
 from markscheme.weigh.figures import Statistics
 
 MEANINGFUL = 2
@@ -140,3 +142,7 @@ class Comparison:
     structural: tuple[CheckSummary, ...]
     operational: tuple[MetricSummary, ...]
     statistics: Statistics
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that `markscheme compare --format json` prints."""
+        return comparison_record(self)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import mean
 from markscheme.sentences import sentence
@@ -30,6 +30,7 @@ from markscheme.weigh.figures import (
 )
 from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.proportions import McNemar, clustered, mcnemar
+from markscheme.weigh.run_pair_records import runs_record
 from markscheme.weigh.runs import incomplete
 from markscheme.weigh.sign_flips import sign_flip
 from markscheme.weigh.statistics import holm
@@ -88,8 +89,12 @@ class RunsComparison:
     outcome: Evidence
     because: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that `markscheme compare RUN RUN --format json` prints."""
+        return runs_record(self)
 
-def compare_runs(
+
+def pair_runs(
     pasts: Sequence[Past], margin: Allowance | None = None, cluster: str | None = None
 ) -> RunsComparison:
     """Compare every two runs; the first is what the others must not be worse than.
@@ -224,12 +229,12 @@ def _statistics(
 
 
 def _tags(exam: Exam, differences: Mapping[str, Fraction]) -> Iterator[PairedTag]:
-    """Yield the groups of items by tag, the largest loss first."""
+    """Yield the groups of two items or more by tag, the largest loss first."""
     groups: dict[tuple[str, str], list[Fraction]] = defaultdict(list)
     for item in exam.items:
         for tag, value in item.tags.items():
             groups[tag, str(value)].append(differences[item.id])
-    found = {key: paired(values) for key, values in groups.items()}
+    found = {key: paired(values) for key, values in groups.items() if len(values) > 1}
     adjusted = holm([one.flips.two_sided for one in found.values() if one.flips])
     rows = [
         PairedTag(tag=tag, value=value, paired=one, p_holm=p)

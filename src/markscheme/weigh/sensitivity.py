@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.verdicts import Decided
@@ -10,9 +11,10 @@ from markscheme.vocabulary import Rating
 from markscheme.weigh.scores import scores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from markscheme.weigh.comparing import Contest
+    from markscheme.weigh.comparison import Query, Sides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,22 +38,34 @@ class Flip:
 
 
 def flips(
-    contest: Contest, ratings: Sequence[Rating], verdicts: Mapping[str, str | None]
+    contest: Contest, ratings: Sequence[Rating], queries: Sequence[Query]
 ) -> tuple[Flip, ...]:
-    """Return every flip, those that would change the decision first."""
+    """Return every flip, those that would change the decision first.
+
+    One point on one rating moves the average of its variant by one part in raters times scales.
+    """
     scores = scores_of(ratings)
-    items = {item.id: item for item in contest.exam.items}
+    known = {query.item: query for query in queries}
+    verdicts = {query.item: query.verdict for query in queries}
     before = contest.decide(verdicts).outcome
     found = []
     for rating, score in _changes(contest, ratings):
-        cell = scores[rating.item, rating.variant, rating.axis]
-        cell[rating.rater] = score
-        verdict = contest.query(items[rating.item], scores).verdict
-        cell[rating.rater] = rating.score or 0
-        if verdict != verdicts[rating.item]:
+        query = known[rating.item]
+        parts = len(scores[rating.item, rating.variant, rating.axis]) * len(contest.scales)
+        moved = _moved(query.mean, Fraction(score - (rating.score or 0), parts), rating, contest)
+        verdict, _ = contest.verdict(moved)
+        if verdict != query.verdict:
             after = contest.decide({**verdicts, rating.item: verdict}).outcome
-            found.append(_flip(rating, score, (verdicts[rating.item], verdict), (before, after)))
+            found.append(_flip(rating, score, (query.verdict, verdict), (before, after)))
     return tuple(sorted(found, key=lambda flip: not flip.decides))
+
+
+def _moved(mean: Sides, by: Fraction, rating: Rating, contest: Contest) -> Sides:
+    """Return the averages after a change on one side; without averages there is none."""
+    baseline, candidate = mean.baseline, mean.candidate
+    if rating.variant == contest.baseline and baseline is not None:
+        return replace(mean, baseline=baseline + by)
+    return replace(mean, candidate=None if candidate is None else candidate + by)
 
 
 def _changes(contest: Contest, ratings: Sequence[Rating]) -> Iterator[tuple[Rating, int]]:

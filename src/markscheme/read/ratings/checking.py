@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.errors import InputError, shown
 from markscheme.read.complaints import guess
 from markscheme.read.ratings.rows import COLUMNS, RawRow, RawRows, read_rows, text_of
-from markscheme.vocabulary import Exam, Rating, Rubric
+from markscheme.vocabulary import Exam, Rating, Rubric, ScaleAxis
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -31,7 +31,7 @@ class Raters:
 
     rubric: Rubric
     exam: Exam
-    variants: tuple[str, ...] | None
+    variants: tuple[str, ...]
     gaps: bool = False
 
 
@@ -73,22 +73,26 @@ class _Checked:
     raw: RawRows
     found: dict[tuple[str, str, str, str], Rating] = field(default_factory=dict)
     lines: dict[tuple[str, str, str, str], int] = field(default_factory=dict)  # of wrong ones too
+    items: dict[str, int] = field(init=False)
+    scales: dict[str, ScaleAxis] = field(init=False)
+    notes: set[str] = field(init=False)
+    axes: dict[str, int] = field(init=False)
 
-    @property
-    def _scales(self) -> list[str]:
-        return [scale.name for scale in self.raters.rubric.scales]
-
-    @property
-    def _notes(self) -> list[str]:
-        return [note.name for note in self.raters.rubric.notes]
+    def __post_init__(self) -> None:
+        rubric = self.raters.rubric
+        self.items = {item.id: at for at, item in enumerate(self.raters.exam.items)}
+        self.scales = {scale.name: scale for scale in rubric.scales}
+        self.notes = {note.name for note in rubric.notes}
+        rated = (*self.scales, *(note.name for note in rubric.notes))
+        self.axes = {axis: at for at, axis in enumerate(rated)}
 
     def take(self, row: RawRow) -> None:
         """Check every cell of a row, and keep it where all are right."""
         before = len(self.raw.problems)
-        item = self._name(row, "item", [item.id for item in self.raters.exam.items])
+        item = self._name(row, "item", self.items)
         variant = self._name(row, "variant", self.raters.variants)
         rater = self._name(row, "rater", None)
-        axis = self._name(row, "axis", [*self._scales, *self._notes])
+        axis = self._name(row, "axis", self.axes)
         note = self._note(row, axis)
         score = self._score(row, axis)
         key = (item, variant, rater, axis)
@@ -129,19 +133,19 @@ class _Checked:
         if len(note) > _LONGEST_NOTE:
             told = f"is too long; at most {_LONGEST_NOTE:,} characters"
             self.raw.complain(row.line, "note", told)
-        if axis in self._notes and not note:
+        if axis in self.notes and not note:
             self.raw.complain(row.line, "note", f"is empty; {shown(axis)} is answered in words")
         return note
 
     def _score(self, row: RawRow, axis: str) -> int | None:
         value = row.cells.get("score")
         empty = value is None or (isinstance(value, str) and not value.strip())
-        if axis in self._notes:
+        if axis in self.notes:
             if not empty:
                 told = f"{shown(value)} stands where none belongs; {shown(axis)} is a note"
                 self.raw.complain(row.line, "score", told)
             return None
-        scale = next((scale for scale in self.raters.rubric.scales if scale.name == axis), None)
+        scale = self.scales.get(axis)
         if scale is None or (empty and self.raters.gaps):
             return None
         allowed = f"whole numbers from {scale.lowest} to {scale.highest}"
@@ -154,16 +158,12 @@ class _Checked:
 
     def order(self, rating: Rating) -> tuple[Any, ...]:
         """Return where a rating stands among the others: by exam, variant, rater and rubric."""
-        items = {item.id: at for at, item in enumerate(self.raters.exam.items)}
-        axes = [*self._scales, *self._notes]
-        variants = self.raters.variants or ()
-        place = variants.index(rating.variant) if rating.variant in variants else 0
-        at = axes.index(rating.axis)
-        return items[rating.item], place, rating.variant, rating.rater, at
+        place = self.raters.variants.index(rating.variant)
+        return self.items[rating.item], place, rating.rater, self.axes[rating.axis]
 
     def complain_of_gaps(self) -> None:
         """Complain of every cell that a rater left out, those that belong together at once."""
-        variants = self.raters.variants or ()
+        variants = self.raters.variants
         rated = {variant for _, variant, _, _ in self.lines}
         for variant in variants:
             if variant not in rated:
@@ -176,9 +176,9 @@ class _Checked:
                     self._complain_of_answer(item.id, variant, rater)
 
     def _complain_of_answer(self, item: str, variant: str, rater: str) -> None:
-        keys = {axis: (item, variant, rater, axis) for axis in self._scales}
+        keys = {axis: (item, variant, rater, axis) for axis in self.scales}
         there = {axis: self.lines[key] for axis, key in keys.items() if key in self.lines}
-        missing = [axis for axis in self._scales if axis not in there]
+        missing = [axis for axis in self.scales if axis not in there]
         if missing:
             line = max(there.values(), default=self.raw.last_line)
             axes = ", ".join(missing) if there else "no axis at all"
