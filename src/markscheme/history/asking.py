@@ -47,6 +47,11 @@ class Plan:
         if len(set(names)) < len(names):
             raise UsageError("a subject is named twice; every subject of a run must be another one")
 
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return len(self.exam.items) * self.attempts * len(self.subjects)
+
     def asks(self) -> list[Ask]:
         """Return every question in its order; the first speaker alternates item by item."""
         by_name = {subject.name: subject for subject in self.subjects}
@@ -62,12 +67,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """How the questions of a plan ended; `kept` of them had been asked before."""
+    """How the questions of a plan ended."""
 
     asks: Sequence[Ask]
     asked: Mapping[str, Asked]
     sittings: Mapping[str, str | None]
-    kept: int = 0
     stopped: str | None = None
 
     def of(self, subject: str) -> list[Asked]:
@@ -91,15 +95,9 @@ class Examination:
         self._broken: StoreError | None = None
         self._runner = Runner(plan.subjects, plan.limits, self._hand, seed=plan.seed)
 
-    @property
-    def total(self) -> int:
-        """How many questions there are."""
-        return len(self._asks)
-
     def run(self) -> Examined:
         """Ask what is missing; what is answered is on disk, however this ends."""
         self._open_sittings()
-        kept = len(self._done)
         for asked in list(self._done.values()):
             self._watch(asked)
         left = [ask for ask in self._asks if ask.key not in self._done]
@@ -115,7 +113,6 @@ class Examination:
             asks=self._asks,
             asked=self._done,
             sittings=self._sittings,
-            kept=kept,
             stopped=self._runner.stopped,
         )
 
