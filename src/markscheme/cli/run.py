@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from markscheme.history.examining import LiveRun
 
 _EPILOG = """\b
-Examples:
+Example:
   markscheme run -r tutor-capstone -e capstone --subject tutor
   markscheme run -r tutor-capstone -e capstone --subject openai:llama3 \\
       --base-url http://127.0.0.1:11434/v1 --concurrency 4

@@ -91,7 +91,10 @@ def command(
     """Score recorded answers and explain every point."""
     from markscheme.engines.local import Local
     from markscheme.library import load_exam, load_rubric
+    from markscheme.read.sources import answers_at
     from markscheme.tell.files import check_destination, check_folder
+
+    answers = answers_at(answers)
 
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")
