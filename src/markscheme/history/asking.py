@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from markscheme.ask.replies import Reply
 from markscheme.ask.runner import Asked, Runner
 from markscheme.ask.subjects.base import Subject
 from markscheme.ask.templates import Template
-from markscheme.errors import StoreError, UsageError
+from markscheme.errors import StoreError, StoreInvalidError, UsageError
 from markscheme.keep import Noted, Sitting
 from markscheme.vocabulary import Exam, Rubric
 
@@ -134,9 +134,14 @@ class Examination:
 
     def _recall(self, ask: Ask, body: Mapping[str, Any]) -> None:
         """Take a reply from the journal; an error is no answer, and is asked again."""
-        reply = Reply.from_dict(body["reply"])
-        if reply.text is not None and ask.key not in self._done:
-            self._done[ask.key] = Asked(ask=ask, reply=reply, tries=body["tries"])
+        try:
+            reply = Reply.from_dict(body["reply"])
+            asked = Asked(ask=replace(ask, order=body["order"]), reply=reply, tries=body["tries"])
+        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+            told = "is damaged: a reply of a live subject cannot be read"
+            raise StoreInvalidError(f"the store {told}; run without --resume") from error
+        if reply.text is not None:
+            self._done.setdefault(ask.key, asked)
 
     def _from_cache(self, left: list[Ask]) -> list[Ask]:
         """Answer what the cache can; a latency that was not measured now is not told."""
