@@ -189,7 +189,7 @@ def examine_model(*, flawed: bool, store: str | None, skip: bool, format_: str) 
         raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
-    plan = plan_of(rubric, exam, ("local:smollm2",), Settings())
+    plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
     with asking(plan.rubric, plan.exam, plan.questions) as watch:
         (run,) = examine(plan, store=store, skip=skip, watch=watch)
     say_stored([run.id] if run.id else [])
