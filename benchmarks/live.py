@@ -64,7 +64,7 @@ def asking(url: str, exam: Path, concurrency: int, store: Path) -> tuple[float, 
     plan = Plan(
         rubric=rubric,
         exam=load_exam(exam, rubric=rubric),
-        subjects=(subject_of("openai:m", Options(base_url=url, concurrency=concurrency)),),
+        subjects=(subject_of("openai:m", Options(base_url=url)),),
         template=template_of(rubric),
         limits=Limits(concurrency=concurrency),
     )

@@ -323,6 +323,24 @@ def test_the_recorded_answers_of_the_model_are_whole(way: str) -> None:
     assert result.summary.n == len(exam.items)
 
 
+def test_the_scores_told_of_the_recordings_are_true() -> None:
+    path, _ = locate("README", "answers", ".md")
+    lines = [line.strip("|\n ") for line in path.read_text(encoding="utf-8").splitlines()]
+    told = [line.replace("`", "").split(" | ") for line in lines if line.startswith("`smollm2")]
+    assert len(told) == 6
+    rubric = load_rubric("tutor-capstone")
+    for name, of, n, *numbers in told:
+        exams = ["capstone", "capstone-extra"] if of == "capstone" else [of]
+        exam = load_exam(*exams, rubric=rubric)
+        file, _ = locate(name, "answers", ".jsonl")
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        ids = {item.id for item in exam.items}
+        summary = score(rubric, exam, [row for row in rows if row["item"] in ids]).summary
+        found = [summary.score, *summary.axes.values()]
+        assert [f"{float(value or 0):.4f}" for value in found] == numbers
+        assert summary.n == int(n)
+
+
 def test_a_built_in_recording_is_a_subject() -> None:
     words = ("-r", "tutor-capstone", "-e", "capstone", "--subject", "replay:smollm2-schema")
     done = here("run", *words, "--format", "json")

@@ -554,12 +554,30 @@ def test_a_function_is_a_subject(
     assert faults(document) == expected
 
 
+def test_a_function_that_never_returns_holds_nothing_back(sitting: Sitting) -> None:
+    sitting.write("my_sleeper.py", "import time\ndef answer(prompt):\n    time.sleep(600)\n")
+    words = ("--timeout", "0.2", "--retries", "0")
+    subject = "python:my_sleeper:answer"
+    done = markscheme(*sitting.asks("x").words(*words, subject=subject), cwd=sitting.folder)
+    assert done.code == 4
+
+
 @pytest.mark.parametrize(
     "subject",
     ["gpt", "openai:", "python:os", "python:os:no_such", "tutor:bad", "replay:", "local:gpt4"],
 )
 def test_what_is_no_subject_is_wrong_usage(sitting: Sitting, subject: str) -> None:
     assert sitting.asks("x").run(subject=subject).code == 2
+
+
+def test_a_rubric_that_can_score_nothing_is_refused_before_anything_is_asked(
+    sitting: Sitting,
+) -> None:
+    sitting.asks("fine 1")
+    where = ("--base-url", sitting.server.url)
+    done = here("run", "-r", "context-agent", "-e", sitting.exam, "-s", "openai:m", *where)
+    assert done.code in {2, 3}
+    assert not sitting.server.counts
 
 
 def test_a_pipe_stays_silent_on_a_short_run(sitting: Sitting) -> None:

@@ -66,11 +66,13 @@ def command(
     """Test a rubric by breaking it on purpose: does anything notice?"""
     from markscheme.library import audit, load_exam, load_rubric
     from markscheme.prove.records import audit_record
+    from markscheme.read.sources import answers_at
     from markscheme.tell.audits import AuditPage
 
     path = None if destination is None else _new_file(destination)
     loaded = load_rubric(rubric)
-    report = audit(loaded, load_exam(*exams, rubric=loaded), answers, cases=cases)
+    recorded = None if answers is None else answers_at(answers)
+    report = audit(loaded, load_exam(*exams, rubric=loaded), recorded, cases=cases)
     if format_ == "json":
         click.echo(json.dumps(audit_record(report), ensure_ascii=False, indent=2))
     else:

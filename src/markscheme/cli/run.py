@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from markscheme.history.examining import LiveRun
 
 _EPILOG = """\b
-Examples:
+Example:
   markscheme run -r tutor-capstone -e capstone --subject tutor
   markscheme run -r tutor-capstone -e capstone --subject openai:llama3 \\
       --base-url http://127.0.0.1:11434/v1 --concurrency 4
@@ -76,15 +76,51 @@ _RESUME = "Go on with what broke off: ask only what is missing."
 @click.option("--stream", is_flag=True, help="Stream, and measure the time to the first token.")
 @click.option("--temperature", type=_AMOUNT, metavar="T", help="The subject's, if not told.")
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="The most of an answer.")
-@click.option("--attempts", type=click.IntRange(1), default=1, show_default=True, metavar="K")
-@click.option("--concurrency", type=click.IntRange(1), default=8, show_default=True, metavar="N")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=60, show_default=True)
-@click.option("--retries", type=click.IntRange(0), default=4, show_default=True, metavar="N")
-@click.option("--requests-per-minute", type=click.IntRange(1), metavar="N")
-@click.option("--tokens-per-minute", type=click.IntRange(1), metavar="N")
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="How often each item is asked.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="Questions at a time, at most.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=60,
+    show_default=True,
+    help="Seconds for one try.",
+)
+@click.option(
+    "--retries",
+    type=click.IntRange(0),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="More tries after what may pass.",
+)
+@click.option(
+    "--requests-per-minute", type=click.IntRange(1), metavar="N", help="A limit of the subject."
+)
+@click.option(
+    "--tokens-per-minute", type=click.IntRange(1), metavar="N", help="A limit of the subject."
+)
 @click.option("--price", metavar="IN:OUT", help="What a million tokens cost, in and out.")
 @click.option("--max-cost", type=_AMOUNT, metavar="AMOUNT", help="Stop when so much is spent.")
-@click.option("--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS")
+@click.option(
+    "--max-time",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop after so long.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order and the waits.")
 @click.option("--cache", is_flag=True, help="Take and keep answers to the same questions.")
 @click.option("--resume", is_flag=True, help=_RESUME)
@@ -119,7 +155,7 @@ def command(
     exam = load_exam(*exams, rubric=loaded)
     plan = plan_of(loaded, exam, subjects, Settings.of(options))
     try:
-        with asking(plan.rubric, plan.exam, len(plan.asks())) as watch:
+        with asking(plan.rubric, plan.exam, plan.questions) as watch:
             runs = examine(plan, store=store, skip=no_store, tag=tag, watch=watch)
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
@@ -153,8 +189,8 @@ def examine_model(*, flawed: bool, store: str | None, skip: bool, format_: str) 
         raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
-    plan = plan_of(rubric, exam, ("local:smollm2",), Settings())
-    with asking(plan.rubric, plan.exam, len(plan.asks())) as watch:
+    plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
+    with asking(plan.rubric, plan.exam, plan.questions) as watch:
         (run,) = examine(plan, store=store, skip=skip, watch=watch)
     say_stored([run.id] if run.id else [])
     report = run.result.judge()

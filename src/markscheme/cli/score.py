@@ -109,8 +109,10 @@ def command(
     """Score recorded answers and explain every point."""
     from markscheme.engines.local import Local
     from markscheme.library import load_exam, load_rubric
+    from markscheme.read.sources import answers_at
     from markscheme.tell.files import check_destination, check_folder
 
+    answers = None if answers is None else answers_at(answers)
     source = _source(answers, logs, beside=log_map or log_format, engine=engine)
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from markscheme.ask.replies import Reply
 from markscheme.ask.runner import Asked, Runner
 from markscheme.ask.subjects.base import Subject
 from markscheme.ask.templates import Template
-from markscheme.errors import StoreError, UsageError
+from markscheme.errors import StoreError, StoreInvalidError, UsageError
 from markscheme.keep import Noted, Sitting
 from markscheme.vocabulary import Exam, Rubric
 
@@ -47,6 +47,11 @@ class Plan:
         if len(set(names)) < len(names):
             raise UsageError("a subject is named twice; every subject of a run must be another one")
 
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return len(self.exam.items) * self.attempts * len(self.subjects)
+
     def asks(self) -> list[Ask]:
         """Return every question in its order; the first speaker alternates item by item."""
         by_name = {subject.name: subject for subject in self.subjects}
@@ -62,12 +67,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """How the questions of a plan ended; `kept` of them had been asked before."""
+    """How the questions of a plan ended."""
 
     asks: Sequence[Ask]
     asked: Mapping[str, Asked]
     sittings: Mapping[str, str | None]
-    kept: int = 0
     stopped: str | None = None
 
     def of(self, subject: str) -> list[Asked]:
@@ -91,15 +95,9 @@ class Examination:
         self._broken: StoreError | None = None
         self._runner = Runner(plan.subjects, plan.limits, self._hand, seed=plan.seed)
 
-    @property
-    def total(self) -> int:
-        """How many questions there are."""
-        return len(self._asks)
-
     def run(self) -> Examined:
         """Ask what is missing; what is answered is on disk, however this ends."""
         self._open_sittings()
-        kept = len(self._done)
         for asked in list(self._done.values()):
             self._watch(asked)
         left = [ask for ask in self._asks if ask.key not in self._done]
@@ -115,7 +113,6 @@ class Examination:
             asks=self._asks,
             asked=self._done,
             sittings=self._sittings,
-            kept=kept,
             stopped=self._runner.stopped,
         )
 
@@ -137,9 +134,14 @@ class Examination:
 
     def _recall(self, ask: Ask, body: Mapping[str, Any]) -> None:
         """Take a reply from the journal; an error is no answer, and is asked again."""
-        reply = Reply.from_dict(body["reply"])
-        if reply.text is not None and ask.key not in self._done:
-            self._done[ask.key] = Asked(ask=ask, reply=reply, tries=body["tries"])
+        try:
+            reply = Reply.from_dict(body["reply"])
+            asked = Asked(ask=replace(ask, order=body["order"]), reply=reply, tries=body["tries"])
+        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+            told = "is damaged: a reply of a live subject cannot be read"
+            raise StoreInvalidError(f"the store {told}; run without --resume") from error
+        if reply.text is not None:
+            self._done.setdefault(ask.key, asked)
 
     def _from_cache(self, left: list[Ask]) -> list[Ask]:
         """Answer what the cache can; a latency that was not measured now is not told."""

@@ -13,6 +13,7 @@ from markscheme.history.plans import Settings, plan_of
 from markscheme.history.recording import Recorder
 from markscheme.keep import check_tag, open_store
 from markscheme.library import load_exam, load_rubric
+from markscheme.mark.scoring import check_exam
 from markscheme.read.answers import AnswerBatch, read_rows
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Exam, RowError, Rubric
@@ -110,6 +111,7 @@ def examine(
     watch: Watch = lambda _: None,
 ) -> list[LiveRun]:
     """Carry out a plan, and score and store the run of each subject."""
+    check_exam(plan.rubric, plan.exam)
     if tag is not None:
         check_tag(tag)
         if skip or len(plan.subjects) > 1:

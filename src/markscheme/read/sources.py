@@ -35,6 +35,13 @@ def locate(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path |
     return path, str(source)
 
 
+def answers_at(named: str) -> str:
+    """Return where recorded answers are that are built in under this name; else the name itself."""
+    if named not in built_in("answers", ".jsonl"):
+        return named
+    return str(files("markscheme.builtin") / "answers" / f"{named}.jsonl")
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()

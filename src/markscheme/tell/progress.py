@@ -100,7 +100,7 @@ class _Asking:
         self._axes: dict[str, list[Fraction]] = {spec.name: [] for spec in rubric}
         self._done = self._errors = 0
         self._cost = Decimal(0)
-        self._start = self._told = time.monotonic()
+        self._told, self._told_of, self._rate = time.monotonic(), 0, 0.0
 
     def heard(self, asked: Asked, *, every: float) -> str | None:
         """Count one reply; return a line every so many seconds."""
@@ -111,21 +111,21 @@ class _Asking:
         now = time.monotonic()
         if now - self._told < every:
             return None
-        self._told = now
-        return self._line(now - self._start)
+        self._rate = (self._done - self._told_of) / (now - self._told)  # what was resumed is past
+        self._told, self._told_of = now, self._done
+        return self._line()
 
     def heard_in_a_pipe(self, asked: Asked) -> None:
         """Print a line every ten seconds."""
         told = self.heard(asked, every=_EVERY)
         if told is not None:
-            seconds = time.monotonic() - self._start
-            left = (self._total - self._done) * seconds / self._done
+            left = (self._total - self._done) / self._rate
             done = f"{self._done:,} of {self._total:,} done, about {left:.0f} s left"
             sys.stderr.write(f"{done}; {told}\n")
 
-    def _line(self, seconds: float) -> str:
+    def _line(self) -> str:
         self._mark()
-        parts = [self._mean(), f"{self._errors:,} errors", f"{self._done / seconds:.1f}/s"]
+        parts = [self._mean(), f"{self._errors:,} errors", f"{self._rate:.1f}/s"]
         parts += [f"cost {plain(self._cost)}"] if self._cost else []
         parts += [f"{axis} {show(_mean(found), 2)}" for axis, found in self._axes.items()]
         return ", ".join(parts)

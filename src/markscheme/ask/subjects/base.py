@@ -101,8 +101,6 @@ class Options:
     sampling: Sampling = Sampling()
     price: Price | None = None
     stream: bool = False
-    timeout: float = 60.0
-    concurrency: int = 8
 
 
 class Watch:

