@@ -24,6 +24,7 @@ from markscheme.history.judging import report_of_result
 from markscheme.library import answers_of_tutor
 from markscheme.tell.charts import short, step_of
 from markscheme.tell.html import html
+from markscheme.tell.markdown import markdown
 from markscheme.tell.templates import page
 
 if TYPE_CHECKING:
@@ -243,6 +244,36 @@ def test_patterns_come_before_single_items(flawed: Report) -> None:
     assert "&lt;b&gt;!&lt;/b&gt;" in first
     assert "14 of 14; chance of seeing this by luck: &lt; 0.0001" in first
     assert 'href="#tag.tense=past-simple&amp;axis=spanish_gloss"' in first
+
+
+def test_markdown_names_the_patterns_too_with_no_markup_alive(flawed: Report) -> None:
+    text = markdown(replace(flawed, patterns=(Fault(),)))
+    assert "#### What to fix first" in text
+    assert "\\<b\\>" in text
+    assert "Debug why the tutor stops emitting Spanish. (14 of 14)" in text
+
+
+def test_many_axes_with_parts_of_points_and_many_tags_have_a_page(tmp_path: Path) -> None:
+    axes = [
+        {"name": f"axis-{at}-{'x' * 40}", "kind": "max_words", "weight": 0.1, "limit": at + 1}
+        for at in range(10)
+    ]
+    items = [
+        {
+            "id": f"i{at}",
+            "prompt": "p",
+            "tags": {f"t{tag}": f"v{at % (tag + 2)}" for tag in range(8)},
+        }
+        for at in range(40)
+    ]
+    for name, document in (("rubric", {"axes": axes}), ("exam", {"items": items})):
+        (tmp_path / f"{name}.yaml").write_text(json.dumps({name: "many", **document}))
+    rubric = load_rubric(tmp_path / "rubric.yaml")
+    answers = [{"item": f"i{at}", "output": "word " * (at % 12)} for at in range(40)]
+    result = score(rubric, load_exam(tmp_path / "exam.yaml", rubric=rubric), answers)
+    data = Parts(html(report_of_result(result, {}), "1")).data
+    assert len(data["axes"]) == 10
+    assert len(data["tags"]) == 8
 
 
 def test_every_chart_has_a_text_beside_it(flawed: Report) -> None:

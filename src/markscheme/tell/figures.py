@@ -75,11 +75,13 @@ def bars(report: Report) -> Figure | None:
         for axis in axes(report)
         if axis["lost"]
     )
-    told_ = say("{full} of {n} items have full marks.", full=f"{full:,}", n=f"{len(values):,}")
+    says = [say("{full} of {n} items have full marks.", full=f"{full:,}", n=f"{len(values):,}")]
+    if lost:
+        says.append(say("Points are lost on {axes}.", axes=lost))
     return Figure(
         name=say("Items: weighted axis scores"),
         svg=charts.stacked_bars(values),
-        says=f"{told_} {say('Points are lost on {axes}.', axes=lost)}" if lost else told_,
+        says=" ".join(says),
     )
 
 

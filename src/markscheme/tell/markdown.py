@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from markscheme.exact import plain, show
+from markscheme.tell.language import say, told
 from markscheme.tell.reports import ItemStatus, item_line, lost_axes, reason
 from markscheme.tell.verdicts import signed
 from markscheme.vocabulary import Outcome
@@ -51,9 +52,20 @@ def _lines(report: Report) -> Iterator[str]:
         yield "| gate | | observed | limit | margin | why |"
         yield "|---|---|--:|--:|--:|---|"
         yield from map(_gate, report.gates.outcomes)
+    yield from _patterns(report)
     for found in report.comparisons:
         yield from _comparison(found, report)
     yield from _failing(report)
+
+
+def _patterns(report: Report) -> Iterator[str]:
+    """Yield the faults that show in many items, as the page tells them first."""
+    if report.patterns:
+        head = say("What to fix first")
+        yield f"\n#### {head}\n"
+    for found in report.patterns[:_ITEMS_SHOWN]:
+        count = say("{hits} of {of}", hits=f"{found.hits:,}", of=f"{found.of:,}")
+        yield f"- **{sentence(told(found.sentence))}** {sentence(told(found.action))} ({count})"
 
 
 def _gate(found: GateOutcome) -> str:
