@@ -291,6 +291,30 @@ def test_the_demo_writes_its_report_and_says_where(tmp_path: Path) -> None:
     assert str(file) in done.err
     assert "YOU GOED." in file.read_text(encoding="utf-8")
     assert "report" not in here("demo", "--no-report", "--no-store").err
+    for ending in ("md", "xml"):
+        other = tmp_path / f"demo.{ending}"
+        assert here("demo", "--report", other, "--no-store").code == 0
+        assert "capstone" in other.read_text(encoding="utf-8")
+
+
+def test_the_demo_runs_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "markscheme-demo.html").mkdir()
+    monkeypatch.chdir(tmp_path)
+    done = here("demo", "--no-store")
+    assert done.code == 0
+    assert "no report is written" in done.err
+    assert here("demo", "--no-store", "--report", "markscheme-demo.html").code == 2
+
+
+def test_the_trend_ends_with_the_run_that_is_reported(project: Project) -> None:
+    for outputs in ((FULL,) * 4, (FULL, FULL, FULL, WRONG), (WRONG,) * 4):
+        project.stored(*outputs)
+    file = project.folder / "r.html"
+    project.run("report", "latest~1", "-o", file)
+    text = file.read_text(encoding="utf-8")
+    assert "Score over the last 2 runs: 1.00 → 0.7625." in text
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))

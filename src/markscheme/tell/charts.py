@@ -289,12 +289,12 @@ def histogram(values: Mapping[float, int], limits: Sequence[Limit], title: str) 
     return drawn({"width": 380, "height": 170, "layer": layers})
 
 
-def trend(runs: Sequence[str], lines: Mapping[str, Sequence[float]]) -> Markup:
+def trend(runs: Sequence[str], lines: Sequence[tuple[str, Sequence[float]]]) -> Markup:
     """Draw means over runs, the first line the strongest: the score, then each axis."""
-    labels, names = short(runs, 12), short(lines)
+    labels, names = short(runs, 12), short(name for name, _ in lines)
     values = [
         {"r": label, "v": value, "n": name, "first": name == names[0]}
-        for name, line in zip(names, lines.values(), strict=True)
+        for name, (_, line) in zip(names, lines, strict=True)
         for label, value in zip(labels, line, strict=True)
     ]
     x: dict[str, Any] = {"field": "r", "type": "ordinal", "sort": None, "title": None}
