@@ -22,7 +22,7 @@ from hostile import HOSTILE
 from markscheme import load_exam, load_rubric, score
 from markscheme.history.judging import report_of_result
 from markscheme.library import answers_of_tutor
-from markscheme.tell.charts import short, step_of
+from markscheme.tell.charts import Mean, means, short, step_of
 from markscheme.tell.html import html
 from markscheme.tell.markdown import markdown
 from markscheme.tell.templates import page
@@ -315,6 +315,12 @@ def test_the_trend_ends_with_the_run_that_is_reported(project: Project) -> None:
     project.run("report", "latest~1", "-o", file)
     text = file.read_text(encoding="utf-8")
     assert "Score over the last 2 runs: 1.00 → 0.7625." in text
+
+
+def test_a_number_in_a_chart_is_told_as_it_is() -> None:
+    drawn = means([Mean(name="axis 1.23456", mean=0.979, lower=0.97123, upper=0.98456)])
+    assert ">0.979<" in drawn
+    assert ">axis 1.23456<" in drawn
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))
