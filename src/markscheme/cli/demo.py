@@ -29,6 +29,11 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
     help="Examine the same tutor with realistic faults, to see what a breakdown is for.",
 )
 @click.option(
+    "--model",
+    is_flag=True,
+    help="Examine a real language model on this machine instead; see `make model`.",
+)
+@click.option(
     "--report",
     metavar="FILE",
     help=f"Where the report is written: .html, .md or .xml.  [default: {_REPORT}]",
@@ -40,6 +45,7 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 @command_body
 def command(
     flawed: bool,
+    model: bool,
     report: str | None,
     no_report: bool,
     no_store: bool,
@@ -47,12 +53,18 @@ def command(
     format_: str,
 ) -> Exit:
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
+    if model:
+        from markscheme.cli.run import examine_model
+
+        return examine_model(flawed=flawed, store=store, skip=no_store, format_=format_)
     from markscheme.cli.outputs import written
     from markscheme.engines.scoring import Scoring
     from markscheme.history.judging import report_of_result
     from markscheme.history.recording import recording
     from markscheme.library import answers_of_tutor, load_exam, load_rubric
+    from markscheme.tell.patterns import PatternPage
     from markscheme.tell.terminal import Page
+    from markscheme.weigh.patterns import pattern_record
     from markscheme.weigh.records import gate_records
 
     path = None if no_report else _place(report)
@@ -69,11 +81,13 @@ def command(
         written(path, found)
     if format_ == "json":
         document = {**result.to_dict(), "gates": gate_records(found.gates.outcomes)}
+        document["patterns"] = [*map(pattern_record, found.patterns)]
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = Page(result.rubric)
         page.run(result)
         page.gates(found.gates.outcomes)
+        PatternPage().first(found.patterns)
         if not flawed:
             click.echo("\nNext: `markscheme demo --flawed`, then `markscheme init my-exam`.")
     if path is not None:

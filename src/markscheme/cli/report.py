@@ -60,6 +60,7 @@ def command(
     """Write a run as one self-contained HTML page, as Markdown, or as JUnit XML."""
     from markscheme.cli.outputs import REPORTS, written
     from markscheme.history.judging import judge_run, report_on, whole_report
+    from markscheme.history.patterns import with_patterns
     from markscheme.history.runs import Context, Runs
     from markscheme.tell.files import check_destination
     from markscheme.tell.language import say
@@ -70,6 +71,7 @@ def command(
         judged = judge_run(runs, runs.find(run), baseline)
         whole = path.suffix.lower() == ".html"
         report = whole_report(runs, judged) if whole else report_on(runs, judged, reasons=True)
+        report = with_patterns(runs, judged, report, answers=True)
     size = written(path, report)
     if format_ == "json":
         document = {"run": report.past.run.name, "file": str(path), "bytes": size}

@@ -10,10 +10,13 @@ from markscheme.errors import StoreUnavailableError, UsageError
 from markscheme.history.baselines import history_of
 from markscheme.history.rows import rows_of_items, rows_with_outputs
 from markscheme.history.runs import Context, Found, Runs, is_open
+from markscheme.sentences import sentence
 from markscheme.tell.reports import ItemStatus, Report, item_reports
 from markscheme.weigh.distribution import describe
 from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.outcomes import GateReport
+from markscheme.weigh.patterns import find
+from markscheme.weigh.patterns.observed import observe
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.records import report_record
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.results import Result
     from markscheme.weigh.runs import Run
 
-_OPEN = "the run is not finished: it is still being written, or its process was ended"
+_OPEN = sentence("the run is not finished: it is still being written, or its process was ended")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +142,7 @@ def report_of_result(result: Result, outputs: Mapping[str, str]) -> Report:
         gates=result.judge(),
         items=item_reports(past, rows, every=True),
         distribution=describe(result.rubric, result.exam, run),
+        patterns=find(result.rubric, result.exam, run, observe(result.rubric, [result.frame])),
     )
 
 

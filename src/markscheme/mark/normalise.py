@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from markscheme.sentences import sentence
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -86,15 +88,51 @@ class Step:
 
 
 _ALL = (
-    Step("strip", str.strip, "whitespace at the ends were ignored"),
-    Step("lower", str.lower, "upper and lower case were the same"),
-    Step("strip_trailing_period", _strip_trailing_period, "a final full stop were ignored"),
-    Step("strip_trailing_periods", _strip_trailing_periods, "several full stops were ignored"),
-    Step("ignore_accents", _ignore_accents, "accents were ignored"),
-    Step("ignore_quotes", _ignore_quotes, "quotation marks were ignored"),
-    Step("collapse_whitespace", _collapse_whitespace, "runs of whitespace counted as one space"),
-    Step("compatibility_form", _compatibility_form, "another Unicode form counted as the same"),
-    Step("ignore_punctuation", _ignore_punctuation, "punctuation were ignored"),
+    Step(
+        "strip",
+        str.strip,
+        sentence("whitespace at the ends were ignored"),
+    ),
+    Step(
+        "lower",
+        str.lower,
+        sentence("upper and lower case were the same"),
+    ),
+    Step(
+        "strip_trailing_period",
+        _strip_trailing_period,
+        sentence("a final full stop were ignored"),
+    ),
+    Step(
+        "strip_trailing_periods",
+        _strip_trailing_periods,
+        sentence("several full stops were ignored"),
+    ),
+    Step(
+        "ignore_accents",
+        _ignore_accents,
+        sentence("accents were ignored"),
+    ),
+    Step(
+        "ignore_quotes",
+        _ignore_quotes,
+        sentence("quotation marks were ignored"),
+    ),
+    Step(
+        "collapse_whitespace",
+        _collapse_whitespace,
+        sentence("runs of whitespace counted as one space"),
+    ),
+    Step(
+        "compatibility_form",
+        _compatibility_form,
+        sentence("another Unicode form counted as the same"),
+    ),
+    Step(
+        "ignore_punctuation",
+        _ignore_punctuation,
+        sentence("punctuation were ignored"),
+    ),
 )
 STEPS: dict[str, Step] = {step.name: step for step in _ALL}
 DEFAULT_STEPS = ("strip", "lower", "strip_trailing_period")

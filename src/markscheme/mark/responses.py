@@ -10,6 +10,7 @@ import orjson
 
 from markscheme.mark.fences import fenced_blocks, spans
 from markscheme.read.composed import composed
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Fields, Frozen, Reading, Response
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def read_response(output: str | Mapping[str, Any], fields: Fields = _NO_FIELDS) 
     if len(blocks) == 1:
         return _structured(Reading.FENCED, output, *blocks[0], fields, why)
     if blocks:
-        why = f"it holds {len(blocks)} fenced JSON objects, not one"
+        why = sentence("it holds {n} fenced JSON objects, not one", n=len(blocks))
     return Response(reading=Reading.TEXT, text=composed(output), why=why)
 
 
@@ -85,11 +86,12 @@ def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
     """Return the JSON object that a text is, or why it is none."""
     text = text.removeprefix(_MARK)
     if not text or text.isspace():
-        return None, "it is empty"
+        return None, sentence("it is empty")
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        why = f"not JSON ({error.msg}, line {error.lineno} column {error.colno})"
+        place = {"line": error.lineno, "column": error.colno}
+        why = sentence("not JSON ({why}, line {line} column {column})", why=error.msg, **place)
         if not any(word in error.msg for word in _BEYOND_ORJSON):
             return None, why
         value = _parsed_slowly(text)
@@ -97,7 +99,7 @@ def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
     if isinstance(value, dict):
         plain = text.isascii() and "\\u" not in text
         return (value if plain else _composed(value)), ""
-    return None, f"JSON, but {_kind_of(value)}, not an object"
+    return None, sentence("JSON, but {kind}, not an object", kind=_kind_of(value))
 
 
 def _parsed_slowly(text: str) -> Any:
@@ -142,15 +144,15 @@ def _refuse(name: str) -> NoReturn:
 def _kind_of(value: Any) -> str:
     match value:
         case None:
-            return "null"
+            return sentence("null")
         case bool():
-            return "true or false"
+            return sentence("true or false")
         case int() | float():
-            return "a number"
+            return sentence("a number")
         case str():
-            return "a string"
+            return sentence("a string")
         case _:
-            return "a list"
+            return sentence("a list")
 
 
 def _composed(document: dict[str, Any]) -> dict[str, Any]:

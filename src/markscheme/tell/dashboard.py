@@ -9,6 +9,7 @@ from markscheme.exact import number, plain, show
 from markscheme.tell import charts, colours
 from markscheme.tell.item_rows import link, status_word, tag_link
 from markscheme.tell.language import say, told
+from markscheme.tell.markdown import limit_of
 from markscheme.tell.reports import ItemStatus
 from markscheme.tell.verdicts import signed
 from markscheme.vocabulary import Level, Outcome
@@ -17,10 +18,10 @@ from markscheme.weigh.summaries import Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.reports import Pattern, Report
-    from markscheme.vocabulary import Gate
+    from markscheme.tell.reports import Report
     from markscheme.weigh.distribution import Estimate
     from markscheme.weigh.outcomes import BaselineReport, GateOutcome, ItemChange
+    from markscheme.weigh.patterns import Pattern
 
 _LOSSES = 8
 _CHANGES = 30
@@ -150,14 +151,6 @@ def _gate(found: GateOutcome) -> dict[str, str]:
         "margin": signed(found.margin),
         "because": told(found.because),
     }
-
-
-def limit_of(gate: Gate) -> str:
-    """Return the limit of a gate in short."""
-    if gate.baseline is not None:
-        return say("a drop of {drop}", drop=gate.baseline.max_drop)
-    limits = (("≥", gate.at_least), ("≤", gate.at_most))
-    return ", ".join(f"{sign} {plain(limit)}" for sign, limit in limits if limit is not None)
 
 
 def patterns(report: Report) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def axes(report: Report) -> list[dict[str, Any]]:
     return [
         {
             "name": spec.name,
-            "weight": plain(spec.weight),
+            "weight": str(spec.weight),
             "colour": at % len(colours.AXES),
             "lost": sum(
                 item.score is not None and (item.axes[spec.name] or 0) < 1 for item in report.items
@@ -100,7 +100,7 @@ def axis_means(report: Report) -> Figure | None:
         says=say("The mean of each axis over the items, with its 95 % interval."),
         columns=(say("axis"), say("weight"), say("mean"), "95 %"),
         rows=tuple(
-            (spec.name, plain(spec.weight), show(one.mean), _bounds(one))
+            (spec.name, str(spec.weight), show(one.mean), _bounds(one))
             for spec, one in zip(report.past.rubric, known.axes.values(), strict=True)
         ),
     )

@@ -11,7 +11,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
@@ -19,7 +19,7 @@ from markscheme.errors import UsageError
 from markscheme.weigh.records import item_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import polars as pl
 
@@ -67,11 +67,15 @@ def check_folder(name: str) -> Path:
 
 
 def passing_json(
-    frames: Iterable[pl.DataFrame], stream: BinaryIO, result: Callable[[], Result]
+    frames: Iterable[pl.DataFrame],
+    stream: BinaryIO,
+    result: Callable[[], Result],
+    more: Callable[[], Mapping[str, Any]] = dict,
 ) -> Frames:
     """Write the JSON document of a run while its rows flow past, and hand every frame on.
 
-    `result` gives the run as it stands: before the rows for the head, after them for the totals.
+    `result` gives the run as it stands: before the rows for the head, after them for the totals;
+    `more` is asked after the rows for what else the document says.
     """
     stream.write(b"{\n")
     head = result().head().items()
@@ -84,7 +88,7 @@ def passing_json(
             separator = b",\n"
         yield frame
     stream.write(b"\n]")
-    tail = result().tail().items()
+    tail = {**result().tail(), **more()}.items()
     stream.writelines(b',\n"%s": %s' % (key.encode(), orjson.dumps(value)) for key, value in tail)
     stream.write(b"\n}\n")
     stream.flush()

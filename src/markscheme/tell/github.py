@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show
+from markscheme.tell.language import say, told
+from markscheme.tell.reports import OUTCOMES
+from markscheme.tell.terminal import gate_named
 from markscheme.vocabulary import Level, Outcome
 
 if TYPE_CHECKING:
@@ -23,19 +26,20 @@ _LEVELS = {Outcome.PASS: "notice", Outcome.FAIL: "error", Outcome.UNDECIDED: "er
 
 def annotation_lines(report: Report) -> Iterator[str]:
     """Yield the verdict, every gate that is not met, and what moved since the baseline."""
-    yield _command(_LEVELS[report.gates.verdict], "verdict", f"{report.verdict}: {report.title}")
+    said = f"{report.verdict}: {report.title}"
+    yield _command(_LEVELS[report.gates.verdict], say("verdict"), said)
     for found in report.gates.outcomes:
         yield from _gate(found)
     for compared in report.comparisons:
         if compared.warning:
-            yield _command("warning", "suspicious rise", compared.warning)
+            yield _command("warning", say("suspicious rise"), told(compared.warning))
         for change in compared.regressed[:_AT_MOST]:
-            told = f"{change.item} went from pass to fail"
+            what = say("{item} went from pass to fail", item=change.item)
             moved = f"{show(change.before)} → {show(change.after)}"
-            yield _command("warning", "regressed item", f"{told}: {moved}")
+            yield _command("warning", say("regressed item"), f"{what}: {moved}")
         more = len(compared.regressed) - _AT_MOST
         if more > 0:
-            yield _command("warning", "regressed items", f"… and {more:,} more")
+            yield _command("warning", say("regressed items"), say("… and {n:,} more", n=more))
 
 
 def _gate(found: GateOutcome) -> Iterator[str]:
@@ -44,8 +48,8 @@ def _gate(found: GateOutcome) -> Iterator[str]:
         return
     hard = found.gate.level is Level.HARD
     level = "error" if hard else "warning" if found.outcome is Outcome.WARN else "notice"
-    title = f"{found.gate.level.value} gate {found.gate.name}: {found.outcome.value}"
-    yield _command(level, title, found.because)
+    name = gate_named(found.gate.level, found.gate.name)
+    yield _command(level, f"{name}: {told(OUTCOMES[found.outcome])}", told(found.because))
 
 
 def _command(level: str, title: str, message: str) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from markscheme.tell.reports import ItemStatus, answer_lines, item_line
+from markscheme.tell.language import say, told
+from markscheme.tell.reports import OUTCOMES, ItemStatus, answer_lines, item_line
 from markscheme.vocabulary import Level, Outcome
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ def _add(suite: Element, case: _Case) -> None:
     if case.result == "skipped":
         SubElement(element, "skipped", {"message": _text(case.message)})
     elif case.result:
-        told = {"message": _text(case.message), "type": case.kind}
-        SubElement(element, case.result, told).text = _text(case.text or case.message)
+        names = {"message": _text(case.message), "type": case.kind}
+        SubElement(element, case.result, names).text = _text(case.text or case.message)
 
 
 _RESULTS = {Outcome.PASS: "", Outcome.FAIL: "failure", Outcome.UNDECIDED: "error"}
@@ -115,15 +116,15 @@ def _gate(found: GateOutcome) -> _Case:
         group=f"gates.{found.gate.level.value}",
         result=result if hard or not result else "skipped",
         kind=found.outcome.value,
-        message=f"{found.outcome.value}: {found.because}",
+        message=f"{told(OUTCOMES[found.outcome])}: {told(found.because)}",
         text="\n".join(_gate_lines(found)),
     )
 
 
 def _gate_lines(found: GateOutcome) -> Iterator[str]:
-    yield found.because
+    yield told(found.because)
     for loss in found.fix_first:
-        yield f"{loss.item} costs {float(loss.lost):.4g}"
+        yield say("{item} costs {points:.4g}", item=loss.item, points=float(loss.lost))
 
 
 def _items(report: Report) -> Iterator[_Case]:
@@ -146,7 +147,7 @@ def _answers(item: ItemReport, report: Report) -> Iterator[str]:
     for row in item.answers:
         yield from answer_lines(row, report.past.rubric)
     if item.more:
-        yield f"… and {item.more:,} more answers that lost points"
+        yield say("… and {n:,} more answers that lost points", n=item.more)
 
 
 def _text(text: str) -> str:

@@ -10,13 +10,19 @@ import gettext
 import os
 import re
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 LANGUAGES = ("en", "es")
 DOMAIN = "markscheme"
 CATALOGUES = Path(__file__).parent / "catalogues"
 _FIELD = re.compile(r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}")
+_QUOTED = re.compile(r'"[^"]*"')
+_HIDDEN = 0xF0000  # private characters stand for what is not to be translated
+_NAME = re.compile(r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*")  # a number, a name, tags
+_WEAK = 8  # letters
 
 _spoken: ContextVar[str] = ContextVar("language", default="en")
 
@@ -59,38 +65,98 @@ def _catalogue(language: str) -> gettext.NullTranslations:
     return gettext.translation(DOMAIN, CATALOGUES, [language], fallback=language == "en")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _retold(sentence: str, language: str) -> str:
-    known = _catalogue(language).gettext(sentence) if sentence else sentence
-    if known != sentence:
+    """Translate a sentence; what stands in quotation marks is foreign, and stays as it is."""
+    foreign: list[str] = []
+
+    def hide(found: re.Match[str]) -> str:
+        foreign.append(found[0])
+        return chr(_HIDDEN + len(foreign) - 1)
+
+    told = _translated(_QUOTED.sub(hide, sentence), language)
+    if told is None:
+        return sentence
+    return "".join(
+        foreign[ord(c) - _HIDDEN] if 0 <= ord(c) - _HIDDEN < len(foreign) else c for c in told
+    )
+
+
+def _translated(text: str, language: str) -> str | None:
+    """Return a known text, a list of known texts, or a known sentence with its parts told."""
+    if not text:
+        return None
+    known = _catalogue(language).gettext(text)
+    if known != text:
         return known
-    for pattern, template in _templates(language):
-        found = pattern.fullmatch(sentence)
-        if found:
-            return template.format(**found.groupdict())
-    return sentence
+    return _listed(text, language) or _unformatted(text, language)
+
+
+def _listed(text: str, language: str) -> str | None:
+    for separator in ("; ", ", "):
+        parts = text.split(separator)
+        if len(parts) > 1:
+            told = [_translated(part, language) for part in parts]
+            if None not in told:
+                return separator.join(filter(None, told))
+    return None
+
+
+def _unformatted(text: str, language: str) -> str | None:
+    """Return a sentence in translation, the values that were put into it told in turn."""
+    for known in _templates(language):
+        found = known.pattern.fullmatch(text) if known.longest in text else None
+        if found is None:
+            continue
+        values = found.groupdict()
+        told = {name: _translated(value, language) for name, value in values.items()}
+        if known.weak and not all(told[name] or _NAME.fullmatch(values[name]) for name in told):
+            continue
+        return known.translation.format(**{name: told[name] or values[name] for name in told})
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """What a stored sentence looks like; a weak one has hardly a word of its own."""
+
+    pattern: re.Pattern[str]
+    translation: str
+    longest: str
+    weak: bool
 
 
 @cache
-def _templates(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _templates(language: str) -> tuple[_Template, ...]:
     """Return what stored sentences look like, those with the most words of their own first."""
     catalogue = _catalogue(language)
     known: dict[object, str] = getattr(catalogue, "_catalog", {})  # plural forms are pairs
-    single = {text: known[text] for text in known if isinstance(text, str)}
     found = [
-        (_pattern(text), _FIELD.sub(r"{\1}", translation))
-        for text, translation in single.items()
-        if _FIELD.search(text)
+        (_literals(text), _template(text, known[text]))
+        for text in known
+        if isinstance(text, str) and _FIELD.search(text)
     ]
-    return tuple(sorted(found, key=lambda pair: -len(pair[0].pattern)))
+    return tuple(template for words, template in sorted(found, key=lambda pair: -len(pair[0])))
 
 
-def _pattern(template: str) -> re.Pattern[str]:
+def _literals(template: str) -> str:
+    return _FIELD.sub("", template)
+
+
+def _template(text: str, translation: str) -> _Template:
     parts, seen, end = [], set(), 0
-    for field in _FIELD.finditer(template):
+    for field in _FIELD.finditer(text):
         name = field[1]
-        parts.append(re.escape(template[end : field.start()]))
+        parts.append(re.escape(text[end : field.start()]))
         parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>.+?)")
         seen.add(name)
         end = field.end()
-    return re.compile("".join((*parts, re.escape(template[end:]))), re.DOTALL)
+    pattern = re.compile("".join((*parts, re.escape(text[end:]))), re.DOTALL)
+    pieces = [text[one.end() : other.start()] for one, other in pairwise(_FIELD.finditer(text))]
+    first, last = text[: text.index("{")], text[text.rindex("}") + 1 :]
+    return _Template(
+        pattern=pattern,
+        translation=_FIELD.sub(r"{\1}", translation),
+        longest=max(first, *pieces, last, key=len),
+        weak=sum(map(str.isalpha, _literals(text))) < _WEAK,
+    )

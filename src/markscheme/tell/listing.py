@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from markscheme.tell.language import say
 from markscheme.tell.terminal import console
 
 if TYPE_CHECKING:
@@ -64,15 +65,15 @@ def print_runs(document: dict[str, Any]) -> None:
     """Print the list as a table."""
     out = console()
     if not document["runs"]:
-        out.print("no run is stored that fits")
+        out.print(say("no run is stored that fits"))
         return
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for name in ("run", "started (UTC)"):
+    for name in (say("run"), say("started (UTC)")):
         table.add_column(name, no_wrap=True)
-    for name in ("subject", "exam", "rubric"):
+    for name in (say("subject"), say("exam"), say("rubric")):
         table.add_column(name, overflow="ellipsis", max_width=_NAME)
-    table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("answers", justify="right", no_wrap=True)
+    table.add_column(say("score"), justify="right", no_wrap=True)
+    table.add_column(say("answers"), justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
     for run in document["runs"]:
         table.add_row(*map(Text, _cells(run)))
@@ -96,11 +97,11 @@ def _cells(run: dict[str, Any]) -> list[str]:
 
 def _notes(run: dict[str, Any]) -> Iterable[str]:
     if run["status"] == "open":
-        yield "broke off"
+        yield say("broke off")
     elif not run["complete"]:
-        yield "incomplete"
+        yield say("incomplete")
     if run["baseline"]:
-        yield "baseline"
+        yield say("baseline")
     if run["rescored_from"]:
-        yield f"rescored from {run['rescored_from'][:6]}"
-    yield from (f"tag {tag}" for tag in run["tags"])
+        yield say("rescored from {run}", run=run["rescored_from"][:6])
+    yield from (say("tag {tag}", tag=tag) for tag in run["tags"])

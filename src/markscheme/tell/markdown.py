@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 from markscheme.exact import plain, show
 from markscheme.tell.language import say, told
-from markscheme.tell.reports import ItemStatus, item_line, lost_axes, reason
+from markscheme.tell.patterns import FIRST
+from markscheme.tell.reports import (
+    EVIDENCE,
+    LEVELS,
+    OUTCOMES,
+    ItemStatus,
+    item_line,
+    lost_axes,
+    reason,
+)
 from markscheme.tell.verdicts import signed
 from markscheme.vocabulary import Outcome
 
@@ -49,66 +58,67 @@ def _lines(report: Report) -> Iterator[str]:
     yield sentence(report.title)
     if report.gates.outcomes:
         yield ""
-        yield "| gate | | observed | limit | margin | why |"
+        heads = (say("observed"), say("limit"), say("margin"), say("why"))
+        yield f"| {say('gate')} | | {' | '.join(heads)} |"
         yield "|---|---|--:|--:|--:|---|"
         yield from map(_gate, report.gates.outcomes)
-    yield from _patterns(report)
     for found in report.comparisons:
         yield from _comparison(found, report)
+    yield from _patterns(report)
     yield from _failing(report)
 
 
 def _patterns(report: Report) -> Iterator[str]:
-    """Yield the faults that show in many items, as the page tells them first."""
     if report.patterns:
-        head = say("What to fix first")
-        yield f"\n#### {head}\n"
-    for found in report.patterns[:_ITEMS_SHOWN]:
-        count = say("{hits} of {of}", hits=f"{found.hits:,}", of=f"{found.of:,}")
-        yield f"- **{sentence(told(found.sentence))}** {sentence(told(found.action))} ({count})"
+        yield f"\n#### {say('What to look at first')}\n"
+        for number, found in enumerate(report.patterns[:FIRST], start=1):
+            yield f"{number}. {sentence(told(found.sentence))} → {sentence(told(found.action))}"
 
 
 def _gate(found: GateOutcome) -> str:
     gate = found.gate
     cells = (
-        f"{code(gate.name, cell=True)} ({gate.level.value})",
-        f"{_SIGNS[found.outcome]} {found.outcome.value}",
+        f"{code(gate.name, cell=True)} ({told(LEVELS[gate.level])})",
+        f"{_SIGNS[found.outcome]} {told(OUTCOMES[found.outcome])}",
         show(found.observed),
-        sentence(_limit(gate)),
+        sentence(limit_of(gate)),
         signed(found.margin),
-        sentence(found.because),
+        sentence(told(found.because)),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _limit(gate: Gate) -> str:
+def limit_of(gate: Gate) -> str:
+    """Return the limit of a gate in short."""
     if gate.baseline is not None:
-        return f"a drop of {gate.baseline.max_drop}"
+        return say("a drop of {limit}", limit=gate.baseline.max_drop)
     limits = (("≥", gate.at_least), ("≤", gate.at_most))
-    told = [f"{sign} {plain(limit)}" for sign, limit in limits if limit is not None]
-    return " and ".join(told)
+    said = [f"{sign} {plain(limit)}" for sign, limit in limits if limit is not None]
+    return f" {say('and')} ".join(said)
 
 
 def _comparison(found: BaselineReport, report: Report) -> Iterator[str]:
     yield ""
-    yield f"#### Since the baseline {code(found.baseline)}"
+    yield "#### " + say("Since the baseline {baseline}", baseline=code(found.baseline))
     yield ""
-    yield "| | baseline | now | change |"
+    yield f"| | {say('baseline')} | {say('now')} | {say('change')} |"
     yield "|---|--:|--:|--:|"
-    yield f"| **score** | {show(found.before)} | {show(found.after)} | {signed(found.change)} |"
+    before, after = show(found.before), show(found.after)
+    yield f"| **{say('score')}** | {before} | {after} | {signed(found.change)} |"
     for moved in found.axes:
         axis = code(moved.axis, cell=True)
         before, after = show(moved.before), show(moved.after)
         yield f"| {axis} | {before} | {after} | {signed(moved.change)} |"
     if found.evidence is not None:
-        evidence = f"{found.evidence.outcome.value} ({found.evidence.because})"
-        yield f"\n**Evidence:** {sentence(evidence)}"
+        outcome, because = EVIDENCE[found.evidence.outcome], found.evidence.because
+        yield f"\n**{say('Evidence')}:** {sentence(f'{told(outcome)} ({told(because)})')}"
     if found.warning:
-        yield f"\n**⚠️ Suspicious rise:** {sentence(found.warning)}"
-        yield from _changes("Items that moved", found.moved, None)
-    yield from _changes("Items that went from pass to fail", found.regressed, report)
-    yield from _changes("Items that went from fail to pass", found.recovered, None)
-    for what, names in (("New items", found.added), ("Items that are gone", found.removed)):
+        yield f"\n**⚠️ {say('Suspicious rise')}:** {sentence(told(found.warning))}"
+        yield from _changes(say("Items that moved"), found.moved, None)
+    yield from _changes(say("Items that went from pass to fail"), found.regressed, report)
+    yield from _changes(say("Items that went from fail to pass"), found.recovered, None)
+    new, gone = say("New items"), say("Items that are gone")
+    for what, names in ((new, found.added), (gone, found.removed)):
         if names:
             yield f"\n**{what} ({len(names):,}):** {_named(names)}"
 
@@ -124,26 +134,31 @@ def _changes(what: str, changes: Sequence[ItemChange], report: Report | None) ->
         item = report.item(change.item) if report else None
         yield from _reasons(item.answers if item else (), report)
     if len(changes) > _ITEMS_SHOWN:
-        yield f"- … and {len(changes) - _ITEMS_SHOWN:,} more"
+        yield f"- {say('… and {n:,} more', n=len(changes) - _ITEMS_SHOWN)}"
 
 
 def _failing(report: Report) -> Iterator[str]:
     """Yield the items that do not pass and are not told as regressed already, folded away."""
-    told = {change.item for found in report.comparisons for change in found.regressed}
+    known = {change.item for found in report.comparisons for change in found.regressed}
     failing = [
         item
         for item in report.items
-        if item.status is not ItemStatus.PASSED and item.item not in told
+        if item.status is not ItemStatus.PASSED and item.item not in known
     ]
     if not failing:
         return
-    other = "other items" if told else "items"
-    yield f"\n<details><summary>Not passing: {len(failing):,} {other}</summary>\n"
+    n = len(failing)
+    what = (
+        say("Not passing: {n:,} other items", n=n)
+        if known
+        else say("Not passing: {n:,} items", n=n)
+    )
+    yield f"\n<details><summary>{what}</summary>\n"
     for item in failing[:_ITEMS_SHOWN]:
         yield f"- {code(item.item)}: {sentence(item_line(item, report.past.rubric))}"
         yield from _reasons(item.answers, report)
     if len(failing) > _ITEMS_SHOWN:
-        yield f"- … and {len(failing) - _ITEMS_SHOWN:,} more"
+        yield f"- {say('… and {n:,} more', n=len(failing) - _ITEMS_SHOWN)}"
     yield "\n</details>"
 
 
@@ -157,9 +172,9 @@ def _reasons(answers: Iterable[Row], report: Report | None) -> Iterator[str]:
 
 
 def _named(names: Sequence[str]) -> str:
-    told = ", ".join(map(code, names[:_NAMES_SHOWN]))
+    shown = ", ".join(map(code, names[:_NAMES_SHOWN]))
     more = len(names) - _NAMES_SHOWN
-    return f"{told} and {more:,} more" if more > 0 else told
+    return f"{shown} {say('and {n:,} more', n=more)}" if more > 0 else shown
 
 
 def code(text: str, *, cell: bool = False) -> str:

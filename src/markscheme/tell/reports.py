@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import number, ratio, show
 from markscheme.keep import Run
+from markscheme.sentences import sentence
+from markscheme.tell.language import say, told
 from markscheme.tell.listing import run_record
-from markscheme.vocabulary import Frozen, Outcome
+from markscheme.vocabulary import Frozen, Level, Outcome
 from markscheme.weigh.distribution import Distribution
 from markscheme.weigh.gates import stranger
-from markscheme.weigh.outcomes import BaselineReport, GateReport
+from markscheme.weigh.outcomes import BaselineReport, Evidence, GateReport
+from markscheme.weigh.patterns import Pattern, pattern_record
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.records import exam_record, report_record, rubric_record
 from markscheme.weigh.summaries import Scale
@@ -30,9 +33,22 @@ if TYPE_CHECKING:
 
 _ANSWERS_KEPT = 5
 SAID = {
-    Outcome.PASS: "PASS",
-    Outcome.FAIL: "FAIL",
-    Outcome.UNDECIDED: "CANNOT TELL",
+    Outcome.PASS: sentence("PASS"),
+    Outcome.FAIL: sentence("FAIL"),
+    Outcome.UNDECIDED: sentence("CANNOT TELL"),
+}
+OUTCOMES = {
+    Outcome.PASS: sentence("pass"),
+    Outcome.WARN: sentence("warn"),
+    Outcome.FAIL: sentence("fail"),
+    Outcome.UNDECIDED: sentence("undecided"),
+    Outcome.NOT_APPLICABLE: sentence("not applicable"),
+}
+LEVELS = {Level.HARD: sentence("hard"), Level.SOFT: sentence("soft")}
+EVIDENCE = {
+    Evidence.PASS: sentence("pass"),
+    Evidence.FAIL: sentence("fail"),
+    Evidence.INCONCLUSIVE: sentence("inconclusive"),
 }
 
 
@@ -43,35 +59,6 @@ class ItemStatus(StrEnum):
     FAILED = "failed"
     UNSCORED = "unscored"
     MISSING = "missing"
-
-
-class Pattern(Protocol):
-    """A fault that shows in many items at once: what it is, what to do, and how sure it is.
-
-    `hits` of the `of` items looked at show it; `p` is the chance of that by luck, where there is a
-    test.
-    """
-
-    @property
-    def kind(self) -> str: ...  # noqa: D102 - the class says it
-    @property
-    def sentence(self) -> str: ...  # noqa: D102
-    @property
-    def action(self) -> str: ...  # noqa: D102
-    @property
-    def items(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def axis(self) -> str | None: ...  # noqa: D102
-    @property
-    def tags(self) -> Mapping[str, str]: ...  # noqa: D102
-    @property
-    def hits(self) -> int: ...  # noqa: D102
-    @property
-    def of(self) -> int: ...  # noqa: D102
-    @property
-    def p(self) -> Fraction | None: ...  # noqa: D102
-    @property
-    def evidence(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +101,7 @@ class Report:
     @property
     def verdict(self) -> str:
         """Say what follows from all gates."""
-        return f"{SAID[self.gates.verdict]} ({self.gates.because})"
+        return f"{told(SAID[self.gates.verdict])} ({told(self.gates.because)})"
 
     @property
     def comparisons(self) -> Iterator[BaselineReport]:
@@ -134,6 +121,7 @@ class Report:
             "stored": None if self.stored is None else run_record(self.stored),
             "baseline": None if self.baseline is None else run_record(self.baseline),
             **report_record(self.gates),
+            "patterns": [*map(pattern_record, self.patterns)],
             "items": [
                 {
                     "item": item.item,
@@ -148,10 +136,16 @@ class Report:
 
 def title_of(past: Past, stored: Run | None) -> str:
     """Say which run it is."""
-    who = f" of {past.run.subject}" if past.run.subject else ""
     when = f", {stored.started:%Y-%m-%d %H:%M} UTC" if stored else ""
-    rubric = f"{past.rubric.name} v{past.rubric.version}"
-    return f"run {past.run.name}{who} on {past.exam.name} under {rubric}{when}"
+    what = {
+        "run": past.run.name,
+        "exam": past.exam.name,
+        "rubric": f"{past.rubric.name} v{past.rubric.version}",
+    }
+    if past.run.subject:
+        who = past.run.subject
+        return say("run {run} of {who} on {exam} under {rubric}", **what, who=who) + when
+    return say("run {run} on {exam} under {rubric}", **what) + when
 
 
 def item_reports(
@@ -210,24 +204,28 @@ def item_line(item: ItemReport, rubric: Rubric) -> str:
     """Say in one line what became of an item."""
     match item.status:
         case ItemStatus.MISSING:
-            return "no answer"
+            return say("no answer")
         case ItemStatus.UNSCORED:
-            return "an answer could not be scored"
+            return say("an answer could not be scored")
         case ItemStatus.PASSED:
-            return f"score {show(item.score)}"
+            return say("score {score}", score=show(item.score))
         case ItemStatus.FAILED:
-            return f"score {show(item.score)}, below the pass mark {rubric.pass_mark}"
+            return say(
+                "score {score}, below the pass mark {mark}",
+                score=show(item.score),
+                mark=rubric.pass_mark,
+            )
 
 
 def answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
     """Yield one answer as text: what was got and expected, then each cell with its reason."""
     score = "–" if row["score"] is None else f"{float(row['score']):.4g}"
-    yield f"attempt {row.get('attempt') or 1}: score {score}"
-    yield f"  got: {row.get('got')}"
+    yield say("attempt {n}: score {score}", n=row.get("attempt") or 1, score=score)
+    yield f"  {say('got')}: {row.get('got')}"
     expected = row.get("expected") or []
     if expected:
         entries = expected if isinstance(expected, list | tuple) else [expected]
-        yield f"  expected: {', '.join(map(str, entries))}"
+        yield f"  {say('expected')}: {', '.join(map(str, entries))}"
     for spec in rubric:
         yield f"  {spec.name} {_value(row, spec.name)} × {spec.weight}: {reason(row, spec.name)}"
 
@@ -242,7 +240,8 @@ def lost_axes(row: Row, rubric: Rubric) -> Iterator[str]:
 
 def reason(row: Row, axis: str) -> str:
     """Return why a cell has its value, where the row says it."""
-    return (row.get("reason") or {}).get(axis) or "no reason is recorded"
+    found = (row.get("reason") or {}).get(axis)
+    return told(found) if found else say("no reason is recorded")
 
 
 def _value(row: Row, axis: str) -> str:

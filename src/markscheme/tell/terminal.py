@@ -11,7 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from markscheme.exact import show
-from markscheme.vocabulary import Outcome
+from markscheme.sentences import sentence
+from markscheme.tell.language import say, say_many, told
+from markscheme.tell.operations import print_operations
+from markscheme.vocabulary import Level, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -113,26 +116,29 @@ class Page:
         self.losses(result.frame, hidden)
         self.errors(result.errors, result.summary.errors)
         self.summary(result.summary)
+        print_operations(result.operations, self.out)
         if written is not None:
-            self.out.print(Text(f"\nwritten to {written}"), soft_wrap=True)
+            self.out.print(Text("\n" + say("written to {file}", file=written)), soft_wrap=True)
 
     def breakdown(self, frame: pl.DataFrame, hidden: int = 0) -> None:
         """Print a row for each answer: what was got and expected, each axis, the score."""
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-        table.add_column("item", no_wrap=True, min_width=min(24, _widest(frame)))
-        table.add_column("got", overflow="ellipsis", no_wrap=True, max_width=34)
-        table.add_column("expected", overflow="ellipsis", no_wrap=True, max_width=26)
+        table.add_column(say("item"), no_wrap=True, min_width=min(24, _widest(frame)))
+        table.add_column(say("got"), overflow="ellipsis", no_wrap=True, max_width=34)
+        table.add_column(say("expected"), overflow="ellipsis", no_wrap=True, max_width=26)
         for spec in self.rubric:
             table.add_column(spec.name, justify="center", no_wrap=True)
-        table.add_column("score", justify="right", no_wrap=True)
+        table.add_column(say("score"), justify="right", no_wrap=True)
         for row in frame.filter(frame["status"] != "error").iter_rows(named=True):
             table.add_row(*self._row(row))
         self.out.print(table)
         if hidden:
-            self.out.print(f"… {hidden:,} more rows are not shown; -o FILE writes all of them")
+            more = say("… {n:,} more rows are not shown; -o FILE writes all of them", n=hidden)
+            self.out.print(more)
 
     def _row(self, row: Mapping[str, Any]) -> list[Text | str]:
-        got = row["got"] if row["got"] is not None else row["status"]
+        got = row["got"] if row["got"] is not None else _STATUSES[row["status"]]
+        got = got if row["got"] is not None else told(got)
         cells = [self._mark(row["breakdown"], spec.name) for spec in self.rubric]
         score = "–" if row["score"] is None else f"{row['score']:.2f}"
         style = "red" if row["score"] is None or row["score"] < 1 else ""
@@ -159,35 +165,41 @@ class Page:
         lost = [(row, spec) for spec in heaviest for row in rows if _lost(row, spec.name)]
         if not lost:
             return
-        self.out.print("\n[bold]Where points were lost[/bold]")
+        self.out.print(f"\n[bold]{say('Where points were lost')}[/bold]")
         table = Table(box=None, pad_edge=False, show_header=False, show_edge=False)
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
         table.add_column()
         for row, spec in lost[:LOSSES_SHOWN]:
-            reason = Text(_line(row["reason"][spec.name]))
+            reason = Text(_line(told(row["reason"][spec.name])))
             table.add_row(Text(_label(row)), Text(spec.name, style="red"), reason)
         self.out.print(table)
         if len(lost) > LOSSES_SHOWN:
-            where = " in the rows above" if hidden else ""
-            self.out.print(f"… and {len(lost) - LOSSES_SHOWN:,} more{where}")
+            more = len(lost) - LOSSES_SHOWN
+            self.out.print(
+                say("… and {n:,} more in the rows above", n=more)
+                if hidden
+                else say("… and {n:,} more", n=more)
+            )
 
     def errors(self, errors: Sequence[RowError], total: int) -> None:
         """Print the rows that were no answers."""
         if not total:
             return
-        self.out.print(f"\n[bold]{total:,} bad row{'' if total == 1 else 's'}[/bold] (not scored)")
+        many = say_many("{n:,} bad row", "{n:,} bad rows", total)
+        self.out.print(f"\n[bold]{many}[/bold] ({say('not scored')})")
         for error in errors[:ERRORS_SHOWN]:
             excerpt = f"  {error.excerpt}" if error.excerpt else ""
             self.out.print(Text(f"{error.place}: {error.reason}{excerpt}"), soft_wrap=True)
         if total > ERRORS_SHOWN:
-            self.out.print(f"… and {total - ERRORS_SHOWN:,} more")
+            self.out.print(say("… and {n:,} more", n=total - ERRORS_SHOWN))
 
     def summary(self, summary: Summary) -> None:
         """Print the mean, the axes, what is missing, and the worst groups."""
         self.out.print()
-        counts = f"{summary.n:,} answers scored, {summary.items:,} items"
-        self.out.print(f"[bold]score {show(summary.score)}[/bold]  ({counts})", highlight=False)
+        counts = say("{n:,} answers scored, {items:,} items", n=summary.n, items=summary.items)
+        score = say("score {score}", score=show(summary.score))
+        self.out.print(f"[bold]{score}[/bold]  ({counts})", highlight=False)
         for spec in self.rubric:
             value = summary.axes[spec.name]
             self.out.print(
@@ -199,18 +211,21 @@ class Page:
         if summary.missing:
             named = ", ".join(summary.missing[:ERRORS_SHOWN])
             more = len(summary.missing) - ERRORS_SHOWN
-            tail = f" and {more:,} more" if more > 0 else ""
-            self.out.print(Text(f"missing ({len(summary.missing):,}): {named}{tail}", "magenta"))
+            tail = f" {say('and {n:,} more', n=more)}" if more > 0 else ""
+            head = say("missing ({n:,})", n=len(summary.missing))
+            self.out.print(Text(f"{head}: {named}{tail}", "magenta"))
         if summary.unscored:
-            self.out.print(Text(f"{summary.unscored:,} answers could not be scored", "magenta"))
+            unscored = say("{n:,} answers could not be scored", n=summary.unscored)
+            self.out.print(Text(unscored, "magenta"))
         self._groups(summary)
 
     def _subjects(self, summary: Summary) -> None:
         for found in summary.subjects:
-            lacking = f", {len(found.missing):,} missing" if found.missing else ""
-            answers = f"{found.n:,} answer{'' if found.n == 1 else 's'}"
-            told = f"subject {found.subject or '(none)'}: {show(found.score)} ({answers}{lacking})"
-            self.out.print(Text(f"  {_line(told)}"))
+            missing = say("{n:,} missing", n=len(found.missing))
+            lacking = f", {missing}" if found.missing else ""
+            answers = say_many("{n:,} answer", "{n:,} answers", found.n)
+            who = say("subject {subject}", subject=found.subject or say("(none)"))
+            self.out.print(Text(f"  {_line(f'{who}: {show(found.score)} ({answers}{lacking})')}"))
 
     def _groups(self, summary: Summary) -> None:
         tags: dict[str, list[Group]] = {}
@@ -219,7 +234,7 @@ class Page:
                 tags.setdefault(group.tag, []).append(group)
         if not tags:
             return
-        self.out.print("\n[bold]Worst groups[/bold]")
+        self.out.print(f"\n[bold]{say('Worst groups')}[/bold]")
         for tag, groups in tags.items():
             named = ", ".join(self._group(group) for group in groups[:GROUPS_SHOWN])
             self.out.print(Text(f"  {tag}: {named}"), highlight=False)
@@ -240,20 +255,35 @@ class Page:
         self.out.print()
         for found in outcomes:
             gate = found.gate
-            target = f"; target {gate.target}" if gate.target is not None else ""
-            line = Text(f"{gate.level.value} gate {gate.name}: ")
-            line.append(_SAID[found.outcome], style=_STYLES[found.outcome])
-            line.append(f" ({found.because}{target})")
+            target = say("target {target}", target=gate.target)
+            tail = f"; {target}" if gate.target is not None else ""
+            line = Text(f"{gate_named(gate.level, gate.name)}: ")
+            line.append(told(_SAID[found.outcome]), style=_STYLES[found.outcome])
+            line.append(f" ({told(found.because)}{tail})")
             self.out.print(line, highlight=False, soft_wrap=True)
 
 
 _SAID = {
-    Outcome.PASS: "MET",
-    Outcome.WARN: "NOT MET, a warning",
-    Outcome.FAIL: "NOT MET",
-    Outcome.UNDECIDED: "CANNOT TELL",
-    Outcome.NOT_APPLICABLE: "DOES NOT APPLY",
+    Outcome.PASS: sentence("MET"),
+    Outcome.WARN: sentence("NOT MET, a warning"),
+    Outcome.FAIL: sentence("NOT MET"),
+    Outcome.UNDECIDED: sentence("CANNOT TELL"),
+    Outcome.NOT_APPLICABLE: sentence("DOES NOT APPLY"),
 }
+_STATUSES = {
+    "missing": sentence("missing"),
+    "unscored": sentence("unscored"),
+    "scored": sentence("scored"),
+}
+
+
+def gate_named(level: Level, name: str) -> str:
+    """Return how pages call a gate."""
+    return (
+        say("hard gate {gate}", gate=name)
+        if level is Level.HARD
+        else say("soft gate {gate}", gate=name)
+    )
 
 
 def _label(row: Mapping[str, Any]) -> str:

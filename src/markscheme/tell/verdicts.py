@@ -8,7 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from markscheme.exact import show
-from markscheme.tell.reports import SAID
+from markscheme.tell.language import say, say_many, told
+from markscheme.tell.patterns import PatternPage
+from markscheme.tell.reports import EVIDENCE, OUTCOMES, SAID
 from markscheme.tell.terminal import Page, console
 from markscheme.vocabulary import Outcome
 from markscheme.weigh.records import distribution_record
@@ -44,12 +46,15 @@ class VerdictPage:
         self.line(report.title, style="bold")
         Page(report.past.rubric, self.out).gates(report.gates.outcomes)
         for found in report.comparisons:
-            self.line(f"\nSince the baseline {found.baseline}", style="bold")
+            since = say("Since the baseline {baseline}", baseline=found.baseline)
+            self.line(f"\n{since}", style="bold")
             for line in baseline_lines(found):
                 self.line(f"  {line}")
         self._fix_first(report.gates)
-        said = Text("\nverdict: ").append(SAID[report.gates.verdict], _STYLES[report.gates.verdict])
-        self.out.print(said.append(f" ({report.gates.because})"), soft_wrap=True)
+        PatternPage(self.out).first(report.patterns)
+        verdict = report.gates.verdict
+        said = Text(f"\n{say('verdict')}: ").append(told(SAID[verdict]), _STYLES[verdict])
+        self.out.print(said.append(f" ({told(report.gates.because)})"), soft_wrap=True)
 
     def line(self, text: str, *, style: str = "") -> None:
         """Print one line as it stands, however long."""
@@ -57,11 +62,16 @@ class VerdictPage:
 
     def standing(self, baseline: Baseline, found: Distribution | None) -> None:
         """Print a baseline: who set it, and the distribution of its scores."""
-        by = f" by {baseline.set_by}" if baseline.set_by else ""
+        by = f" {say('by {name}', name=baseline.set_by)}" if baseline.set_by else ""
         note = f": {baseline.note}" if baseline.note else ""
-        what = f"baseline of {baseline.exam} under {baseline.rubric}: run {baseline.run}"
-        when = f"set {baseline.set_at:%Y-%m-%d %H:%M} UTC{by}{note}"
-        self.line(f"{what}, {when}", style="bold")
+        what = say(
+            "baseline of {exam} under {rubric}: run {run}",
+            exam=baseline.exam,
+            rubric=baseline.rubric,
+            run=baseline.run,
+        )
+        when = say("set {when} UTC", when=f"{baseline.set_at:%Y-%m-%d %H:%M}")
+        self.line(f"{what}, {when}{by}{note}", style="bold")
         for line in () if found is None else distribution_lines(found):
             self.line(line)
 
@@ -69,7 +79,8 @@ class VerdictPage:
         for found in report.outcomes:
             if found.outcome is Outcome.PASS or found.baseline or not found.fix_first:
                 continue
-            self.line(f"\nFix first for {found.gate.name}", style="bold")
+            head = say("Fix first for {gate}", gate=found.gate.name)
+            self.line(f"\n{head}", style="bold")
             for loss in found.fix_first[:_CHANGES_SHOWN]:
                 axes = ", ".join(f"{axis} {show(by)}" for axis, by in loss.axes.items() if by)
                 self.line(f"  {loss.item}  {show(loss.lost)}  {axes}".rstrip())
@@ -77,9 +88,9 @@ class VerdictPage:
     def recalibration(self, found: Recalibration, applied: Mapping[str, str]) -> None:
         """Print what moves under new weights."""
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-        for name in ("run", "exam"):
+        for name in (say("run"), say("exam")):
             table.add_column(name, no_wrap=True)
-        for name in ("old", "new", "rank", ""):
+        for name in (say("old"), say("new"), say("rank"), ""):
             table.add_column(name, justify="right" if name else "left", no_wrap=bool(name))
         for run in found.runs:
             ranks = f"{run.rank_before or '–'} → {run.rank_after or '–'}"
@@ -95,63 +106,75 @@ class VerdictPage:
 
 def baseline_lines(report: BaselineReport) -> Iterator[str]:
     """Yield the comparison with a baseline in sentences, which every format shows."""
-    yield f"score {show(report.before)} → {show(report.after)} ({signed(report.change)})"
-    for moved in report.axes:
-        if moved.change:
-            change = f"{show(moved.before)} → {show(moved.after)} ({signed(moved.change)})"
-            yield f"  {moved.axis} {change}"
+    before, after = show(report.before), show(report.after)
+    moved = say("score {before} → {after}", before=before, after=after)
+    yield f"{moved} ({signed(report.change)})"
+    for axis in report.axes:
+        if axis.change:
+            change = f"{show(axis.before)} → {show(axis.after)} ({signed(axis.change)})"
+            yield f"  {axis.axis} {change}"
     if report.evidence is not None:
         evidence = report.evidence
-        yield f"evidence: {evidence.outcome.value} ({evidence.because})"
+        yield f"{say('evidence')}: {told(EVIDENCE[evidence.outcome])} ({told(evidence.because)})"
+    lost, won = len(report.regressed), len(report.recovered)
     for what, changes in (
-        ("went from pass to fail", report.regressed),
-        ("went from fail to pass", report.recovered),
+        (
+            say_many("{n} item went from pass to fail", "{n} items went from pass to fail", lost),
+            report.regressed,
+        ),
+        (
+            say_many("{n} item went from fail to pass", "{n} items went from fail to pass", won),
+            report.recovered,
+        ),
     ):
         if changes:
-            items = "item" if len(changes) == 1 else "items"
-            yield f"{len(changes)} {items} {what}:"
+            yield f"{what}:"
             yield from map(_change_line, changes[:_CHANGES_SHOWN])
             if len(changes) > _CHANGES_SHOWN:
-                yield f"  … and {len(changes) - _CHANGES_SHOWN} more"
-    for what, names in (("new", report.added), ("gone", report.removed)):
+                yield f"  {say('… and {n:,} more', n=len(changes) - _CHANGES_SHOWN)}"
+    for what, names in ((say("new items"), report.added), (say("gone items"), report.removed)):
         if names:
-            yield f"{what} items: {', '.join(names)}"
+            yield f"{what}: {', '.join(names)}"
     if report.warning:
-        yield f"suspicious: {report.warning}"
+        yield f"{say('suspicious')}: {told(report.warning)}"
         yield from map(_change_line, report.moved[:_CHANGES_SHOWN])
 
 
 def distribution_lines(found: Distribution) -> Iterator[str]:
     """Yield the stable distribution in sentences."""
     record = distribution_record(found)
-    yield _estimate_line("score", record["score"])
+    yield _estimate_line(say("score"), record["score"])
     for axis, estimate in record["axes"].items():
         yield f"  {_estimate_line(axis, estimate)}"
-    yield _estimate_line("items passed", record["passed"])
+    yield _estimate_line(say("items passed"), record["passed"])
     quantiles = ", ".join(f"{name} {value:.4g}" for name, value in record["quantiles"].items())
-    yield f"item scores: {quantiles}"
+    yield f"{say('item scores')}: {quantiles}"
     for group in record["groups"]:
         if group["score"] < record["score"]["mean"]:
             yield f"  {group['tag']}={group['value']}: {group['score']:.4f} ({group['n']})"
     if record["trend"]:
         points = ", ".join(f"{point['score']:.4f}" for point in record["trend"])
-        yield f"last {len(record['trend'])} runs, the newest last: {points}"
+        last = say("last {n} runs, the newest last", n=len(record["trend"]))
+        yield f"{last}: {points}"
     yield from map(_drift_line, record["drifts"])
     if len(record["trend"]) < record["runs_needed"]:
-        yield f"a drift can be told from {record['runs_needed']} runs on"
+        yield say("a drift can be told from {n} runs on", n=record["runs_needed"])
 
 
 def recalibration_lines(found: Recalibration, applied: Mapping[str, str]) -> Iterator[str]:
     """Yield what recalibration says beside its table."""
     for ranking in found.rankings:
-        tau = "not defined" if ranking.tau is None else f"{ranking.tau:.4f}"
-        yield f"{ranking.exam}: rank correlation (Kendall's tau-b) over {ranking.runs} runs: {tau}"
+        tau = say("not defined") if ranking.tau is None else f"{ranking.tau:.4f}"
+        what = say("rank correlation (Kendall's tau-b) over {n} runs", n=ranking.runs)
+        yield f"{ranking.exam}: {what}: {tau}"
     for proposal in found.proposals:
         run = None if proposal.run is None else applied.get(proposal.run, proposal.run)
-        told = "no baseline" if run is None else f"baseline {run}"
-        yield f"{proposal.exam}: proposed {told}: {proposal.because}"
-    for run, why in found.refused:
-        yield f"{run} cannot be weighed anew: {why}"
+        proposed = (
+            say("proposed no baseline") if run is None else say("proposed baseline {run}", run=run)
+        )
+        yield f"{proposal.exam}: {proposed}: {told(proposal.because)}"
+    for refused, why in found.refused:
+        yield say("{run} cannot be weighed anew: {why}", run=refused, why=told(why))
 
 
 def _change_line(change: ItemChange) -> str:
@@ -159,26 +182,29 @@ def _change_line(change: ItemChange) -> str:
     return f"  {change.item}: {show(change.before)} → {show(change.after)} ({axes})"
 
 
-def signed(value: Fraction | None) -> str:
+def signed(value: Fraction | None, places: int = 4) -> str:
     """Return a change with its sign."""
     if value is None:
         return "–"
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value))}"
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value), places)}"
 
 
 def _estimate_line(name: str, estimate: Mapping[str, Any]) -> str:
     if estimate["lower"] is None:
-        return f"{name} {estimate['mean']:.4f} ({estimate['method']})"
-    bounds = f"{estimate['lower']:.4f} to {estimate['upper']:.4f}"
-    return f"{name} {estimate['mean']:.4f} (95 %: {bounds}, {estimate['method']})"
+        return f"{name} {estimate['mean']:.4f} ({told(estimate['method'])})"
+    bounds = say("{low:.4f} to {high:.4f}", low=estimate["lower"], high=estimate["upper"])
+    return f"{name} {estimate['mean']:.4f} (95 %: {bounds}, {told(estimate['method'])})"
 
 
 def _drift_line(drift: Mapping[str, Any]) -> str:
-    way = "down" if drift["last"] < drift["first"] else "up"
-    alone = " alone" if drift["alone"] else ""
     moved = f"{drift['first']:.4f} → {drift['last']:.4f}"
-    return f"{drift['axis']}{alone} is trending {way}: {moved} (p {drift['p']:.3g})"
+    what = (
+        say("{axis} alone is trending down", axis=drift["axis"])
+        if drift["alone"]
+        else say("{axis} is trending down", axis=drift["axis"])
+    )
+    return f"{what}: {moved} (p {drift['p']:.3g})"
 
 
 def _word(outcome: Outcome | None) -> str:
-    return "no such gate" if outcome is None else outcome.value
+    return say("no such gate") if outcome is None else told(OUTCOMES[outcome])

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show, show_beside
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Frozen, Outcome
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.outcomes import (
@@ -20,15 +21,11 @@ from markscheme.weigh.outcomes import (
 from markscheme.weigh.runs import incomplete
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from markscheme.vocabulary import BaselineLimit, Gate
     from markscheme.weigh.marks import Marks
     from markscheme.weigh.metrics import Case
     from markscheme.weigh.runs import Run
     from markscheme.weigh.summaries import Totals
-
-RECALIBRATE = "recalibrate or set a new baseline"
 
 
 def baseline_outcome(gate: Gate, case: Case, baseline: Run | None) -> GateOutcome:
@@ -37,7 +34,7 @@ def baseline_outcome(gate: Gate, case: Case, baseline: Run | None) -> GateOutcom
     if limit is None:
         raise ValueError(f"`{gate.name}` is no baseline gate")
     if baseline is None:
-        because = "there is no baseline to compare with"
+        because = sentence("there is no baseline to compare with")
         return GateOutcome(
             gate=gate, outcome=Outcome.NOT_APPLICABLE, observed=None, because=because
         )
@@ -49,7 +46,11 @@ def baseline_outcome(gate: Gate, case: Case, baseline: Run | None) -> GateOutcom
     if report.after < report.floor:
         return _outcome(gate, failure(gate), because, report)
     if limit.evidence_required and report.evidence is not None:
-        because = f"{because}; evidence is required and is {report.evidence.outcome.value}"
+        because = sentence(
+            "{because}; evidence is required and is {outcome}",
+            because=because,
+            outcome=report.evidence.outcome.value,
+        )
         return _outcome(gate, _REQUIRED[report.evidence.outcome] or failure(gate), because, report)
     return _outcome(gate, Outcome.PASS, because, report)
 
@@ -79,18 +80,28 @@ def _incomparable(case: Case, baseline: Run) -> str:
     """Say why the two runs cannot be compared, where they cannot."""
     run = case.run
     for what, ours, theirs in (
-        ("rubric", run.rubric, baseline.rubric),
-        ("exam", run.exam, baseline.exam),
+        (sentence("rubric"), run.rubric, baseline.rubric),
+        (sentence("exam"), run.exam, baseline.exam),
     ):
         if ours is None or theirs is None:
-            whose = "the run" if ours is None else "the baseline"
-            return f"{whose} does not say under which {what} it was scored; {RECALIBRATE}"
+            return sentence(
+                "{whose} does not say under which {what} it was scored; recalibrate or set a new "
+                "baseline",
+                whose=sentence("the run") if ours is None else sentence("the baseline"),
+                what=what,
+            )
         if ours != theirs:
-            return f"the baseline `{baseline.name}` has another {what} fingerprint; {RECALIBRATE}"
+            return sentence(
+                "the baseline `{baseline}` has another {what} fingerprint; recalibrate or set a "
+                "new baseline",
+                baseline=baseline.name,
+                what=what,
+            )
     if not run.marks.complete:
         return incomplete(run.marks)
     if not baseline.marks.complete:
-        return incomplete(baseline.marks, f"the baseline `{baseline.name}`")
+        whose = sentence("the baseline `{baseline}`", baseline=baseline.name)
+        return incomplete(baseline.marks, whose)
     return ""
 
 
@@ -98,15 +109,31 @@ def _compared(
     limit: BaselineLimit, report: BaselineReport, after: Fraction, floor: Fraction
 ) -> str:
     change = report.change or Fraction(0)
-    moved = "unchanged" if not change else f"{'up' if change > 0 else 'down'} {show(abs(change))}"
-    side = "at or above" if after >= floor else "below"
-    lost = f"; {_items(report.regressed)} went from pass to fail" if report.regressed else ""
-    told = f"score {show_beside(after, floor)} is {moved} from {show(report.before)}"
-    return f"{told}, {side} {show_beside(floor, after)} (a drop of {limit.max_drop}){lost}"
-
-
-def _items(changes: Sequence[ItemChange]) -> str:
-    return f"{len(changes):,} item{'' if len(changes) == 1 else 's'}"
+    by = show(abs(change))
+    moved = sentence("unchanged")
+    if change:
+        moved = sentence("up {by}", by=by) if change > 0 else sentence("down {by}", by=by)
+    words = (
+        sentence(
+            "score {after} is {moved} from {before}, below {floor} (a drop of {limit})",
+        ),
+        sentence(
+            "score {after} is {moved} from {before}, at or above {floor} (a drop of {limit})",
+        ),
+    )
+    told = words[after >= floor].format(
+        after=show_beside(after, floor),
+        moved=moved,
+        before=show(report.before),
+        floor=show_beside(floor, after),
+        limit=limit.max_drop,
+    )
+    lost = len(report.regressed)
+    if not lost:
+        return told
+    if lost == 1:
+        return sentence("{because}; {n:,} item went from pass to fail", because=told, n=lost)
+    return sentence("{because}; {n:,} items went from pass to fail", because=told, n=lost)
 
 
 def _report(case: Case, baseline: Run, limit: BaselineLimit, *, comparable: bool) -> BaselineReport:
@@ -170,8 +197,10 @@ def _warning(limit: BaselineLimit, before: Fraction | None, after: Fraction | No
     """Say that a rise looks too good, where it is larger than the rubric finds plausible."""
     if before is None or after is None or after - before <= limit.suspicious_rise.points(before):
         return None
-    return (
-        f"a rise from {show(before)} to {show(after)} is more than {limit.suspicious_rise}: it may "
-        "be real, or a fault in the rubric; audit the rubric first (`markscheme audit`), and look "
-        "at the items that moved"
+    return sentence(
+        "a rise from {before} to {after} is more than {limit}: it may be real, or a fault in the "
+        "rubric; audit the rubric first (`markscheme audit`), and look at the items that moved",
+        before=show(before),
+        after=show(after),
+        limit=limit.suspicious_rise,
     )

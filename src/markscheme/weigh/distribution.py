@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import number
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Group
 from markscheme.weigh.statistics import Sample, quantile, unseen_share, wilson
 from markscheme.weigh.summaries import Scale, groups_of
@@ -97,12 +98,12 @@ def describe(
 
 def _incomparable(past: Run, run: Run) -> str:
     for what, theirs, ours in (
-        ("rubric", past.rubric, run.rubric),
-        ("exam", past.exam, run.exam),
+        (sentence("another rubric"), past.rubric, run.rubric),
+        (sentence("another exam"), past.exam, run.exam),
     ):
         if theirs is None or theirs != ours:
-            return f"another {what}"
-    return "" if past.marks.complete else "incomplete"
+            return what
+    return "" if past.marks.complete else sentence("incomplete")
 
 
 def _point(scale: Scale, run: Run) -> Point:
@@ -127,14 +128,16 @@ def _estimate(means: Sequence[Fraction]) -> Estimate:
         return _proportion(sum(map(int, means)), len(means))
     sample = Sample.of(means)
     if sample is None:
-        return Estimate(mean=means[0], lower=None, upper=None, method="none: one item")
+        return Estimate(mean=means[0], lower=None, upper=None, method=sentence("none: one item"))
     if sample.standard_error:
         lower, upper = sample.interval(CONFIDENCE)
         lower, upper = max(0.0, lower), min(1.0, upper)
-        return Estimate(mean=sample.mean, lower=lower, upper=upper, method="Student's t")
+        return Estimate(mean=sample.mean, lower=lower, upper=upper, method=sentence("Student's t"))
     unseen = unseen_share(sample.n, (1 - CONFIDENCE) / 2)
     seen = (1 - unseen) * (number(sample.mean) or 0)
-    return Estimate(mean=sample.mean, lower=seen, upper=seen + unseen, method="all items equal")
+    return Estimate(
+        mean=sample.mean, lower=seen, upper=seen + unseen, method=sentence("all items equal")
+    )
 
 
 def _proportion(passed: int, n: int) -> Estimate:

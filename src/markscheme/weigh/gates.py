@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import ZERO, plain
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Level, Outcome
 from markscheme.weigh.baselines import baseline_outcome
 from markscheme.weigh.metrics import Case, named, told
@@ -74,9 +75,14 @@ def stranger(rubric: Rubric, exam: Exam, run: Run) -> str:
     """Say that the run is not one of this rubric and exam, where it is not."""
     axes, items = tuple(spec.name for spec in rubric), {item.id for item in exam.items}
     if run.rubric not in {None, rubric.fingerprint} or run.marks.axes != axes:
-        return f"the run was scored under another rubric than this `{rubric.name}`; score it anew"
+        return sentence(
+            "the run was scored under another rubric than this `{rubric}`; score it anew",
+            rubric=rubric.name,
+        )
     if run.exam not in {None, exam.fingerprint} or run.marks.items.keys() != items:
-        return f"the run is of another exam than this `{exam.name}`; score it anew"
+        return sentence(
+            "the run is of another exam than this `{exam}`; score it anew", exam=exam.name
+        )
     return ""
 
 
@@ -91,7 +97,7 @@ def _outcome(gate: Gate, case: Case) -> GateOutcome:
         return undecided(gate, seen.why)
     because = _compared(gate, seen.value, side)
     if side.margin < 0:
-        because += _remedy(seen.losses, -side.margin)
+        because = _remedied(because, seen.losses, -side.margin)
     return GateOutcome(
         gate=gate,
         outcome=Outcome.PASS if side.margin >= 0 else failure(gate),
@@ -115,23 +121,30 @@ def _nearest(gate: Gate, value: Fraction) -> _Side:
     """Return the limit that a value is nearest to, or furthest beyond."""
     sides = []
     if (low := gate.at_least) is not None:
-        words = ("is at least", "is below")
+        words = (
+            sentence("{what} {seen} is at least {limit}, {by}"),
+            sentence("{what} {seen} is below {limit}, {by}"),
+        )
         sides.append(_Side(limit=low, margin=value - Fraction(low), words=words))
     if (high := gate.at_most) is not None:
-        words = ("is at most", "is above")
+        words = (
+            sentence("{what} {seen} is at most {limit}, {by}"),
+            sentence("{what} {seen} is above {limit}, {by}"),
+        )
         sides.append(_Side(limit=high, margin=Fraction(high) - value, words=words))
     return min(sides, key=lambda side: side.margin)
 
 
 def _compared(gate: Gate, value: Fraction, side: _Side) -> str:
     """Say how a value stands to a limit."""
-    by = f"by {told(gate, abs(side.margin), ZERO)}" if side.margin else "exactly"
-    seen = f"{named(gate)} {told(gate, value, side.limit)}"
-    return f"{seen} {side.words[side.margin < 0]} {plain(side.limit)}, {by}"
+    margin = told(gate, abs(side.margin), ZERO)
+    by = sentence("by {margin}", margin=margin) if side.margin else sentence("exactly")
+    seen, limit = told(gate, value, side.limit), plain(side.limit)
+    return side.words[side.margin < 0].format(what=named(gate), seen=seen, limit=limit, by=by)
 
 
-def _remedy(losses: Sequence[ItemLoss], shortfall: Fraction) -> str:
-    """Say which items, mended, would meet the limit, where items can."""
+def _remedied(because: str, losses: Sequence[ItemLoss], shortfall: Fraction) -> str:
+    """Add which items, mended, would meet the limit, where items can."""
     gained, worst = Fraction(0), []
     for loss in losses:
         if gained >= shortfall:
@@ -139,28 +152,40 @@ def _remedy(losses: Sequence[ItemLoss], shortfall: Fraction) -> str:
         gained += loss.lost
         worst.append(loss.item)
     if gained < shortfall or not worst:
-        return ""
-    more = f" and {len(worst) - _NAMED:,} more" if len(worst) > _NAMED else ""
-    return f"; mending {', '.join(worst[:_NAMED])}{more} would meet it"
+        return because
+    items, more = ", ".join(worst[:_NAMED]), len(worst) - _NAMED
+    if more > 0:
+        return sentence(
+            "{because}; mending {items} and {n:,} more would meet it",
+            because=because,
+            items=items,
+            n=more,
+        )
+    return sentence("{because}; mending {items} would meet it", because=because, items=items)
 
 
 def _verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcome, str]:
     """Say what follows from all gates: a soft gate never blocks, and nothing judged is no pass."""
     hard = {found.gate.name: found.outcome for found in outcomes if found.gate.level is Level.HARD}
-    for outcome, words in ((Outcome.FAIL, "not met"), (Outcome.UNDECIDED, "undecided")):
+    for outcome, words in (
+        (Outcome.FAIL, sentence("not met: {gates}")),
+        (Outcome.UNDECIDED, sentence("undecided: {gates}")),
+    ):
         names = [name for name, found in hard.items() if found is outcome]
         if names:
-            return outcome, f"{words}: {', '.join(names)}"
+            return outcome, words.format(gates=", ".join(names))
     judged = [found for found in outcomes if found.outcome in _JUDGED]
     if not judged:
         return (
             Outcome.UNDECIDED,
-            "nothing was judged: no gate applies to this run, or none can tell",
+            sentence("nothing was judged: no gate applies to this run, or none can tell"),
         )
     if not complete:
-        return Outcome.UNDECIDED, "the run is incomplete"
+        return Outcome.UNDECIDED, sentence("the run is incomplete")
     warned = [found.gate.name for found in judged if found.outcome is Outcome.WARN]
-    return Outcome.PASS, f"met, with warnings: {', '.join(warned)}" if warned else "met"
+    if warned:
+        return Outcome.PASS, sentence("met, with warnings: {gates}", gates=", ".join(warned))
+    return Outcome.PASS, sentence("met")
 
 
 _JUDGED = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import ZERO, show_beside
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Frozen
 from markscheme.weigh.outcomes import ItemLoss
 from markscheme.weigh.summaries import Scale
@@ -47,7 +48,9 @@ class Case:
         wanted = gate.tags.items()
         items = [item.id for item in self.exam.items if wanted <= item.tags.items()]
         if not items:
-            return Observation(value=None, why=f"no item has the tags {_tags(gate)}")
+            return Observation(
+                value=None, why=sentence("no item has the tags {tags}", tags=_tags(gate))
+            )
         seen = _METRICS[gate.metric.partition("_")[0]](self, gate, items)
         worst = sorted(seen.losses, key=lambda loss: -loss.lost)
         return Observation(value=seen.value, why=seen.why, losses=tuple(worst))
@@ -57,7 +60,7 @@ class Case:
         return self.scale.totals(self.run.marks.counts(items))
 
 
-_NOTHING = Observation(value=None, why="nothing was scored")
+_NOTHING = Observation(value=None, why=sentence("nothing was scored"))
 
 
 def _score(case: Case, _: Gate, items: list[str]) -> Observation:
@@ -105,9 +108,16 @@ def _passed_of(attempts: Attempts, case: Case, items: list[str]) -> Observation:
     tried = {item: sum(counts[item].values()) for item in items}
     other = [item for item, count in tried.items() if count != attempts.of]
     if other:
-        more = f", {len(other) - 1:,} more differ" if len(other) > 1 else ""
-        told = f"{other[0]} has {tried[other[0]]:,}{more}"
-        return Observation(value=None, why=f"not every item has {attempts.of} attempts: {told}")
+        what = {"of": attempts.of, "item": other[0], "n": tried[other[0]]}
+        if len(other) == 1:
+            why = sentence("not every item has {of} attempts: {item} has {n:,}", **what)
+        else:
+            why = sentence(
+                "not every item has {of} attempts: {item} has {n:,}, {others:,} more differ",
+                **what,
+                others=len(other) - 1,
+            )
+        return Observation(value=None, why=why)
     scores = {
         item: [(case.scale.score(values) or ZERO, n) for values, n in counts[item].items()]
         for item in items
@@ -147,7 +157,7 @@ def _missing(case: Case, _gate: Gate, _items: list[str]) -> Observation:
 
 def _latency(case: Case, gate: Gate, _: list[str]) -> Observation:
     measures, which = case.run.measures, gate.metric.removeprefix("latency_")
-    lacking = _lacking("latency", measures.latencies, measures.answers)
+    lacking = _lacking(sentence("latency"), measures.latencies, measures.answers)
     if lacking:
         return Observation(value=None, why=lacking)
     percent = Fraction(100) if which == "max" else Fraction(which.removeprefix("p"))
@@ -156,7 +166,7 @@ def _latency(case: Case, gate: Gate, _: list[str]) -> Observation:
 
 def _cost(case: Case, gate: Gate, _: list[str]) -> Observation:
     cost, answers = case.run.measures.cost, case.run.measures.answers
-    lacking = _lacking("cost", cost.n, answers)
+    lacking = _lacking(sentence("cost"), cost.n, answers)
     if lacking:
         return Observation(value=None, why=lacking)
     return Observation(value=cost.sum if gate.metric == "cost" else cost.sum / answers)
@@ -189,29 +199,43 @@ def _lacking(what: str, known: int, answers: int) -> str:
     if known and known == answers:
         return ""
     if not known:
-        return f"no {what} was recorded"
-    return f"the {what} of {answers - known:,} of {answers:,} answers was not recorded"
+        return sentence("no {what} was recorded", what=what)
+    return sentence(
+        "the {what} of {n:,} of {of:,} answers was not recorded",
+        what=what,
+        n=answers - known,
+        of=answers,
+    )
 
 
 def named(gate: Gate) -> str:
     """Return what a gate looks at, in words."""
-    of = f" of {_tags(gate)}" if gate.tags else ""
+    what = _metric_named(gate)
+    return sentence("{what} of {tags}", what=what, tags=_tags(gate)) if gate.tags else what
+
+
+def _metric_named(gate: Gate) -> str:
     match gate.metric.partition("_"):
         case "axis", _, _:
-            return f"mean of `{gate.axis}`{of}"
+            return sentence("mean of `{axis}`", axis=gate.axis)
         case "passed", _, _ if gate.attempts:
-            k, n = gate.attempts.at_least, gate.attempts.of
-            return f"share of items that pass {k} of {n} attempts{of}"
+            tries = {"k": gate.attempts.at_least, "n": gate.attempts.of}
+            return sentence("share of items that pass {k} of {n} attempts", **tries)
         case "passed", _, _:
-            return f"share of items that pass{of}"
+            return sentence("share of items that pass")
         case "failures", _, _:
-            return f"number of `{gate.axis}` failures{of}"
+            return sentence("number of `{axis}` failures", axis=gate.axis)
         case "latency", _, which:
-            return f"{which} latency in ms"
-        case "errors" | "missing" as what, _, _:
-            return "number of errors" if what == "errors" else "number of missing items"
+            return sentence("{which} latency in ms", which=which)
+        case "errors", _, _:
+            return sentence("number of errors")
+        case "missing", _, _:
+            return sentence("number of missing items")
+        case "cost", _, _:
+            each = gate.metric != "cost"
+            return sentence("cost per answer") if each else sentence("cost")
         case _:
-            return f"{gate.metric.replace('_', ' ')}{of}"
+            return sentence("score")
 
 
 def _tags(gate: Gate) -> str:

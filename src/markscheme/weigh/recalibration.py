@@ -14,6 +14,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Exam, Level, Outcome, Rubric
 from markscheme.weigh.gates import judge
 from markscheme.weigh.marks import Marks
@@ -145,29 +146,44 @@ def recalibrate(
 def why_not_reusable(past: Past, new: Rubric) -> Iterator[str]:
     """Yield every reason why the cells of a run say nothing under the new rubric."""
     if past.run.rubric != past.rubric.fingerprint:
-        yield "the rubric it was scored under is not there any more as it was"
+        yield sentence("the rubric it was scored under is not there any more as it was")
     old_axes = {spec.name: spec for spec in past.rubric}
     new_axes = {spec.name: spec for spec in new}
     for name, spec in old_axes.items():
         if name in new_axes:
             yield from _differences(spec, new_axes[name])
         else:
-            yield f"the axis `{name}` is gone"
+            yield sentence("the axis `{axis}` is gone", axis=name)
     for name in new_axes:
         if name not in old_axes:
-            yield f"the axis `{name}` is new: its cells were never judged"
+            yield sentence("the axis `{axis}` is new: its cells were never judged", axis=name)
 
 
 def _differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
     if old.axis.kind != new.axis.kind:
-        yield f"the axis `{old.name}` was `{old.axis.kind}` and is `{new.axis.kind}`"
+        yield sentence(
+            "the axis `{axis}` was `{before}` and is `{after}`",
+            axis=old.name,
+            before=old.axis.kind,
+            after=new.axis.kind,
+        )
         return
     if old.axis.version != new.axis.version:
-        yield f"the axis `{old.name}` judges by version {new.axis.version} of its kind now"
+        yield sentence(
+            "the axis `{axis}` judges by version {version} of its kind now",
+            axis=old.name,
+            version=new.axis.version,
+        )
     for field in dataclasses.fields(old.axis):  # type: ignore[arg-type]
         was, now = (getattr(spec.axis, field.name) for spec in (old, new))
         if was != now:
-            yield f"`{field.name}` of the axis `{old.name}` was {was!r} and is {now!r}"
+            yield sentence(
+                "`{field}` of the axis `{axis}` was {before!r} and is {after!r}",
+                field=field.name,
+                axis=old.name,
+                before=was,
+                after=now,
+            )
 
 
 def reweighed(run: Run, new: Rubric) -> Run:
@@ -265,14 +281,19 @@ def _proposal(beside: Sequence[_Weighed], new: Rubric, baseline: Past | None) ->
         run = reweighed(baseline.run, new)
         if _may_be_baseline(run, judge(new, exam, run, detailed=False)):
             score = Scale(new).totals(run.marks.counts()).mean
-            because = f"it is the baseline now; under the new weights it scores {show(score)}"
+            because = sentence(
+                "it is the baseline now; under the new weights it scores {score}",
+                score=show(score),
+            )
             return Proposal(exam=exam.name, run=run.name, score=score, because=because)
     for one in reversed(beside):
         if _may_be_baseline(one.run, judge(new, exam, one.run, detailed=False)):
-            because = "it is the latest complete run that meets the gates of the new rubric"
+            because = sentence(
+                "it is the latest complete run that meets the gates of the new rubric"
+            )
             name = one.past.run.name
             return Proposal(exam=exam.name, run=name, score=one.after, because=because)
-    because = "no complete run meets the gates of the new rubric; score one that does"
+    because = sentence("no complete run meets the gates of the new rubric; score one that does")
     return Proposal(exam=exam.name, run=None, score=None, because=because)
 
 

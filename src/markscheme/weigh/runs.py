@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from markscheme.sentences import sentence
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures
 
@@ -24,10 +25,19 @@ class Run:
     subject: str | None = None
 
 
-def incomplete(marks: Marks, whose: str = "the run") -> str:
+def incomplete(marks: Marks, whose: str = "") -> str:
     """Say what a run lacks."""
+    whose = whose or sentence("the run")
     if not marks.answers:
-        return f"{whose} holds no answer; nothing was scored"
-    parts = {"missing": len(marks.missing), "unscored": marks.unscored, "bad rows": marks.errors}
-    lacks = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count)
-    return f"{whose} is incomplete ({lacks}); it can be judged when every item is scored"
+        return sentence("{whose} holds no answer; nothing was scored", whose=whose)
+    parts = {
+        sentence("{n:,} missing"): len(marks.missing),
+        sentence("{n:,} unscored"): marks.unscored,
+        sentence("{n:,} bad rows"): marks.errors,
+    }
+    lacks = ", ".join(what.format(n=count) for what, count in parts.items() if count)
+    return sentence(
+        "{whose} is incomplete ({lacks}); it can be judged when every item is scored",
+        whose=whose,
+        lacks=lacks,
+    )

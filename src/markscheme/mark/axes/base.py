@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.errors import shown
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     import polars as pl
+
+    from markscheme.mark.normalise import Step
+    from markscheme.transcript import Transcript
 
 EXCERPT = 60
 
@@ -64,8 +68,16 @@ class TextAxis(BaseAxis):
         cell = self.judge(response.text_of(self.reads), item)
         if self.reads is None or response.document is None or self.reads not in response.lacking:
             return cell
-        found = "missing" if self.reads not in response.document else "not text"
-        return _with_note(cell, f"the field `{self.reads}` is {found}, so the whole text was read")
+        what = {"reason": cell.reason, "field": self.reads}
+        if self.reads in response.document:
+            told = sentence(
+                "{reason} (the field `{field}` is not text, so the whole text was read)", **what
+            )
+        else:
+            told = sentence(
+                "{reason} (the field `{field}` is missing, so the whole text was read)", **what
+            )
+        return replace(cell, reason=told)
 
     def judge(self, text: str, item: Item) -> Cell:
         """Judge one text as the answer to one item."""
@@ -82,13 +94,21 @@ class TextAxis(BaseAxis):
         return pl.DataFrame([texts.alias("text"), items.alias("item")])
 
 
-def _with_note(cell: Cell, note: str) -> Cell:
-    return Cell(
-        status=cell.status,
-        value=cell.value,
-        reason=f"{cell.reason} ({note})",
-        near_miss=cell.near_miss,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceAxis(BaseAxis):
+    """An axis that judges what was done: it reads the transcript, and never the text."""
+
+    traces: ClassVar[bool] = True
+
+    def mark(self, response: Response, item: Item) -> Cell:
+        """Judge the transcript; without one there is nothing to look at."""
+        if response.transcript is None:
+            return Cell.abstained(sentence("there is no transcript of what was done"))
+        return self.trace(response.transcript, item)
+
+    def trace(self, transcript: Transcript, item: Item) -> Cell:
+        """Judge what was done for one item."""
+        raise NotImplementedError
 
 
 def text_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -114,6 +134,8 @@ def texts_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
                 yield f"{name}.{index}", said
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun: 1 word, 2 words."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def would_pass(reason: str, step: Step) -> str:
+    """Say which further step would have let the answer pass."""
+    return sentence(
+        "{reason}; it would pass if {condition}", reason=reason, condition=step.would_pass_if
+    )

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import BaseAxis, quoted
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item, Reading, Response
 
 if TYPE_CHECKING:
@@ -82,22 +83,30 @@ class JsonSchema(BaseAxis):
     def mark(self, response: Response, item: Item) -> Cell:  # noqa: ARG002 - same for every item
         """Give the first violations with their paths, or why the response is no object at all."""
         if response.reading is Reading.FENCED:
-            return Cell.missed("the JSON object stands in a code fence; the response must be bare")
+            return Cell.missed(
+                sentence("the JSON object stands in a code fence; the response must be bare")
+            )
         if response.document is None:
-            return Cell.missed(f"the response is no JSON object: {response.why}")
+            return Cell.missed(sentence("the response is no JSON object: {why}", why=response.why))
         try:
             violations = [_violation(error) for error in islice(self._errors(response), _SHOWN + 1)]
         except ValueError as error:  # too deep, a number too long, half a character
-            return Cell.missed(f"the object is too hard to hold to be checked: {error}")
+            return Cell.missed(
+                sentence("the object is too hard to hold to be checked: {why}", why=error)
+            )
         violations += [
-            f"{name}: an axis reads this field and does not find what it can read"
+            sentence(
+                "{field}: an axis reads this field and does not find what it can read", field=name
+            )
             for name in response.lacking
             if not any(f'"{name}"' in told or told.startswith(f"{name}:") for told in violations)
         ]
         if violations:
-            more = "; and more" if len(violations) > _SHOWN else ""
-            return Cell.missed("; ".join(violations[:_SHOWN]) + more)
-        return Cell.passed("conforms to the schema")
+            told = "; ".join(violations[:_SHOWN])
+            if len(violations) > _SHOWN:
+                told = sentence("{violations}; and more", violations=told)
+            return Cell.missed(told)
+        return Cell.passed(sentence("conforms to the schema"))
 
     def _errors(self, response: Response) -> Iterator[jsonschema_rs.ValidationError]:
         return iter(self._validator.iter_errors(response.document))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from markscheme.errors import shown
 from markscheme.exact import plain
 from markscheme.mark.axes.base import TextAxis, quoted
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class NumberWithin(TextAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse a tolerance that is neither a number from 0 on nor such a percentage."""
-        if _share(self.tolerance) is None:
+        if share_of(self.tolerance) is None:
             allowed = "a number from 0 on, or a percentage such as 2%"
             yield "tolerance", f"{shown(self.tolerance)} is no tolerance; {allowed}"
 
@@ -63,26 +64,40 @@ class NumberWithin(TextAxis):
         """Find the one number in the text and compare it."""
         numbers = _NUMBER.findall(text.replace("\N{MINUS SIGN}", "-"))
         if len(numbers) != 1:
-            count = "no number" if not numbers else f"{len(numbers)} numbers, not one"
-            return Cell.missed(f"{quoted(text)} holds {count}")
+            return Cell.missed(_not_one(quoted(text), len(numbers)))
         return self._compare(Decimal(numbers[0].replace(",", "")), item)
 
     def _compare(self, got: Decimal, item: Item) -> Cell:
         if abs(got.adjusted()) > _MAX_DIGITS or len(got.as_tuple().digits) > _MAX_DIGITS:
-            return Cell.missed(f"the number has more than {_MAX_DIGITS} digits")
+            return Cell.missed(sentence("the number has more than {n} digits", n=_MAX_DIGITS))
         expected = Decimal(item.expectations[self.expects])
-        share = _share(self.tolerance) or Fraction(0)
+        share = share_of(self.tolerance) or Fraction(0)
         relative = isinstance(self.tolerance, str)
         allowed = share * abs(Fraction(expected)) if relative else share
         away = abs(Fraction(got) - Fraction(expected))
-        told = f"{_told(got)} is {_told(away)} away from {_told(expected)}"
-        bound = f"{self.tolerance} allowed"
+        told = {
+            "got": _told(got),
+            "away": _told(away),
+            "expected": _told(expected),
+            "bound": self.tolerance,
+        }
         if away <= allowed:
-            return Cell.passed(f"{told}, {bound}")
-        return Cell.missed(f"{told}, only {bound}")
+            return Cell.passed(
+                sentence("{got} is {away} away from {expected}, {bound} allowed", **told)
+            )
+        return Cell.missed(
+            sentence("{got} is {away} away from {expected}, only {bound} allowed", **told)
+        )
 
 
-def _share(tolerance: Decimal | str) -> Fraction | None:
+def _not_one(got: str, numbers: int) -> str:
+    if not numbers:
+        return sentence("{got} holds no number", got=got)
+    return sentence("{got} holds {n} numbers, not one", got=got, n=numbers)
+
+
+def share_of(tolerance: Decimal | str) -> Fraction | None:
+    """Return a tolerance as a number or, of `2%`, as a share; `None` if it is none."""
     text = str(tolerance)
     number = text.removesuffix("%") if isinstance(tolerance, str) else text
     if isinstance(tolerance, str) and not re.fullmatch(r"[0-9]+(\.[0-9]+)?%", text):

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.errors import shown
-from markscheme.mark.axes.base import TextAxis, quoted, text_problems
+from markscheme.mark.axes.base import TextAxis, quoted, text_problems, would_pass
 from markscheme.mark.normalise import STEPS
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -51,11 +52,14 @@ class Pattern(TextAxis):
         pattern = item.expectations[self.expects] if self.pattern is None else self.pattern
         place = find(pattern, text)
         if place is not None:
-            return Cell.passed(f"matches {shown(pattern)} at character {place + 1}")
-        reason = f"{quoted(text)} does not match {shown(pattern)}"
+            where = {"pattern": shown(pattern), "place": place + 1}
+            return Cell.passed(sentence("matches {pattern} at character {place}", **where))
+        reason = sentence(
+            "{got} does not match {pattern}", got=quoted(text), pattern=shown(pattern)
+        )
         for step in STEPS.values():
             if find(pattern, step.apply(text)) is not None:
-                return Cell.missed(f"{reason}; it would pass if {step.would_pass_if}", step.name)
+                return Cell.missed(would_pass(reason, step), step.name)
         return Cell.missed(reason)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.mark.axes.base import TextAxis, counted
+from markscheme.mark.axes.base import TextAxis
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -64,10 +65,13 @@ class MaxWords(TextAxis):
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count, and how much it is over."""
         count = len(text.split())
-        told = f"{counted(count, 'word')}, at most {self.limit} allowed"
+        what = {"count": _counted(count, Unit.WORDS), "limit": self.limit}
         if count <= self.limit:
-            return Cell.passed(told)
-        return Cell.missed(f"{told}: {count - self.limit} too many")
+            return Cell.passed(sentence("{count}, at most {limit} allowed", **what))
+        over = count - self.limit
+        return Cell.missed(
+            sentence("{count}, at most {limit} allowed: {over} too many", **what, over=over)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,19 +96,32 @@ class Length(TextAxis):
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count and the bound that it crosses."""
         count = _count(text, self.unit)
-        told = counted(count, self.unit.removesuffix("s"))
-        if count < self.at_least:
-            return Cell.missed(f"{told}, at least {self.at_least} needed")
-        if self.at_most is not None and count > self.at_most:
-            return Cell.missed(f"{told}, at most {self.at_most} allowed")
-        return Cell.passed(f"{told}, within {self._bounds()}")
+        told, low, high = _counted(count, self.unit), self.at_least, self.at_most
+        if count < low:
+            return Cell.missed(sentence("{count}, at least {low} needed", count=told, low=low))
+        if high is None:
+            return Cell.passed(sentence("{count}, within {low} or more", count=told, low=low))
+        if count > high:
+            return Cell.missed(sentence("{count}, at most {limit} allowed", count=told, limit=high))
+        within = sentence("{count}, within {low} to {high}", count=told, low=low, high=high)
+        return Cell.passed(within)
 
-    def _bounds(self) -> str:
-        return (
-            f"{self.at_least} or more"
-            if self.at_most is None
-            else f"{self.at_least} to {self.at_most}"
-        )
+
+def _counted(count: int, unit: Unit) -> str:
+    """Return a count with its noun: 1 word, 2 words."""
+    match unit, count == 1:
+        case Unit.WORDS, True:
+            return sentence("{n} word", n=count)
+        case Unit.WORDS, False:
+            return sentence("{n} words", n=count)
+        case Unit.CHARACTERS, True:
+            return sentence("{n} character", n=count)
+        case Unit.CHARACTERS, False:
+            return sentence("{n} characters", n=count)
+        case _, True:
+            return sentence("{n} line", n=count)
+        case _:
+            return sentence("{n} lines", n=count)
 
 
 def _count(text: str, unit: Unit) -> int:

@@ -8,9 +8,16 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.mark.axes.base import TextAxis, quoted, text_problems, texts_problems
+from markscheme.mark.axes.base import (
+    TextAxis,
+    quoted,
+    text_problems,
+    texts_problems,
+    would_pass,
+)
 from markscheme.mark.normalise import DEFAULT_STEPS, Step, essence, further_steps, normalise
 from markscheme.read.composed import composed
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -93,20 +100,28 @@ class ContainsAll(ComparingAxis):
         normal, wanted = normalise(text, self.normalise), self._wanted(item)
         places = [_find(normal, entry, self.match) for entry in wanted]
         if min(places) >= 0:
-            return Cell.passed("found " + ", ".join(map(_found, wanted, places)))
+            found = ", ".join(map(_found, wanted, places))
+            return Cell.passed(sentence("found {places}", places=found))
         missing = [entry for entry, place in zip(wanted, places, strict=True) if place < 0]
         step = self._near_miss(normal, wanted, self._passes)
         if step is None:
             return Cell.missed(self._why_missed(text, normal, missing))
-        nearly = _nearly(normal, missing[0], step)
-        return Cell.missed(f"{nearly}; it would pass if {step.would_pass_if}", step.name)
+        return Cell.missed(would_pass(_nearly(normal, missing[0], step), step), step.name)
 
     def _why_missed(self, text: str, normal: str, missing: Sequence[str]) -> str:
+        entries, one, got = ", ".join(map(quoted, missing)), len(missing) == 1, quoted(text)
         if not normal:
-            return f"the text is empty; {_listed(missing)} expected"
+            if one:
+                return sentence("the text is empty; {entries} is expected", entries=entries)
+            return sentence("the text is empty; {entries} are expected", entries=entries)
         if all(entry in normal for entry in missing):
-            return f"{_listed(missing)} only part of a longer word in {quoted(text)}"
-        return f"{_listed(missing)} missing from {quoted(text)}"
+            what = {"entries": entries, "got": got}
+            if one:
+                return sentence("{entries} is only part of a longer word in {got}", **what)
+            return sentence("{entries} are only part of a longer word in {got}", **what)
+        if one:
+            return sentence("{entries} is missing from {got}", entries=entries, got=got)
+        return sentence("{entries} are missing from {got}", entries=entries, got=got)
 
     def _passes(self, text: str, wanted: Sequence[str]) -> bool:
         return all(_find(text, entry, self.match) >= 0 for entry in wanted)
@@ -123,12 +138,13 @@ class OneOf(ComparingAxis):
         """Say which text it equals, or how nearly."""
         normal, wanted = normalise(text, self.normalise), self._wanted(item)
         if normal in wanted:
-            return Cell.passed(f"{quoted(text)} equals {quoted(normal)}")
-        reason = f"{quoted(text)} is not {' or '.join(map(quoted, wanted))}"
+            equal = sentence("{got} equals {entry}", got=quoted(text), entry=quoted(normal))
+            return Cell.passed(equal)
+        reason = sentence("{got} is not {entries}", got=quoted(text), entries=_either(wanted))
         step = self._near_miss(normal, wanted, lambda got, entries: got in entries)
         if step is None:
             return Cell.missed(reason)
-        return Cell.missed(f"{reason}; it would pass if {step.would_pass_if}", step.name)
+        return Cell.missed(would_pass(reason, step), step.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,20 +184,24 @@ def _in_word(character: str) -> bool:
 
 
 def _found(entry: str, place: int) -> str:
-    return f"{quoted(entry)} at character {place + 1}"
+    return sentence("{entry} at character {place}", entry=quoted(entry), place=place + 1)
 
 
-def _listed(entries: Sequence[str]) -> str:
-    verb = "is" if len(entries) == 1 else "are"
-    return f"{', '.join(map(quoted, entries))} {verb}"
+def _either(entries: Sequence[str]) -> str:
+    told = quoted(entries[-1])
+    for entry in reversed(entries[:-1]):
+        told = sentence("{one} or {other}", one=quoted(entry), other=told)
+    return told
 
 
 def _nearly(text: str, entry: str, step: Step) -> str:
     """Say how the text differs from the entry, quoting the part that would match."""
     part = _matching_part(text, entry, step)
     if step.name == "ignore_accents" and entry != step.apply(entry) and part == step.apply(part):
-        return f"{quoted(part)} lacks the accent of {quoted(entry)}"
-    return f"{quoted(part)} differs from {quoted(entry)}"
+        return sentence(
+            "{part} lacks the accent of {entry}", part=quoted(part), entry=quoted(entry)
+        )
+    return sentence("{part} differs from {entry}", part=quoted(part), entry=quoted(entry))
 
 
 def _matching_part(text: str, entry: str, step: Step) -> str:

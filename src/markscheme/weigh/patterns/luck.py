@@ -1,0 +1,75 @@
+"""Luck: exact chances in whole numbers, and which questions could be answered at all."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from fractions import Fraction
+from itertools import accumulate
+from math import comb
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def drawn(hits: int, of: int, marked: int, among: int) -> Fraction:
+    """Return the chance that a draw of `of` holds at least `hits` of those that are marked.
+
+    Hypergeometric: `marked` of `among` things are marked, and every draw is as likely.
+    """
+    most = min(of, marked)
+    if hits > most:
+        return Fraction(0)
+    term = comb(marked, most) * comb(among - marked, of - most)
+    total = 0
+    for count in range(most, hits - 1, -1):
+        total += term
+        left = among - marked - of + count
+        term = term * count * left // ((marked - count + 1) * (of - count + 1))
+    return Fraction(total, comb(among, of))
+
+
+def tossed(hits: int, of: int, sides: int = 2) -> Fraction:
+    """Return the chance that at least `hits` of so many fair dice show one given side."""
+    if 2 * hits > of:
+        return Fraction(_ways(of - hits, of, 1, sides - 1), sides**of)
+    return 1 - Fraction(_ways(hits - 1, of, sides - 1, 1), sides**of)
+
+
+def _ways(most: int, of: int, one: int, other: int) -> int:
+    """Return the sum of the first terms of (one + other)^of, up to so many `other`."""
+    powers = [other**count for count in range(most + 1)]
+    return sum(comb(of, count) * one ** (of - count) * powers[count] for count in range(most + 1))
+
+
+def least(of: int, marked: int, among: int, enough: Fraction) -> Fraction:
+    """Return the smallest chance that `drawn` could ever give for these sizes.
+
+    That is when one of the two sets holds the other. Below `enough` it is only said to be below.
+    """
+    small, large = sorted((of, marked))
+    chance = Fraction(1)
+    for at in range(small):
+        chance *= Fraction(large - at, among - at)
+        if chance < enough:
+            break
+    return chance
+
+
+def answerable(least_of: Mapping[Fraction, int], level: Fraction) -> int:
+    """Return how many questions count when adjusting: those that could be answered at all.
+
+    The smallest chance that a question could ever give follows from the sizes of the groups; here
+    it is counted how many questions have which. One that stays above the adjusted level whatever
+    is seen cannot raise a false alarm, so it is no part of the family (Tarone 1990).
+    """
+    ordered = sorted(least_of)
+    ranks = [0, *accumulate(least_of[p] for p in ordered)]
+    low, high = 1, max(1, ranks[-1])
+    while low < high:
+        count = (low + high) // 2
+        if ranks[bisect_right(ordered, level / count)] <= count:
+            high = count
+        else:
+            low = count + 1
+    return low
