@@ -21,8 +21,9 @@ from hostile import HOSTILE
 from markscheme import load_exam, load_rubric, score
 from markscheme.history.judging import report_of_result
 from markscheme.library import answers_of_tutor
-from markscheme.tell.charts import short, step_of
+from markscheme.tell.charts import Mean, means, short, step_of
 from markscheme.tell.html import html
+from markscheme.tell.markdown import markdown
 from markscheme.tell.templates import page
 from markscheme.weigh.patterns import Pattern
 
@@ -243,6 +244,35 @@ def test_patterns_come_before_single_items(flawed: Report) -> None:
     assert 'href="#tag.tense=past-simple&amp;axis=spanish_gloss"' in first
 
 
+def test_markdown_names_the_patterns_too_with_no_markup_alive(flawed: Report) -> None:
+    text = markdown(replace(flawed, patterns=(FAULT,)))
+    assert "\\<b\\>" in text
+    assert "Debug why the tutor stops emitting Spanish." in text
+
+
+def test_many_axes_with_parts_of_points_and_many_tags_have_a_page(tmp_path: Path) -> None:
+    axes = [
+        {"name": f"axis-{at}-{'x' * 40}", "kind": "max_words", "weight": 0.1, "limit": at + 1}
+        for at in range(10)
+    ]
+    items = [
+        {
+            "id": f"i{at}",
+            "prompt": "p",
+            "tags": {f"t{tag}": f"v{at % (tag + 2)}" for tag in range(8)},
+        }
+        for at in range(40)
+    ]
+    for name, document in (("rubric", {"axes": axes}), ("exam", {"items": items})):
+        (tmp_path / f"{name}.yaml").write_text(json.dumps({name: "many", **document}))
+    rubric = load_rubric(tmp_path / "rubric.yaml")
+    answers = [{"item": f"i{at}", "output": "word " * (at % 12)} for at in range(40)]
+    result = score(rubric, load_exam(tmp_path / "exam.yaml", rubric=rubric), answers)
+    data = Parts(html(report_of_result(result, {}), "1")).data
+    assert len(data["axes"]) == 10
+    assert len(data["tags"]) == 8
+
+
 def test_every_chart_has_a_text_beside_it(flawed: Report) -> None:
     text = html(flawed, "1")
     charts = re.findall(r'<div class="chart[^"]*" role="group" aria-label="([^"]+)"', text)
@@ -258,6 +288,36 @@ def test_the_demo_writes_its_report_and_says_where(tmp_path: Path) -> None:
     assert str(file) in done.err
     assert "YOU GOED." in file.read_text(encoding="utf-8")
     assert "report" not in here("demo", "--no-report", "--no-store").err
+    for ending in ("md", "xml"):
+        other = tmp_path / f"demo.{ending}"
+        assert here("demo", "--report", other, "--no-store").code == 0
+        assert "capstone" in other.read_text(encoding="utf-8")
+
+
+def test_the_demo_runs_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "markscheme-demo.html").mkdir()
+    monkeypatch.chdir(tmp_path)
+    done = here("demo", "--no-store")
+    assert done.code == 0
+    assert "no report is written" in done.err
+    assert here("demo", "--no-store", "--report", "markscheme-demo.html").code == 2
+
+
+def test_the_trend_ends_with_the_run_that_is_reported(project: Project) -> None:
+    for outputs in ((FULL,) * 4, (FULL, FULL, FULL, WRONG), (WRONG,) * 4):
+        project.stored(*outputs)
+    file = project.folder / "r.html"
+    project.run("report", "latest~1", "-o", file)
+    text = file.read_text(encoding="utf-8")
+    assert "Score over the last 2 runs: 1.00 → 0.7625." in text
+
+
+def test_a_number_in_a_chart_is_told_as_it_is() -> None:
+    drawn = means([Mean(name="axis 1.23456", mean=0.979, lower=0.97123, upper=0.98456)])
+    assert ">0.979<" in drawn
+    assert ">axis 1.23456<" in drawn
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
 from markscheme.cli.options import format_option, no_store_option, store_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _REPORT = "markscheme-demo.html"
 _EPILOG = """\b
@@ -32,9 +36,7 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 @click.option(
     "--report",
     metavar="FILE",
-    default=_REPORT,
-    show_default=True,
-    help="Where the report is written: .html, .md or .xml.",
+    help=f"Where the report is written: .html, .md or .xml.  [default: {_REPORT}]",
 )
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @no_store_option
@@ -44,7 +46,7 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 def command(
     flawed: bool,
     model: bool,
-    report: str,
+    report: str | None,
     no_report: bool,
     no_store: bool,
     store: str | None,
@@ -55,18 +57,17 @@ def command(
         from markscheme.cli.run import examine_model
 
         return examine_model(flawed=flawed, store=store, skip=no_store, format_=format_)
-    from markscheme.cli.outputs import REPORTS, written
+    from markscheme.cli.outputs import written
     from markscheme.engines.scoring import Scoring
     from markscheme.history.judging import report_of_result
     from markscheme.history.recording import recording
     from markscheme.library import answers_of_tutor, load_exam, load_rubric
-    from markscheme.tell.files import check_destination
     from markscheme.tell.patterns import PatternPage
     from markscheme.tell.terminal import Page
     from markscheme.weigh.patterns import pattern_record
     from markscheme.weigh.records import gate_records
 
-    path = None if no_report else check_destination(report, (), suffixes=REPORTS)
+    path = None if no_report else _place(report)
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
     with recording(rubric, exam, where=store, skip=no_store) as recorder:
@@ -92,3 +93,18 @@ def command(
     if path is not None:
         click.echo(f"report written to {path}: open it in a browser", err=True)
     return EXIT_OF[found.gates.verdict.value]
+
+
+def _place(report: str | None) -> Path | None:
+    """Return where the report goes; a folder that cannot be written stops only who names it."""
+    from markscheme.cli.outputs import REPORTS
+    from markscheme.errors import UsageError
+    from markscheme.tell.files import check_destination
+
+    try:
+        return check_destination(report or _REPORT, (), suffixes=REPORTS)
+    except UsageError as error:
+        if report is not None:
+            raise
+        click.echo(f"no report is written: {error}", err=True)
+        return None

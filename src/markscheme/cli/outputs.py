@@ -102,7 +102,10 @@ REPORTS = tuple(_FORMATS)
 
 
 def _time_of(report: Report) -> datetime:
-    """Return when the run began; of a result file, when it was written."""
+    """Return when the run began; of a result file, when it was written; else it was just scored."""
     if report.stored is not None:
         return report.stored.started
-    return datetime.fromtimestamp(Path(report.past.run.name).stat().st_mtime, UTC)
+    file = Path(report.past.run.name)
+    return (
+        datetime.fromtimestamp(file.stat().st_mtime, UTC) if file.is_file() else datetime.now(UTC)
+    )

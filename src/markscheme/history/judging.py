@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Rubric
     from markscheme.weigh.distribution import Distribution
     from markscheme.weigh.results import Result
+    from markscheme.weigh.runs import Run
 
 _OPEN = sentence("the run is not finished: it is still being written, or its process was ended")
 
@@ -102,9 +103,17 @@ def whole_report(runs: Runs, judged: Judged) -> Report:
         return _report(judged, ())
     items = item_reports(found.past, rows_with_outputs(runs, found), every=True)
     past = found.past
-    history = history_of(runs, past) if found.stored or runs.has_store else []
-    known = describe(past.rubric, past.exam, past.run, history) if items else None
+    known = describe(past.rubric, past.exam, past.run, _before(runs, found)) if items else None
     return _report(judged, items, known)
+
+
+def _before(runs: Runs, found: Found) -> list[Run]:
+    """Return the last runs of the same rubric and exam, up to this one where it is stored."""
+    if found.stored is None:
+        return history_of(runs, found.past) if runs.has_store else []
+    history = history_of(runs, found.past)
+    names = [run.name for run in history]
+    return history[: names.index(found.name) + 1] if found.name in names else []
 
 
 def _report(

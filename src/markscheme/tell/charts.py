@@ -37,10 +37,11 @@ _CONFIG = {
         "titleFontWeight": "normal",
     },
 }
+_PADDING = {"left": 14, "top": 5, "right": 8, "bottom": 5}  # a reader's font may be wider
 _SHARE = {"domain": [0, 1], "nice": False}
 _LONGEST = 28
 _APART = 400  # so many bars have room for gaps between them
-_NOISE = re.compile(r"(\.\d\d)\d+")
+_NOISE = re.compile(r"(\.\d\d)\d+(?=[^<>]*>)")  # in attributes only
 _BARE = re.compile(
     r' (?:pointer-events="none"|opacity="1"|aria-hidden="true"|role="[^"]*"|aria-[a-z]+="[^"]*")'
 )
@@ -49,7 +50,8 @@ _PATH = re.compile(r'<path d="([^"]*)" fill="([^"]*)"/>')
 
 def drawn(spec: Mapping[str, Any]) -> Markup:
     """Return a Vega-Lite specification as SVG, without what a page does not need."""
-    text = orjson.dumps({**spec, "config": _CONFIG}).decode()  # read faster than a dict
+    whole = {"padding": _PADDING, **spec, "config": _CONFIG}
+    text = orjson.dumps(whole).decode()  # read faster than a dict
     svg = vl_convert.vegalite_to_svg(text, allowed_base_urls=[])
     bare = _NOISE.sub(r"\1", _BARE.sub("", svg)).replace("<svg ", '<svg aria-hidden="true" ', 1)
     return Markup(bare)  # noqa: S704 - made by Vega, which escapes every text
@@ -138,7 +140,7 @@ def stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
         {
             "width": 1000,
             "height": 196,
-            "padding": {"left": 5, "top": 5, "right": 5, "bottom": 22},
+            "padding": {**_PADDING, "bottom": 22},
             "layer": [
                 {"data": track, "mark": {"type": "rect", "color": TRACK}, "encoding": position},
                 {
@@ -279,22 +281,23 @@ def histogram(values: Mapping[float, int], limits: Sequence[Limit], title: str) 
             "encoding": {"x": x, "y": y},
         }
     ]
-    for row, limit in enumerate(limits):
+    for row, limit in enumerate(sorted(limits, key=lambda limit: limit.at)):
+        side = {"align": "left", "dx": 4} if row else {"align": "right", "dx": -4}
         line = {"values": [{"x": limit.at, "t": limit.label}]}
         rule = {"type": "rule", "color": limit.colour, "strokeWidth": 2, "strokeDash": [4, 3]}
-        text = {"type": "text", "align": "left", "dx": 4, "y": 8 + 15 * row, "color": INK}
+        text = {"type": "text", **side, "y": 8 + 15 * max(0, row - 1), "color": INK}
         layers.append({"data": line, "mark": rule, "encoding": {"x": at}})
         told = {"x": at, "text": {"field": "t"}}
         layers.append({"data": line, "mark": {**text, "fontSize": 12}, "encoding": told})
     return drawn({"width": 380, "height": 170, "layer": layers})
 
 
-def trend(runs: Sequence[str], lines: Mapping[str, Sequence[float]]) -> Markup:
+def trend(runs: Sequence[str], lines: Sequence[tuple[str, Sequence[float]]]) -> Markup:
     """Draw means over runs, the first line the strongest: the score, then each axis."""
-    labels, names = short(runs, 12), short(lines)
+    labels, names = short(runs, 12), short(name for name, _ in lines)
     values = [
         {"r": label, "v": value, "n": name, "first": name == names[0]}
-        for name, line in zip(names, lines.values(), strict=True)
+        for name, (_, line) in zip(names, lines, strict=True)
         for label, value in zip(labels, line, strict=True)
     ]
     x: dict[str, Any] = {"field": "r", "type": "ordinal", "sort": None, "title": None}

@@ -9,6 +9,7 @@ from markscheme.exact import number, plain, show
 from markscheme.tell import charts, colours
 from markscheme.tell.item_rows import link, status_word, tag_link
 from markscheme.tell.language import say, told
+from markscheme.tell.markdown import limit_of
 from markscheme.tell.reports import ItemStatus
 from markscheme.tell.verdicts import signed
 from markscheme.vocabulary import Level, Outcome
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.tell.reports import Report
-    from markscheme.vocabulary import Gate
     from markscheme.weigh.distribution import Estimate
     from markscheme.weigh.outcomes import BaselineReport, GateOutcome, ItemChange
     from markscheme.weigh.patterns import Pattern
@@ -78,7 +78,8 @@ def score(report: Report) -> dict[str, Any] | None:
     bounds = None
     if known.score.lower is not None and known.score.upper is not None:
         bounds = (known.score.lower, known.score.upper)
-    met = all(mean >= Fraction(str(limit.at)) for limit in limits[:1])
+    missed = {Outcome.FAIL, Outcome.WARN}
+    met = not any(found.outcome in missed for found in _on_score(report))
     return {
         "shown": show(mean),
         "interval": _interval(known.score),
@@ -98,17 +99,22 @@ def score(report: Report) -> dict[str, Any] | None:
     }
 
 
-def _score_limits(report: Report) -> Iterator[charts.Limit]:
+def _on_score(report: Report) -> Iterator[GateOutcome]:
+    """Yield the gates on the score of the whole run."""
     for found in report.gates.outcomes:
-        gate = found.gate
-        if gate.metric == "score" and not gate.axis and not gate.tags and gate.at_least is not None:
+        if found.gate.metric == "score" and not found.gate.axis and not found.gate.tags:
+            yield found
+
+
+def _score_limits(report: Report) -> Iterator[charts.Limit]:
+    for gate in (found.gate for found in _on_score(report)):
+        if gate.at_least is not None:
             label = say("{gate}: at least {limit}", gate=gate.name, limit=plain(gate.at_least))
-            hard = gate.level is Level.HARD
-            colour = colours.BAD if hard else colours.WARN
+            colour = colours.BAD if gate.level is Level.HARD else colours.WARN
             yield charts.Limit(at=float(gate.at_least), label=label, colour=colour)
-            if gate.target is not None:
-                told_ = say("target {limit}", limit=plain(gate.target))
-                yield charts.Limit(at=float(gate.target), label=told_, colour=colours.GOOD)
+        if gate.target is not None:
+            target = say("target {limit}", limit=plain(gate.target))
+            yield charts.Limit(at=float(gate.target), label=target, colour=colours.GOOD)
 
 
 def _interval(found: Estimate) -> str:
@@ -145,14 +151,6 @@ def _gate(found: GateOutcome) -> dict[str, str]:
         "margin": signed(found.margin),
         "because": told(found.because),
     }
-
-
-def limit_of(gate: Gate) -> str:
-    """Return the limit of a gate in short."""
-    if gate.baseline is not None:
-        return say("a drop of {drop}", drop=gate.baseline.max_drop)
-    limits = (("≥", gate.at_least), ("≤", gate.at_most))
-    return ", ".join(f"{sign} {plain(limit)}" for sign, limit in limits if limit is not None)
 
 
 def patterns(report: Report) -> list[dict[str, Any]]:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Group
     from markscheme.weigh.distribution import Estimate
 
-_GROUPS = 12
+_WORST = 12
 _PAIRS = 3
 _VALUES = 60
 _DRAWN = 16
 _POINTS = 2
+_ALMOST = Fraction(99, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,6 @@ class Figure:
     says: str
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
-    left_out: str = ""
 
 
 def axes(report: Report) -> list[dict[str, Any]]:
@@ -75,11 +75,13 @@ def bars(report: Report) -> Figure | None:
         for axis in axes(report)
         if axis["lost"]
     )
-    told_ = say("{full} of {n} items have full marks.", full=f"{full:,}", n=f"{len(values):,}")
+    says = [say("{full} of {n} items have full marks.", full=f"{full:,}", n=f"{len(values):,}")]
+    if lost:
+        says.append(say("Points are lost on {axes}.", axes=lost))
     return Figure(
         name=say("Items: weighted axis scores"),
         svg=charts.stacked_bars(values),
-        says=f"{told_} {say('Points are lost on {axes}.', axes=lost)}" if lost else told_,
+        says=" ".join(says),
     )
 
 
@@ -196,7 +198,8 @@ def _linked(pair: _Pair, row: str, column: str) -> tuple[str, str, int]:
     mean = pair.means.get((row, column))
     if mean is None:
         return "", "", -1
-    return *_graded(mean)[:1], tag_link({pair.down: row, pair.across: column}), _graded(mean)[1]
+    shown, step = _graded(mean)
+    return shown, tag_link({pair.down: row, pair.across: column}), step
 
 
 def _few(cells: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
@@ -229,7 +232,7 @@ def by_tag(report: Report) -> list[dict[str, Any]]:
 
 
 def _tag(tag: str, groups: Sequence[Group]) -> dict[str, Any]:
-    shown = groups[:_GROUPS]
+    shown = groups[:_WORST]
     more = len(groups) - len(shown)
     return {
         "tag": tag,
@@ -249,7 +252,9 @@ def _tag(tag: str, groups: Sequence[Group]) -> dict[str, Any]:
 
 
 def _graded(value: Fraction) -> tuple[str, int]:
-    return show(value, 2) if value != 1 else "1", charts.step_of(number(value) or 0.0)
+    """Return a mean with two places, and no 1 that is not one, with its step."""
+    shown = "1" if value == 1 else show(min(value, _ALMOST), 2)
+    return shown, charts.step_of(number(value) or 0.0)
 
 
 def latency(report: Report) -> Figure | None:
@@ -259,7 +264,7 @@ def latency(report: Report) -> Figure | None:
         return None
     median, slow = (measures.latency_percentile(Fraction(at)) for at in (50, 95))
     limits = [
-        charts.Limit(at=number(median) or 0.0, label=f"p50 {show(median, 0)}", colour=colours.INK)
+        charts.Limit(at=number(median) or 0.0, label=f"p50 {_ms(median)}", colour=colours.INK)
     ]
     for found in report.gates.outcomes:
         gate = found.gate
@@ -273,10 +278,14 @@ def latency(report: Report) -> Figure | None:
         says=say(
             "Of {n} answers half took at most {median} ms, and 95 % at most {slow} ms.",
             n=f"{measures.latencies:,}",
-            median=show(median, 1),
-            slow=show(slow, 1),
+            median=_ms(median),
+            slow=_ms(slow),
         ),
     )
+
+
+def _ms(value: Fraction | None) -> str:
+    return f"{number(value) or 0.0:,.1f}".removesuffix(".0")
 
 
 def trend(report: Report) -> Figure | None:
@@ -285,10 +294,10 @@ def trend(report: Report) -> Figure | None:
     if known is None or len(known.trend) < _POINTS:
         return None
     points = known.trend
-    lines = {
-        say("score"): [number(point.score) or 0.0 for point in points],
-        **{axis: [number(point.axes[axis]) or 0.0 for point in points] for axis in known.axes},
-    }
+    lines = [
+        (say("score"), [number(point.score) or 0.0 for point in points]),
+        *((axis, [number(point.axes[axis]) or 0.0 for point in points]) for axis in known.axes),
+    ]
     drifting = [
         say(
             "{axis} is trending down: {first} → {last}.",

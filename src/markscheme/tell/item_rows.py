@@ -202,8 +202,8 @@ class _Records:
         whole = "" if text is None else str(text)
         if len(whole) <= self._limit:
             return whole
-        more = len(whole) - self._limit
-        return f"{whole[: self._limit]}… {say('({n} more characters)', n=f'{more:,}')}"
+        more = say("({n} more characters)", n=f"{len(whole) - self._limit:,}")
+        return f"{whole[: self._limit]}… {more}"
 
 
 def _entries(expected: Any) -> list[str]:

@@ -81,14 +81,15 @@ def _gate(found: GateOutcome) -> str:
         f"{code(gate.name, cell=True)} ({told(LEVELS[gate.level])})",
         f"{_SIGNS[found.outcome]} {told(OUTCOMES[found.outcome])}",
         show(found.observed),
-        sentence(_limit(gate)),
+        sentence(limit_of(gate)),
         signed(found.margin),
         sentence(told(found.because)),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _limit(gate: Gate) -> str:
+def limit_of(gate: Gate) -> str:
+    """Return the limit of a gate in short."""
     if gate.baseline is not None:
         return say("a drop of {limit}", limit=gate.baseline.max_drop)
     limits = (("≥", gate.at_least), ("≤", gate.at_most))

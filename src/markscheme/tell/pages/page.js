@@ -255,7 +255,11 @@
     }
     opened().slice(0, 20).forEach((id) => found.append("open", id));
     const text = found.toString();
-    history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+    try {
+      history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+    } catch {
+      // Shown inside another page, this one may have no address of its own.
+    }
   };
   const draw = () => {
     const wanted = new URLSearchParams(controls.map((control) => [control.name, control.value]));
