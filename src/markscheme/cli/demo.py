@@ -32,6 +32,7 @@ def command(flawed: bool, no_store: bool, store: str | None, format_: str) -> Ex
     from markscheme.engines.scoring import Scoring
     from markscheme.history.recording import recording
     from markscheme.library import answers_of_tutor, load_exam, load_rubric
+    from markscheme.tell.language import say
     from markscheme.tell.patterns import PatternPage
     from markscheme.tell.terminal import Page
     from markscheme.weigh.patterns import find, pattern_record
@@ -57,5 +58,6 @@ def command(flawed: bool, no_store: bool, store: str | None, format_: str) -> Ex
         page.gates(report.outcomes)
         PatternPage().first(patterns)
         if not flawed:
-            click.echo("\nNext: `markscheme demo --flawed`, then `markscheme init my-exam`.")
+            next_ = say("Next: `markscheme demo --flawed`, then `markscheme init my-exam`.")
+            click.echo(f"\n{next_}")
     return EXIT_OF[report.verdict.value]

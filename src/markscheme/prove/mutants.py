@@ -15,6 +15,7 @@ from markscheme.mark.axes.text import ContainsAll, Match, OneOf
 from markscheme.mark.scoring import expectation_of
 from markscheme.prove.bent import AnyEntry, Waived
 from markscheme.prove.steps import proof_of_equality
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Axis, Frozen, Item, Rubric
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ def step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
 
 
 _OF_STEPS = {
-    Kind.DROP_STEP: "`{}` is left out",
-    Kind.DUPLICATE_STEP: "`{}` runs twice",
-    Kind.SWAP_STEPS: "`{}` change places",
+    Kind.DROP_STEP: sentence("`{steps}` is left out"),
+    Kind.DUPLICATE_STEP: sentence("`{steps}` runs twice"),
+    Kind.SWAP_STEPS: sentence("`{steps}` change places"),
 }
 
 
@@ -100,7 +101,7 @@ def _with_steps(
         rubric,
         spec,
         kind,
-        (label, _OF_STEPS[kind].format(label.replace("/", "` and `"))),
+        (label, _OF_STEPS[kind].format(steps=label.replace("/", "` and `"))),
         replace(axis, normalise=steps),
         _proof(axis, steps),
     )
@@ -111,7 +112,11 @@ def _proof(axis: Any, steps: tuple[str, ...]) -> str:
     proof = proof_of_equality(axis.normalise, steps)
     if not proof or type(axis) in AXES.values():
         return proof
-    return f"{proof}, if `{axis.kind}`, which is not built in, does with its steps what they say"
+    return sentence(
+        "{proof}, if `{kind}`, which is not built in, does with its steps what they say",
+        proof=proof,
+        kind=axis.kind,
+    )
 
 
 def _bent(
@@ -126,7 +131,7 @@ def _bent(
     return Mutant(
         kind=kind,
         name=f"{kind.value} {spec.name} {label}".strip(),
-        says=f"{spec.name}: {says}",
+        says=sentence("{axis}: {says}", axis=spec.name, says=says),
         rubric=with_axis(rubric, spec.name, axis),
         axes=(spec.name,),
         equivalent=equivalent,
@@ -143,26 +148,27 @@ def _matching(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     axis = spec.axis
     if not isinstance(axis, ContainsAll):
         return
-    told = ("any", "one of the entries is enough")
+    told = ("any", sentence("one of the entries is enough"))
     yield _bent(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
     for match, words in (
-        (Match.WORD, "an entry must stand as a whole word"),
-        (Match.SUBSTRING, "an entry may be part of a longer word"),
+        (Match.WORD, sentence("an entry must stand as a whole word")),
+        (Match.SUBSTRING, sentence("an entry may be part of a longer word")),
     ):
         if match is not axis.match:
             told = (match.value, words)
             yield _bent(rubric, spec, Kind.MATCH, told, replace(axis, match=match))
     whole = OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
-    yield _bent(rubric, spec, Kind.MATCH, ("whole", "the whole text must be an entry"), whole)
+    told = ("whole", sentence("the whole text must be an entry"))
+    yield _bent(rubric, spec, Kind.MATCH, told, whole)
 
 
 def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     if isinstance(spec.axis, JsonSchema):
-        told = ("object", "any object will do, whatever the schema says")
+        told = ("object", sentence("any object will do, whatever the schema says"))
         lax = replace(spec.axis, schema=Frozen())
         proof = _asks_no_more(rubric, spec.axis.schema) if type(spec.axis) is JsonSchema else ""
         yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
-        told = ("anything", "any response will do, also one that is no object")
+        told = ("anything", sentence("any response will do, also one that is no object"))
         yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
 
 
@@ -177,7 +183,9 @@ def _asks_no_more(rubric: Rubric, schema: Mapping[str, Any]) -> str:
         or any(kind != {"type": "string"} for kind in properties.values())
     ):
         return ""
-    return "the schema only asks for the texts that axes read, and the axis asks for those anyway"
+    return sentence(
+        "the schema only asks for the texts that axes read, and the axis asks for those anyway"
+    )
 
 
 def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
@@ -188,7 +196,9 @@ def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
         for moved in _steps_away(value):
             changed = replace(axis, **{field.name: moved})
             if not any(True for _ in changed.parameter_problems()):
-                told = f"`{field.name}` is {moved}, not {value}"
+                told = sentence(
+                    "`{field}` is {moved}, not {value}", field=field.name, moved=moved, value=value
+                )
                 yield _bent(rubric, spec, Kind.LIMIT, (f"{field.name}={moved}", told), changed)
 
 
@@ -231,7 +241,7 @@ def weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
                 yield Mutant(
                     kind=Kind.WEIGHT,
                     name=f"weight {spec.name}={plain(spec.weight + moved)}",
-                    says=f"weights: {told}",
+                    says=sentence("weights: {weights}", weights=told),
                     rubric=_reweighed(rubric, weights),
                 )
 
@@ -248,7 +258,9 @@ def _dropped(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
         axes=tuple(other for other in weighed if other.name != spec.name),
         gates=tuple(gate for gate in rubric.gates if gate.axis != spec.name),
     )
-    says = f"the axis `{spec.name}` is gone, `{heir.name}` has its weight"
+    says = sentence(
+        "the axis `{axis}` is gone, `{heir}` has its weight", axis=spec.name, heir=heir.name
+    )
     return Mutant(kind=Kind.DROP_AXIS, name=f"drop-axis {spec.name}", says=says, rubric=rest)
 
 
@@ -266,7 +278,12 @@ def expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Iterator[Mut
                 yield Mutant(
                     kind=Kind.DROP_EXPECTATION,
                     name=f"drop-expectation {item.id} {spec.name} {at}",
-                    says=f"{item.id}: {spec.name} no longer expects {entry!r}",
+                    says=sentence(
+                        "{item}: {axis} no longer expects {entry!r}",
+                        item=item.id,
+                        axis=spec.name,
+                        entry=entry,
+                    ),
                     rubric=rubric if rest else waived,
                     axes=(spec.name,),
                     item=replace(item, expectations=expectations),
@@ -281,5 +298,7 @@ def _implied(axis: Axis, entry: str, rest: tuple[str, ...]) -> str:
     wanted, others = axis.prepared((entry,))[0], axis.prepared(rest)
     for other in others:
         if wanted == other or (axis.match is Match.SUBSTRING and wanted in other):
-            return f"every text that holds {other!r} holds {wanted!r}"
+            return sentence(
+                "every text that holds {other!r} holds {wanted!r}", other=other, wanted=wanted
+            )
     return ""
