@@ -159,7 +159,7 @@ def test_a_cluster_of_identical_wrong_answers_is_quoted() -> None:
 
     found = answered(refuse)
     assert (found[0].kind, found[0].hits, found[0].of) == ("cluster", 27, 27)
-    assert "“Sorry, busy now.”" in found[0].sentence
+    assert '"Sorry, busy now."' in found[0].sentence
     assert set(found[0].items) == every_third
 
 

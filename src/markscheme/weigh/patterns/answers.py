@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from markscheme.mark.axes.base import quoted
 from markscheme.mark.scoring import expected_of, leading_axis
 from markscheme.sentences import sentence
 from markscheme.weigh.patterns.luck import tossed
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     Columns = dict[str | None, Column]
 
 _FEWEST = 3
-_EXCERPT = 60
 
 
 def clusters(reading: Reading) -> Iterator[Pattern]:
@@ -49,14 +49,13 @@ def clusters(reading: Reading) -> Iterator[Pattern]:
 def _cluster(reading: Reading, answer: str, luck: tuple[Fraction, int]) -> Pattern:
     wrong = reading.observed.wrong
     items = tuple(item for item in reading.names if wrong.get(item) == answer)
-    shown = answer if len(answer) <= _EXCERPT else f"{answer[:_EXCERPT]}…"
     return Pattern(
         kind="cluster",
         sentence=sentence(
-            "a cluster of identical wrong answers: {hits:,} of {of:,} are “{answer}”",
+            "a cluster of identical wrong answers: {hits:,} of {of:,} are {answer}",
             hits=len(items),
             of=len(wrong),
-            answer=shown,
+            answer=quoted(answer),
         ),
         action=sentence(
             "see where this answer comes from: a refusal, a fallback, or an error that is handed "
