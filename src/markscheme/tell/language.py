@@ -22,6 +22,26 @@ _FIELD = re.compile(r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}")
 _QUOTED = re.compile(r'"[^"]*"')
 _HIDDEN = 0xF0000  # private characters stand for what is not to be translated
 _NAME = re.compile(r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*")  # a number, a name, tags
+_NAMES = frozenset(
+    {
+        "baseline",
+        "exam",
+        "field",
+        "file",
+        "gate",
+        "gates",
+        "item",
+        "rubric",
+        "run",
+        "step",
+        "steps",
+        "subject",
+        "tag",
+        "tags",
+    }
+)  # fields that hold names, which are the same in every language
+_NUMBERS = frozenset({"n", "of", "seen", "limit", "place", "hits", "others", "rest", "over"})
+_SEPARATORS = ("; ", ", ")
 _WEAK = 8  # letters
 
 _spoken: ContextVar[str] = ContextVar("language", default="en")
@@ -89,31 +109,47 @@ def _translated(text: str, language: str) -> str | None:
     known = _catalogue(language).gettext(text)
     if known != text:
         return known
-    return _listed(text, language) or _unformatted(text, language)
+    return (
+        _unformatted(text, language, lists=True)
+        or _listed(text, language)
+        or _unformatted(text, language, lists=False)
+    )
 
 
 def _listed(text: str, language: str) -> str | None:
-    for separator in ("; ", ", "):
+    for separator in _SEPARATORS:
         parts = text.split(separator)
-        if len(parts) > 1:
+        if len(parts) > 1 and all(" " in part for part in parts):  # a single word may be a name
             told = [_translated(part, language) for part in parts]
             if None not in told:
                 return separator.join(filter(None, told))
     return None
 
 
-def _unformatted(text: str, language: str) -> str | None:
-    """Return a sentence in translation, the values that were put into it told in turn."""
+def _unformatted(text: str, language: str, *, lists: bool) -> str | None:
+    """Return a sentence in translation, the values that were put into it told in turn.
+
+    Sentences with a comma or semicolon of their own come before lists, the others after.
+    """
     for known in _templates(language):
-        found = known.pattern.fullmatch(text) if known.longest in text else None
+        if known.lists is not lists or known.longest not in text:
+            continue
+        found = known.pattern.fullmatch(text)
         if found is None:
             continue
         values = found.groupdict()
-        told = {name: _translated(value, language) for name, value in values.items()}
-        if known.weak and not all(told[name] or _NAME.fullmatch(values[name]) for name in told):
+        told = {
+            name: None if name in _NAMES else _translated(value, language)
+            for name, value in values.items()
+        }
+        if known.weak and not all(told[name] or _is_name(name, values[name]) for name in told):
             continue
         return known.translation.format(**{name: told[name] or values[name] for name in told})
     return None
+
+
+def _is_name(field: str, value: str) -> bool:
+    return field in _NAMES or _NAME.fullmatch(value) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +160,7 @@ class _Template:
     translation: str
     longest: str
     weak: bool
+    lists: bool
 
 
 @cache
@@ -148,7 +185,8 @@ def _template(text: str, translation: str) -> _Template:
     for field in _FIELD.finditer(text):
         name = field[1]
         parts.append(re.escape(text[end : field.start()]))
-        parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>.+?)")
+        value = r"\S+?" if name in _NUMBERS else ".+?"
+        parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{value})")
         seen.add(name)
         end = field.end()
     pattern = re.compile("".join((*parts, re.escape(text[end:]))), re.DOTALL)
@@ -159,4 +197,5 @@ def _template(text: str, translation: str) -> _Template:
         translation=_FIELD.sub(r"{\1}", translation),
         longest=max(first, *pieces, last, key=len),
         weak=sum(map(str.isalpha, _literals(text))) < _WEAK,
+        lists=any(separator in _literals(text) for separator in _SEPARATORS),
     )
