@@ -21,6 +21,7 @@ CATALOGUES = Path(__file__).parent / "catalogues"
 _FIELD = re.compile(r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}")
 _QUOTED = re.compile(r'"[^"]*"')
 _HIDDEN = 0xF0000  # private characters stand for what is not to be translated
+_LONGEST = 5_000  # characters
 _NAME = re.compile(r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*")  # a number, a name, tags
 _NAMES = frozenset(
     {
@@ -88,6 +89,8 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 @lru_cache(maxsize=16_384)
 def _retold(sentence: str, language: str) -> str:
     """Translate a sentence; what stands in quotation marks is foreign, and stays as it is."""
+    if len(sentence) > _LONGEST or max(sentence, default="") >= chr(_HIDDEN):
+        return sentence  # not one of ours
     foreign: list[str] = []
 
     def hide(found: re.Match[str]) -> str:
@@ -107,8 +110,8 @@ def _translated(text: str, language: str) -> str | None:
     if not text:
         return None
     known = _catalogue(language).gettext(text)
-    if known != text:
-        return known
+    if known != text or " " not in text:
+        return known if known != text else None
     return (
         _unformatted(text, language, lists=True)
         or _listed(text, language)
@@ -131,10 +134,8 @@ def _unformatted(text: str, language: str, *, lists: bool) -> str | None:
 
     Sentences with a comma or semicolon of their own come before lists, the others after.
     """
-    for known in _templates(language):
-        if known.lists is not lists or known.longest not in text:
-            continue
-        found = known.pattern.fullmatch(text)
+    for known in _templates(language, lists=lists):
+        found = known.pattern.fullmatch(text) if known.longest in text else None
         if found is None:
             continue
         values = found.groupdict()
@@ -160,20 +161,22 @@ class _Template:
     translation: str
     longest: str
     weak: bool
-    lists: bool
 
 
 @cache
-def _templates(language: str) -> tuple[_Template, ...]:
+def _templates(language: str, *, lists: bool) -> tuple[_Template, ...]:
     """Return what stored sentences look like, those with the most words of their own first."""
     catalogue = _catalogue(language)
     known: dict[object, str] = getattr(catalogue, "_catalog", {})  # plural forms are pairs
-    found = [
-        (_literals(text), _template(text, known[text]))
+    fitting = [
+        text
         for text in known
-        if isinstance(text, str) and _FIELD.search(text)
+        if isinstance(text, str)
+        and _FIELD.search(text)
+        and any(separator in _literals(text) for separator in _SEPARATORS) is lists
     ]
-    return tuple(template for words, template in sorted(found, key=lambda pair: -len(pair[0])))
+    ordered = sorted(fitting, key=lambda text: -len(_literals(text)))
+    return tuple(_template(text, known[text]) for text in ordered)
 
 
 def _literals(template: str) -> str:
@@ -197,5 +200,4 @@ def _template(text: str, translation: str) -> _Template:
         translation=_FIELD.sub(r"{\1}", translation),
         longest=max(first, *pieces, last, key=len),
         weak=sum(map(str.isalpha, _literals(text))) < _WEAK,
-        lists=any(separator in _literals(text) for separator in _SEPARATORS),
     )
