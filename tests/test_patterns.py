@@ -254,6 +254,12 @@ def test_several_attempts_at_an_item_count_as_one_item() -> None:
     assert once == often
 
 
+def test_a_fault_that_shows_in_some_of_the_attempts_is_found() -> None:
+    right, wrong = run_of({}).marks, run_of({item: {"spanish_gloss"} for item in PAST}).marks
+    found = find(RUBRIC, EXAM, bare(right.merged(right).merged(wrong)))
+    assert [(one.kind, one.items) for one in found] == [("within", PAST)]
+
+
 def test_the_patterns_of_a_stored_run_and_of_its_result_file_are_the_same(tmp_path: Path) -> None:
     store = tmp_path / "store.db"
     assert here("demo", "--flawed", "--store", store).code == 1

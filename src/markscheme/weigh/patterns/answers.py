@@ -48,7 +48,8 @@ def clusters(reading: Reading) -> Iterator[Pattern]:
 
 def _cluster(reading: Reading, answer: str, luck: tuple[Fraction, int]) -> Pattern:
     wrong = reading.observed.wrong
-    items = tuple(item for item in reading.names if wrong.get(item) == answer)
+    positions = [at for at, item in enumerate(reading.names) if wrong.get(item) == answer]
+    items = reading.items(positions)
     return Pattern(
         kind="cluster",
         sentence=sentence(
@@ -67,7 +68,7 @@ def _cluster(reading: Reading, answer: str, luck: tuple[Fraction, int]) -> Patte
         of=len(wrong),
         p=luck[0],
         evidence=(chance(*luck),),
-        lost=reading.lost(reading.leading, len(items)),
+        lost=reading.lost(reading.leading, positions),
     )
 
 
@@ -123,7 +124,7 @@ def _near(reading: Reading, axis: str, step: str, items: set[int]) -> Pattern:
         hits=len(names),
         of=of,
         evidence=(sentence("the near miss proves it: with `{step}` it would pass", step=step),),
-        lost=reading.lost(axis, len(names)),
+        lost=reading.lost(axis, items),
     )
 
 
@@ -155,5 +156,5 @@ def _alone(reading: Reading, columns: Columns, proven: set[int]) -> Iterator[Pat
         of=of,
         p=p,
         evidence=(chance(p, 1),),
-        lost=sum((reading.lost(axis, 1) for axis in axes), Fraction(0)),
+        lost=sum((reading.lost(axis, items) for axis in axes), Fraction(0)),
     )
