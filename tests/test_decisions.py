@@ -372,7 +372,7 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
 
 def test_a_rubric_without_axes_scores_nothing() -> None:
     with pytest.raises(UsageError, match="has no axes"):
-        score("context-agent", "capstone", [])
+        score(LITERAL, "capstone", [])
 
 
 def test_the_fingerprint_knows_the_rules_and_the_table(tmp_path: Path) -> None:

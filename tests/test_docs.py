@@ -53,7 +53,7 @@ def test_every_axis_has_a_section_that_names_its_parameters() -> None:
     text = (ROOT / "docs" / "axes.md").read_text(encoding="utf-8")
     sections = {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
     for kind, axis in AXES.items():
-        fields = set(axis.__dataclass_fields__) - {"kind", "version", "accepts", "reads"}  # type: ignore[attr-defined]
+        fields = set(axis.__dataclass_fields__) - {"kind", "version", "accepts", "reads", "traces"}  # type: ignore[attr-defined]
         for name in fields:
             assert f"`{name}`" in sections[kind], f"{kind} does not say what `{name}` is"
 
@@ -148,6 +148,7 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
         "markscheme",
         "markscheme.library",
         "markscheme.ask.tutor",
+        "markscheme.history.examining",
         "markscheme.mark.axes.base",
         "markscheme.mark.normalise",
         "markscheme.mark.responses",

@@ -62,11 +62,13 @@ def test_the_public_names_are_exactly_these() -> None:
     functions = {name for name in names if name[0].islower()}
     assert functions == {
         "audit",
+        "compare",
         "gate",
         "lint",
         "load_exam",
         "load_rubric",
         "read_transcript",
+        "run",
         "score",
         "verify",
     }

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
         Problem,
         UsageError,
     )
+    from markscheme.history.examining import run
     from markscheme.history.judging import gate
     from markscheme.library import (
         audit,
+        compare,
         lint,
         load_exam,
         load_rubric,
@@ -59,14 +61,27 @@ if TYPE_CHECKING:
         Gate,
         Item,
         Level,
+        NoteAxis,
         Outcome,
+        Rating,
         Reading,
         Response,
         RowError,
         Rubric,
+        ScaleAxis,
         Status,
         SubjectSummary,
         Summary,
+    )
+    from markscheme.weigh.comparison import (
+        Aggregate,
+        CheckSummary,
+        Comparison,
+        MetricSummary,
+        Observed,
+        Query,
+        Ruling,
+        Sides,
     )
     from markscheme.weigh.marks import Marks
     from markscheme.weigh.measures import Measures
@@ -88,15 +103,20 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
+    "history.examining": "run",
     "history.judging": "gate",
-    "library": "audit lint load_exam load_rubric read_transcript score verify",
+    "library": "audit compare lint load_exam load_rubric read_transcript score verify",
     "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
     "prove.audit": "AuditReport",
     "prove.findings": "LintFinding LintReport Severity",
     "verdicts": "DecisionTable VerdictRules",
     "vocabulary": (
         "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
-        "Outcome Reading Response RowError Rubric Status SubjectSummary Summary"
+        "NoteAxis Outcome Rating Reading Response RowError Rubric ScaleAxis Status SubjectSummary "
+        "Summary"
+    ),
+    "weigh.comparison": (
+        "Aggregate CheckSummary Comparison MetricSummary Observed Query Ruling Sides"
     ),
     "weigh.marks": "Marks",
     "weigh.measures": "Measures",
@@ -124,6 +144,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Aggregate",
     "Allowance",
     "Answer",
     "AnswersError",
@@ -138,6 +159,8 @@ __all__ = [
     "Call",
     "CallStatus",
     "Cell",
+    "CheckSummary",
+    "Comparison",
     "DecisionTable",
     "Dispatch",
     "DocumentError",
@@ -157,18 +180,26 @@ __all__ = [
     "Marks",
     "MarkschemeError",
     "Measures",
+    "MetricSummary",
     "Mutation",
     "NonInferiority",
+    "NoteAxis",
+    "Observed",
     "Outcome",
     "Problem",
     "Prompt",
+    "Query",
+    "Rating",
     "Reading",
     "Response",
     "Result",
     "RowError",
     "Rubric",
+    "Ruling",
     "Run",
+    "ScaleAxis",
     "Severity",
+    "Sides",
     "Status",
     "SubjectSummary",
     "Summary",
@@ -179,11 +210,13 @@ __all__ = [
     "Verification",
     "__version__",
     "audit",
+    "compare",
     "gate",
     "lint",
     "load_exam",
     "load_rubric",
     "read_transcript",
+    "run",
     "score",
     "verify",
 ]

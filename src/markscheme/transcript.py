@@ -6,15 +6,14 @@ a transcript of its own, or an attempt to change something. What a log does not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from markscheme.vocabulary import Frozen
-
 MAIN = "main"
+NO_RESULT = "a call has no result"
 
 
 class CallStatus(StrEnum):
@@ -43,7 +42,7 @@ class Call:
     seconds: Decimal | None = None
     paths: tuple[str, ...] = ()
     command: str | None = None
-    arguments: Mapping[str, str] = field(default_factory=Frozen)
+    arguments: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,3 +128,15 @@ class Transcript:
     def complete(self) -> bool:
         """Whether the log holds everything up to an answer."""
         return not self.gaps
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why there may have been more than it says; a call without a result hides nothing."""
+        return tuple(gap for gap in self.gaps if gap != NO_RESULT)
+
+    def agents(self) -> Iterator[Transcript]:
+        """Yield the transcript of the agent itself, then those of its sub-agents, all of them."""
+        yield self
+        for inner in self.subagents:
+            if not inner.internal:
+                yield from inner.agents()

@@ -13,13 +13,14 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
+from markscheme.transcript import Transcript
 from markscheme.verdicts import DecisionTable, VerdictRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Frozen(dict[str, Any]):
+class Frozen(dict[Any, Any]):
     """A mapping that cannot be changed, and that has a hash. `Frozen.of` freezes what is inside."""
 
     __slots__ = ()
@@ -142,7 +143,8 @@ class Response:
 
     `why` says why it is not an object; `lacking` names the fields that axes read and that the
     object does not have as text, so that those axes read the whole text instead; `numbers` holds
-    the exact value of fields that axes read as numbers.
+    the exact value of fields that axes read as numbers. `transcript` says what was done for the
+    answer, where it comes from an agent's log.
     """
 
     reading: Reading
@@ -151,6 +153,7 @@ class Response:
     why: str = ""
     lacking: tuple[str, ...] = ()
     numbers: Mapping[str, Decimal] = field(default_factory=Frozen)
+    transcript: Transcript | None = None
 
     def text_of(self, name: str | None) -> str:
         """Return the text field `name`, or the whole text where there is no such text field."""
@@ -223,11 +226,67 @@ class Axis(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisSpec:
-    """An axis as a rubric uses it: under a name, with a weight."""
+    """An axis as a rubric uses it: under a name, with a weight.
+
+    Where a rubric gives no weights, all its axes count alike: a weight is then the fraction 1/n.
+    """
 
     name: str
-    weight: Decimal
+    weight: Decimal | Fraction
     axis: Axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleAxis:
+    """An axis that people rate and nothing marks: whole numbers, each with its anchor.
+
+    It has no weight: the average of a variant is the plain mean of its scales.
+    """
+
+    name: str
+    question: str
+    anchors: Mapping[int, str]
+    title: str = ""
+
+    @property
+    def lowest(self) -> int:
+        """The lowest score that can be given."""
+        return min(self.anchors)
+
+    @property
+    def highest(self) -> int:
+        """The highest score that can be given."""
+        return max(self.anchors)
+
+    @property
+    def label(self) -> str:
+        """The name, with the title where there is one."""
+        return f"{self.name} {self.title}".rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteAxis:
+    """What a rater says in words: it has no score and decides nothing."""
+
+    name: str
+    question: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """One person's or judge's score of one axis on one answer; no score where it is a note only.
+
+    `line` is where it stands in its file.
+    """
+
+    item: str
+    variant: str
+    rater: str
+    axis: str
+    score: int | None
+    note: str = ""
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,7 +355,8 @@ class Gate:
 class Rubric:
     """Axes with weights that sum to exactly 1, and the gates on what they add up to.
 
-    For comparisons it may have verdict rules and a decision table, and then it may lack axes.
+    For comparisons it may have scales that people rate, notes, verdict rules and a decision table,
+    and then it may lack axes that are marked.
 
     An item passes when its mean over its attempts is at least `pass_mark`, which like the gates
     changes no score. `source` is the text it was read from.
@@ -312,6 +372,8 @@ class Rubric:
     source: str = field(default="", compare=False, repr=False)
     verdict_rules: VerdictRules | None = None
     decision_table: DecisionTable | None = None
+    scales: tuple[ScaleAxis, ...] = ()
+    notes: tuple[NoteAxis, ...] = ()
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)

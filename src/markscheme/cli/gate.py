@@ -66,13 +66,15 @@ def command(
     from markscheme.history.patterns import with_patterns
     from markscheme.history.runs import Context, Runs
     from markscheme.tell.verdicts import VerdictPage
+    from markscheme.vocabulary import Outcome
 
     inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
     outputs = Outputs.checked(junit=junit, markdown=markdown, inputs=inputs)
     with Runs(store, Context(rubric=rubric, exams=exams, subject=subject)) as runs:
         judged = judge_run(runs, runs.find(run), baseline)
         report = report_on(runs, judged, reasons=outputs.reasons)
-        report = with_patterns(runs, judged, report, answers=outputs.reasons)
+        if report.gates.verdict is not Outcome.PASS:
+            report = with_patterns(runs, judged, report, answers=outputs.reasons)
         unrecorded = record_outcomes(runs, judged)
     outputs.write(report)
     if format_ == "json":

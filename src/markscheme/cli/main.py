@@ -21,8 +21,12 @@ from markscheme.cli.exits import Exit, report_bug
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
     "init": "Write a small working project to start from.",
+    "run": "Ask a live subject, score its answers, store the run.",
     "score": "Score recorded answers and explain every point.",
     "gate": "Judge a run by the gates of its rubric: may it ship?",
+    "rate": "Rate answers at the terminal, blind and in random order.",
+    "compare": "Compare two variants: may the cheaper one replace the other?",
+    "report": "Write a run as one HTML page, as Markdown or as JUnit.",
     "runs": "List the stored runs.",
     "show": "Show one stored run.",
     "baseline": "Set or show the run that new ones are held against.",

@@ -1,4 +1,4 @@
-"""What `markscheme gate` writes beside its page: files for CI, and what GitHub Actions shows."""
+"""Reports as files: HTML, Markdown and JUnit by ending, and what GitHub Actions shows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import click
+
+from markscheme import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,13 +53,9 @@ class Outputs:
         from markscheme.tell.files import add_to, write_whole
 
         if self.junit:
-            from markscheme.tell.junit import junit
-
-            write_whole(self.junit, junit(report, _time_of(report)))
+            write_whole(self.junit, _junit(report))
         if self.markdown or self.summary:
-            from markscheme.tell.markdown import markdown
-
-            text = markdown(report).encode()
+            text = _markdown(report)
             if self.markdown:
                 write_whole(self.markdown, text)
             if self.summary:
@@ -70,6 +68,37 @@ class Outputs:
         if self.annotations:
             for line in annotation_lines(report):
                 click.echo(line, err=err)
+
+
+def written(path: Path, report: Report) -> int:
+    """Write a report in the format of the file's ending; return how many bytes it has."""
+    from markscheme.tell.files import write_whole
+
+    content = _FORMATS[path.suffix.lower()](report)
+    write_whole(path, content)
+    return len(content)
+
+
+def _html(report: Report) -> bytes:
+    from markscheme.tell.html import html
+
+    return html(report, __version__).encode()
+
+
+def _markdown(report: Report) -> bytes:
+    from markscheme.tell.markdown import markdown
+
+    return markdown(report).encode()
+
+
+def _junit(report: Report) -> bytes:
+    from markscheme.tell.junit import junit
+
+    return junit(report, _time_of(report))
+
+
+_FORMATS = {".html": _html, ".md": _markdown, ".xml": _junit}
+REPORTS = tuple(_FORMATS)
 
 
 def _time_of(report: Report) -> datetime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from markscheme.engines.local import Local
+    from markscheme.engines.logs import FromLogs
     from markscheme.engines.on_ray import OnRay
     from markscheme.history.recording import Recorder
 
@@ -32,8 +34,9 @@ Example:
   markscheme score -r tutor-capstone -e capstone -a answers.jsonl -o breakdown.parquet
 
 Answers are rows with `item` and `output`, and optionally `subject`, `attempt`, `latency_ms`,
-`tokens_in`, `tokens_out`, `cost`. The exit code is 0 when every item was scored and 4 when
-something is missing or failed; a score judges nothing."""
+`tokens_in`, `tokens_out`, `cost`. With --logs they are the sessions of an agent, one log for each
+item and variant, such as haiku/TQ-1.jsonl or TQ-1.haiku.jsonl. The exit code is 0 when every item
+was scored and 4 when something is missing or failed; a score judges nothing."""
 
 
 @click.command(name="score", epilog=_EPILOG)
@@ -42,9 +45,21 @@ something is missing or failed; a score judges nothing."""
 @click.option(
     "--answers",
     "-a",
-    required=True,
     metavar="FILE|FOLDER|-",
     help="Recorded answers: .jsonl, .parquet, .csv, a folder of the first two, or - for stdin.",
+)
+@click.option(
+    "--logs",
+    metavar="FOLDER",
+    help="Session logs of an agent as the answers: what was said, and what was done.",
+)
+@click.option(
+    "--log-map",
+    metavar="FILE",
+    help="Which log is which: .csv, .jsonl or .yaml with log, item, variant, attempt.",
+)
+@click.option(
+    "--log-format", metavar="NAME", help="Read the logs as this format, whatever they look like."
 )
 @click.option(
     "--output",
@@ -78,7 +93,10 @@ something is missing or failed; a score judges nothing."""
 def command(
     rubric: str,
     exams: tuple[str, ...],
-    answers: str,
+    answers: str | None,
+    logs: str | None,
+    log_map: str | None,
+    log_format: str | None,
     output: str | None,
     engine: str,
     ray_address: str | None,
@@ -93,35 +111,61 @@ def command(
     from markscheme.library import load_exam, load_rubric
     from markscheme.tell.files import check_destination, check_folder
 
+    source = _source(answers, logs, beside=log_map or log_format, engine=engine)
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")
     if engine == "ray" and output is None:
         raise UsageError("--engine ray writes its rows to a folder; name one with -o FOLDER")
     destination = None
     if output is not None:
-        inputs = (rubric, answers, *exams)
+        inputs = (rubric, source, *exams)
         ray = engine == "ray"
         destination = check_folder(output) if ray else check_destination(output, inputs)
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
 
     def recording() -> AbstractContextManager[Recorder | None]:
+        if no_store and tag is None:
+            return nullcontext()
         from markscheme.history.recording import recording as opened
 
-        return opened(loaded, exam, answers, tag=tag, where=store, skip=no_store)
+        return opened(loaded, exam, source, tag=tag, where=store, skip=no_store)
 
+    if logs is not None:
+        from markscheme.engines.logs import FromLogs
+        from markscheme.read.logs import read_logs
+
+        found = read_logs(logs, exam.items, mapping=log_map, log_format=log_format)
+        return _score_here(FromLogs(loaded, exam, found, logs), destination, recording, format_)
     if engine == "ray" and destination is not None:
         from markscheme.engines.on_ray import OnRay
 
-        cluster = OnRay(loaded, exam, answers, address=ray_address, workers=workers)
+        cluster = OnRay(loaded, exam, source, address=ray_address, workers=workers)
         return _score_on_ray(cluster, destination, recording, format_)
-    with Local(loaded, exam, answers, workers, outputs=not no_store) as here:
+    with Local(loaded, exam, source, workers, outputs=not no_store) as here:
         return _score_here(here, destination, recording, format_)
 
 
+def _source(answers: str | None, logs: str | None, *, beside: str | None, engine: str) -> str:
+    """Return where the answers come from, which is one place."""
+    if answers is not None and logs is not None:
+        raise UsageError("--answers and --logs are two ways to give the answers; choose one")
+    if logs is None and beside is not None:
+        raise UsageError("--log-map and --log-format go with --logs")
+    if logs is not None and engine == "ray":
+        raise UsageError("--logs are scored on this machine; leave out --engine ray")
+    source = logs if answers is None else answers
+    if source is None:
+        raise UsageError(
+            "no answers: give recorded ones with --answers, or session logs with --logs"
+        )
+    return source
+
+
 def _score_here(
-    engine: Local, destination: Path | None, recording: Recording, format_: str
+    engine: Local | FromLogs, destination: Path | None, recording: Recording, format_: str
 ) -> Exit:
+    from markscheme.engines.logs import FromLogs
     from markscheme.engines.scoring import Scoring
     from markscheme.tell.files import drain, passing_json, write_frames
     from markscheme.tell.progress import watched
@@ -133,6 +177,7 @@ def _score_here(
             engine.rubric,
             engine.exam,
             files=engine.is_folder,
+            logs=isinstance(engine, FromLogs),
             keep=recorder.keep if recorder else None,
         )
         frames = scoring.frames(watched(engine.stretches(scoring), str(engine.answers)))

@@ -16,12 +16,14 @@ from markscheme.mark.frames import Frames
 from markscheme.mark.scoring import check_exam
 from markscheme.read.answers import Ledger, read_answers, read_rows
 from markscheme.weigh.aggregate import Tally
+from markscheme.weigh.operations import Operations
 from markscheme.weigh.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from markscheme.read.answers import AnswerBatch, Attempts
+    from markscheme.read.logs import Logs
     from markscheme.vocabulary import Answer, Exam, RowError, Rubric
 
     Keep = Callable[[pl.Series, pl.DataFrame], None]
@@ -38,7 +40,13 @@ class Scoring:
     """
 
     def __init__(
-        self, rubric: Rubric, exam: Exam, *, files: bool = False, keep: Keep | None = None
+        self,
+        rubric: Rubric,
+        exam: Exam,
+        *,
+        files: bool = False,
+        logs: bool = False,
+        keep: Keep | None = None,
     ) -> None:
         check_exam(rubric, exam)
         self._keep = keep
@@ -48,7 +56,8 @@ class Scoring:
         self.errors: list[RowError] = []
         self.ledger = Ledger()
         self.scorer = Scorer(rubric, exam, outputs=keep is not None)
-        self.rows = Frames(rubric, exam, files=files)
+        self.rows = Frames(rubric, exam, files=files, logs=logs)
+        self.operations = Operations(exam)
         self._path: Path | None = None
         self._before = 0
 
@@ -62,6 +71,11 @@ class Scoring:
     ) -> Iterator[Stretch]:
         """Score answers as they are read: a file, the standard input, or rows in memory."""
         return map(self.marked, self.batches(answers, fields=self.scorer.fields))
+
+    def logged(self, logs: Logs) -> Iterator[Stretch]:
+        """Score answers from session logs, and measure what was done."""
+        self.operations.add(logs.answers)
+        yield self.marked(logs.batch())
 
     def marked(self, batch: AnswerBatch) -> Stretch:
         """Mark one batch as a stretch of its own."""
@@ -124,7 +138,7 @@ class Scoring:
                 yield frame
             if batch.errors:
                 errors = [
-                    replace(error, line=error.line + self._before, file=file)
+                    replace(error, line=error.line + self._before, file=file or error.file)
                     for error in batch.errors
                 ]
                 self.keep_errors(errors)
@@ -152,4 +166,5 @@ class Scoring:
             frame=frame,
             errors=tuple(self.errors),
             each_run=self.tally.runs,
+            operations=self.operations.groups(),
         )

@@ -13,6 +13,9 @@ from markscheme.weigh.distribution import Distribution, describe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from markscheme.weigh.recalibration import Past
+    from markscheme.weigh.runs import Run
+
 LAST_RUNS = 20
 
 
@@ -41,9 +44,13 @@ def standing_baselines(
     """Yield the present baseline of each rubric and exam, with the trend of the last runs."""
     for baseline in runs.store.present_baselines(rubric=rubric, exam=exam):
         found = runs.find(baseline.run)
-        latest = runs.store.runs(rubric=baseline.rubric, exam=baseline.exam, limit=last)
-        finished = [run for run in reversed(latest) if run.status is RunStatus.FINISHED]
-        history = [past.past.run for past in runs.load(finished)]
         past = found.past
-        distribution = describe(past.rubric, past.exam, past.run, history)
+        distribution = describe(past.rubric, past.exam, past.run, history_of(runs, past, last))
         yield Standing(baseline=baseline, found=found, distribution=distribution)
+
+
+def history_of(runs: Runs, past: Past, last: int = LAST_RUNS) -> list[Run]:
+    """Return the last finished runs of the same rubric and exam, in order of time."""
+    latest = runs.store.runs(rubric=past.rubric.name, exam=past.exam.name, limit=last)
+    finished = [run for run in reversed(latest) if run.status is RunStatus.FINISHED]
+    return [found.past.run for found in runs.load(finished)]

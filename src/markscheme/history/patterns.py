@@ -11,7 +11,6 @@ from markscheme.history.judging import judge_run
 from markscheme.history.rows import StoredRows
 from markscheme.history.runs import is_open
 from markscheme.keep import RunStatus
-from markscheme.vocabulary import Outcome
 from markscheme.weigh.distribution import LOOKED_AT, describe
 from markscheme.weigh.patterns import Observed, find
 from markscheme.weigh.patterns.observed import observe
@@ -54,12 +53,10 @@ def patterns_of(
 
 
 def with_patterns(runs: Runs, judged: Judged, report: Report, *, answers: bool) -> Report:
-    """Return the report of a run that does not pass with what to look at first.
+    """Return the report of a run with what to look at first.
 
     Without its `answers`, which many runs have many of, that is what the marks show.
     """
-    if judged.gates.verdict is Outcome.PASS:
-        return report
     observed = None if answers else Observed()
     found = patterns_of(runs, judged.found, judged.gates, observed)
     return dataclasses.replace(report, patterns=found)

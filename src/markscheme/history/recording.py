@@ -14,7 +14,7 @@ from markscheme.weigh.records import error_record, summary_record
 from markscheme.weigh.summaries import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
@@ -49,9 +49,11 @@ class Recorder:
         *,
         source: str | None = None,
         tag: str | None = None,
+        seed: int | None = None,
     ) -> None:
         self._store = store
         self._tag = tag
+        self._seed = seed
         self._rubric = rubric
         self._exam = exam
         self._source = None if source is None else Source(name=source, digest=None)
@@ -85,10 +87,11 @@ class Recorder:
             axis_versions={spec.name: spec.axis.version for spec in self._rubric},
             tool_version=__version__,
             source=self._source,
+            seed=self._seed,
         )
 
-    def finish(self, result: Result) -> list[str]:
-        """Close every run with what is decided about it; return their ids.
+    def finish(self, result: Result, more: Mapping[str, Any] | None = None) -> list[str]:
+        """Close every run with what is decided about it, and more to be told; return their ids.
 
         A tag names one run, so the answers must be of one subject.
         """
@@ -99,7 +102,7 @@ class Recorder:
                 self._store.finish(
                     self._run(run.subject),
                     counts=counts_of(summary),
-                    summary={**summary_record(summary), "bad_rows": errors},
+                    summary={**summary_record(summary), "bad_rows": errors, **(more or {})},
                     measures=run.measures.to_dict(),
                     marks=run.marks.to_dict(),
                 )

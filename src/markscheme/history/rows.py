@@ -42,12 +42,17 @@ class StoredRows:
         self._marks = self._counted() if is_open(found) else found.past.run.marks
         self.schema = self._frames.schema
 
-    def frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the answers in their order, then the missing items."""
+    def answered(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order, with their raw output."""
         run = self._stored.id
         for answers, cells in zip(self._store.answers(run), self._store.cells(run), strict=True):
             kept = pl.concat([answers, cells], how="horizontal")
-            yield self._frames.completed(kept, _weighed(self._past.rubric, kept["breakdown"]))
+            weighed = _weighed(self._past.rubric, kept["breakdown"])
+            yield self._frames.completed(kept, weighed).with_columns(kept["output"])
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order, then the missing items."""
+        yield from (frame.drop("output") for frame in self.answered())
         positions = {item.id: at for at, item in enumerate(self._past.exam.items)}
         missing = self._marks.missing
         if missing:
@@ -91,6 +96,15 @@ def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[
     wanted = pl.col("item").is_in(list(items))
     for frame in StoredRows(found, runs.store).frames():
         yield from frame.filter(wanted).iter_rows(named=True)
+
+
+def rows_with_outputs(runs: Runs, found: Found) -> Iterator[Mapping[str, Any]]:
+    """Yield every answer as `score` gives it, with its raw `output` where the store has it."""
+    if found.stored is None:
+        yield from found.rows
+        return
+    for frame in StoredRows(found, runs.store).answered():
+        yield from frame.iter_rows(named=True)
 
 
 def _weighed(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:

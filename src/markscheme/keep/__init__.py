@@ -2,7 +2,8 @@
 
 `places` says where the store is, `opening` opens it: `sqlite` or `postgres`, two kinds of one
 `databases.Database`, brought up to date by `schema`. The `store` speaks in `records`; answers and
-cells are `frames` in chunks, and `names` is how a run is called.
+cells are `frames` in chunks, `sittings` is the journal of live subjects, and `names` is how a run
+is called.
 """
 
 from markscheme.keep.names import check_tag
@@ -23,6 +24,7 @@ from markscheme.keep.records import (
     Source,
     Tag,
 )
+from markscheme.keep.sittings import Noted, Sitting
 from markscheme.keep.store import Store
 
 __all__ = (
@@ -35,10 +37,12 @@ __all__ = (
     "DocumentName",
     "Kept",
     "NewRun",
+    "Noted",
     "Outcomes",
     "Run",
     "RunData",
     "RunStatus",
+    "Sitting",
     "Source",
     "Store",
     "Tag",

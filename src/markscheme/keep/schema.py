@@ -45,7 +45,19 @@ _FIRST = (
     "CREATE INDEX gate_outcomes_by_run ON gate_outcomes (run, number)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SITTINGS = (
+    """CREATE TABLE sittings (
+      number {serial}, id TEXT NOT NULL UNIQUE, started TEXT NOT NULL, subject TEXT NOT NULL,
+      exam TEXT NOT NULL, parameters TEXT NOT NULL, digest TEXT NOT NULL)""",
+    "CREATE INDEX sittings_by_digest ON sittings (digest, number)",
+    """CREATE TABLE replies (
+      number {serial}, sitting TEXT NOT NULL REFERENCES sittings (id), ask TEXT NOT NULL,
+      body TEXT NOT NULL)""",
+    "CREATE INDEX replies_by_sitting ON replies (sitting, number)",
+    "CREATE TABLE cached (ask TEXT PRIMARY KEY, body TEXT NOT NULL)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SITTINGS)
 """Migration n takes the schema from version n - 1 to n. A released one is never edited."""
 
 

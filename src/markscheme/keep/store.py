@@ -26,6 +26,7 @@ from markscheme.keep.records import (
     Tag,
     as_json,
 )
+from markscheme.keep.sittings import Sittings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -145,6 +146,13 @@ class Store:
             raise UsageError(f"the run `{run}` is finished; nothing can be added to it")
         query = "SELECT COALESCE(MAX(seq), 0) + 1 FROM chunks WHERE run = ?"
         return int(self._database.rows(query, [run])[0][0])
+
+    # --- live subjects ---
+
+    @property
+    def sittings(self) -> Sittings:
+        """The journal of what live subjects were asked."""
+        return Sittings(self._database, self._time())
 
     # --- reading runs ---
 

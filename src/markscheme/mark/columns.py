@@ -20,7 +20,7 @@ from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.memory import CHARACTERS, Memory
 from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import judged, leading_axis
+from markscheme.mark.scoring import judged, leading_axis, mark_answer
 from markscheme.mark.shapes import Shape
 from markscheme.vocabulary import Cell, Reading, Response
 
@@ -179,10 +179,29 @@ class Marker:
         parts = []
         if batch.alike:
             parts.append(self._alike_rows(batch.alike.texts, items.head(batch.alike.table.height)))
+        if batch.transcripts:
+            return self._rows_of_logs(batch, items.to_list())
         if batch.items or not parts:
             indices = items.tail(len(batch.items)).to_list()
             parts.append(self._memory.recall(batch.outputs, indices, self._rows))
         return pl.concat(parts)
+
+    def _rows_of_logs(self, batch: AnswerBatch, indices: Sequence[int]) -> pl.DataFrame:
+        """Mark answers by the definition: what was done is each one's own, so no cell is shared."""
+        rows = [
+            mark_answer(self.rubric, self.items[index], output, transcript)
+            for index, output, transcript in zip(
+                indices, batch.outputs, batch.transcripts, strict=True
+            )
+        ]
+        columns = {
+            "reading": pl.Series([row.reading.value for row in rows], dtype=pl.String),
+            "got": pl.Series([row.got for row in rows], dtype=pl.String),
+        }
+        for at, table in enumerate(self._tables):
+            codes = [table.add(row.cells[table.spec.name]) for row in rows]
+            columns[f"axis {at}"] = pl.Series(codes, dtype=pl.UInt32)
+        return pl.DataFrame(columns)
 
     def _alike_rows(self, texts: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
         """Mark answers that are objects of exactly the fields that axes read, all of them text."""

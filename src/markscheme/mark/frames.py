@@ -12,6 +12,7 @@ import polars as pl
 
 from markscheme.mark.scoring import expected_of, leading_axis
 from markscheme.mark.sheets import code_of
+from markscheme.read.answers.batch import measured_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,13 +32,19 @@ _AS_TOLD = (
     "tokens_in",
     "tokens_out",
     "cost",
+    *measured_schema(),
 )
 
 
 class Frames:
-    """Builds the frames of one rubric and exam; `files` adds a column that names the file."""
+    """Builds the frames of one rubric and exam; `files` adds a column that names the file.
 
-    def __init__(self, rubric: Rubric, exam: Exam, *, files: bool = False) -> None:
+    `logs` adds the columns of what is measured in logs, and their files.
+    """
+
+    def __init__(
+        self, rubric: Rubric, exam: Exam, *, files: bool = False, logs: bool = False
+    ) -> None:
         self.rubric = rubric
         self.exam = exam
         leading = leading_axis(rubric)
@@ -46,9 +53,9 @@ class Frames:
         self._expected = pl.Series(
             [_texts(expected_of(leading, item)) for item in exam.items], dtype=pl.List(pl.String)
         )
-        self.schema = self._schema(files=files)
+        self.schema = self._schema(files=files, logs=logs)
 
-    def _schema(self, *, files: bool) -> pl.Schema:
+    def _schema(self, *, files: bool, logs: bool) -> pl.Schema:
         def each(dtype: type[pl.DataType]) -> pl.Struct:
             return pl.Struct({spec.name: dtype for spec in self.rubric})
 
@@ -75,6 +82,8 @@ class Frames:
         }
         if files:
             columns["file"] = pl.String
+        if logs:
+            columns |= measured_schema()
         return pl.Schema(columns)
 
     def answered(self, sheet: Sheet, *, before: int = 0, file: str | None = None) -> pl.DataFrame:
@@ -88,6 +97,7 @@ class Frames:
             return self._each(table[name].gather(column) for table, column in cells)
 
         columns: dict[str, Any] = {
+            "file": file,
             **told,
             "item": self._ids.gather(rows["item"]),
             "prompt": self._prompts.gather(rows["item"]),
@@ -98,7 +108,6 @@ class Frames:
             "reason": each("reason"),
             "near_miss": each("near_miss"),
             "line": rows["line"] + before,
-            "file": file,
         }
         return self._frame(columns, rows.height)
 

@@ -5,6 +5,7 @@ Everything faster must agree with `mark_answer`, cell by cell.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,21 @@ from markscheme.vocabulary import Breakdown, Cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from markscheme.transcript import Transcript
     from markscheme.vocabulary import Axis, AxisSpec, Exam, Item, Response, Rubric
 
 
-def mark_answer(rubric: Rubric, item: Item, output: str | Mapping[str, Any]) -> Breakdown:
-    """Mark one raw output as the answer to one item."""
-    response = read_response(output, rubric.fields)
+def mark_answer(
+    rubric: Rubric,
+    item: Item,
+    output: str | Mapping[str, Any],
+    transcript: Transcript | None = None,
+) -> Breakdown:
+    """Mark one raw output as the answer to one item, with what was done for it where that is known.
+
+    Without a transcript, axes that judge what was done abstain.
+    """
+    response = replace(read_response(output, rubric.fields), transcript=transcript)
     cells = {spec.name: judged(spec.axis, response, item) for spec in rubric}
     leading = leading_axis(rubric)
     return Breakdown(
@@ -36,7 +46,18 @@ def mark_answer(rubric: Rubric, item: Item, output: str | Mapping[str, Any]) -> 
 
 
 def judged(axis: Axis, response: Response, item: Item) -> Cell:
-    """Let the axis judge; what it raises becomes a failed cell with the reason, never a number."""
+    """Let the axis judge; what it raises becomes a failed cell with the reason, never a number.
+
+    The last text of a log that is not complete may not be the answer, so it is not judged.
+    """
+    doubts = response.transcript.doubts if response.transcript is not None else ()
+    if doubts and not getattr(axis, "traces", False):
+        return Cell.failed(
+            sentence(
+                "the log is incomplete, so this may not be the answer: {gaps}",
+                gaps="; ".join(doubts),
+            )
+        )
     try:
         cell = axis.mark(response, item)
     except Exception as error:  # noqa: BLE001 - an axis may be anybody's

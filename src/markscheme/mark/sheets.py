@@ -14,13 +14,23 @@ import polars as pl
 
 from markscheme.exact import number
 from markscheme.mark.scoring import score_of
+from markscheme.read.answers.batch import measured_schema
 
 if TYPE_CHECKING:
     from markscheme.mark.columns import CellTable, Marked
     from markscheme.vocabulary import Rubric
 
 
-_KNOWN = ("attempt", "subject", "latency_ms", "tokens_in", "tokens_out", "cost", "output")
+_KNOWN = (
+    "attempt",
+    "subject",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "output",
+    *measured_schema(),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from markscheme.prove.golden import Golden, Miss
 from markscheme.prove.known import Known, known_answers
 from markscheme.prove.mutants import Mutant, axis_mutants, expectation_mutants, weight_mutants
 from markscheme.prove.recorded import Effect, Recorded
+from markscheme.prove.structural import structural_mutants
 from markscheme.prove.suggestions import suggestion
 from markscheme.prove.thresholds import threshold_mutants
 from markscheme.read.cases import Cases, GoldenCase
@@ -144,6 +145,7 @@ def audit_rubric(golden: Golden, recorded: Recorded) -> AuditReport:
     trial = _Trial(golden, recorded, known, rates)
     mutants = (
         *axis_mutants(rubric),
+        *structural_mutants(rubric),
         *weight_mutants(rubric),
         *threshold_mutants(rubric),
         *expectation_mutants(rubric, exam.items),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from markscheme.exact import plain, show
@@ -36,7 +36,10 @@ class Golden:
     def __init__(self, rubric: Rubric, cases: Cases) -> None:
         self.rubric = rubric
         self.cases = cases
-        self._responses = [read_response(case.answer, rubric.fields) for case in cases.items]
+        self._responses = [
+            replace(read_response(case.answer, rubric.fields), transcript=case.transcript)
+            for case in cases.items
+        ]
         self._cells = [
             {spec.name: judged(spec.axis, response, case.item) for spec in rubric}
             for case, response in zip(cases.items, self._responses, strict=True)
@@ -123,7 +126,7 @@ def _gate_misses(rubric: Rubric, gate: Gate | None, case: GateCase) -> Iterator[
         yield _miss(name, case.gate, told[not case.suspicious], told[not warned])
 
 
-def _missed(case: GoldenCase, axis: str, expected: Fraction, cell: Cell) -> Miss:
+def _missed(case: GoldenCase, axis: str, expected: Fraction | None, cell: Cell) -> Miss:
     got = f"{show(cell.value)} ({cell.reason})"
     return _miss(case.item.id, axis, show(expected), got, case.because)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,7 @@ from markscheme.sentences import sentence
 from markscheme.vocabulary import Axis, Frozen, Item, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from typing import Any
 
     from markscheme.vocabulary import AxisSpec
@@ -37,6 +39,9 @@ class Kind(StrEnum):
     MATCH = "match"
     IGNORE_SCHEMA = "ignore-schema"
     LIMIT = "limit"
+    DROP_ENTRY = "drop-entry"
+    CHOICE = "choice"
+    ORDER = "order"
     DROP_AXIS = "drop-axis"
     WEIGHT = "weight"
     THRESHOLD = "threshold"
@@ -97,7 +102,7 @@ def _with_steps(
     rubric: Rubric, spec: AxisSpec, kind: Kind, label: str, steps: tuple[str, ...]
 ) -> Mutant:
     axis: Any = spec.axis
-    return _bent(
+    return mutated(
         rubric,
         spec,
         kind,
@@ -119,7 +124,7 @@ def _proof(axis: Any, steps: tuple[str, ...]) -> str:
     )
 
 
-def _bent(
+def mutated(
     rubric: Rubric,
     spec: AxisSpec,
     kind: Kind,
@@ -127,6 +132,7 @@ def _bent(
     axis: Axis,
     equivalent: str = "",
 ) -> Mutant:
+    """Return the rubric with one axis changed; `told` names the change and says what it is."""
     label, says = told
     return Mutant(
         kind=kind,
@@ -149,17 +155,17 @@ def _matching(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     if not isinstance(axis, ContainsAll):
         return
     told = ("any", sentence("one of the entries is enough"))
-    yield _bent(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
+    yield mutated(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
     for match, words in (
         (Match.WORD, sentence("an entry must stand as a whole word")),
         (Match.SUBSTRING, sentence("an entry may be part of a longer word")),
     ):
         if match is not axis.match:
             told = (match.value, words)
-            yield _bent(rubric, spec, Kind.MATCH, told, replace(axis, match=match))
+            yield mutated(rubric, spec, Kind.MATCH, told, replace(axis, match=match))
     whole = OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
     told = ("whole", sentence("the whole text must be an entry"))
-    yield _bent(rubric, spec, Kind.MATCH, told, whole)
+    yield mutated(rubric, spec, Kind.MATCH, told, whole)
 
 
 def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
@@ -167,9 +173,9 @@ def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
         told = ("object", sentence("any object will do, whatever the schema says"))
         lax = replace(spec.axis, schema=Frozen())
         proof = _asks_no_more(rubric, spec.axis.schema) if type(spec.axis) is JsonSchema else ""
-        yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
+        yield mutated(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
         told = ("anything", sentence("any response will do, also one that is no object"))
-        yield _bent(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
+        yield mutated(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
 
 
 def _asks_no_more(rubric: Rubric, schema: Mapping[str, Any]) -> str:
@@ -196,15 +202,31 @@ def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
         for moved in _steps_away(value):
             changed = replace(axis, **{field.name: moved})
             if not any(True for _ in changed.parameter_problems()):
+                now, before = _told_apart(moved, value)
                 told = sentence(
-                    "`{field}` is {moved}, not {value}", field=field.name, moved=moved, value=value
+                    "`{field}` is {moved}, not {value}", field=field.name, moved=now, value=before
                 )
-                yield _bent(rubric, spec, Kind.LIMIT, (f"{field.name}={moved}", told), changed)
+                yield mutated(rubric, spec, Kind.LIMIT, (f"{field.name}={now}", told), changed)
+
+
+def _told_apart(moved: Any, value: Any) -> tuple[str, str]:
+    """Return how a changed parameter and the true one differ."""
+    if not isinstance(value, Mapping):
+        return str(moved), str(value)
+    key = next(key for key in value if moved[key] != value[key])
+    return f"{key}:{moved[key]}", f"{key}:{value[key]}"
 
 
 def _steps_away(value: Any) -> Iterator[Any]:
-    """Yield a number one step of its last written place lower and higher, in its own type."""
-    if isinstance(value, str) and value.endswith("%") and value[:-1].replace(".", "").isdigit():
+    """Yield a number one step of its last written place lower and higher, in its own type.
+
+    Of numbers by name, each is moved by itself.
+    """
+    if isinstance(value, Mapping):
+        numbers = {key: one for key, one in value.items() if isinstance(one, int | Decimal)}
+        for key, one in numbers.items():
+            yield from (Frozen({**value, key: moved}) for moved in _steps_away(one))
+    elif isinstance(value, str) and value.endswith("%") and value[:-1].replace(".", "").isdigit():
         yield from (f"{plain(moved)}%" for moved in _around(Decimal(value[:-1])) if moved >= 0)
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from (value - 1, value + 1)
@@ -246,13 +268,31 @@ def weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
                 )
 
 
-def _reweighed(rubric: Rubric, weights: dict[str, Decimal]) -> Rubric:
+def _moved_weights(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterator[Mutant]:
+    """Yield a weight one step lower and higher; weights that nobody wrote are all alike."""
+    stated = [other.weight for other in rubric if isinstance(other.weight, Decimal)]
+    if not (isinstance(spec.weight, Decimal) and isinstance(heaviest.weight, Decimal)):
+        return
+    step = min(one_step(weight, _HUNDREDTH) for weight in stated)
+    for moved in (-step, step):
+        weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
+        if all(0 <= weight <= 1 for weight in weights.values()):
+            told = " and ".join(f"`{name}` {plain(w)}" for name, w in weights.items())
+            yield Mutant(
+                kind=Kind.WEIGHT,
+                name=f"weight {spec.name}={plain(spec.weight + moved)}",
+                says=f"weights: {told}",
+                rubric=_reweighed(rubric, weights),
+            )
+
+
+def _reweighed(rubric: Rubric, weights: Mapping[str, Decimal | Fraction]) -> Rubric:
     axes = (replace(spec, weight=weights.get(spec.name, spec.weight)) for spec in rubric)
     return replace(rubric, axes=tuple(axes))
 
 
 def _dropped(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
-    weighed = _reweighed(rubric, {heir.name: heir.weight + spec.weight})
+    weighed = _reweighed(rubric, {heir.name: Fraction(heir.weight) + Fraction(spec.weight)})
     rest = replace(
         weighed,
         axes=tuple(other for other in weighed if other.name != spec.name),

@@ -13,7 +13,8 @@ from markscheme.exact import plain
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.pattern import Pattern, find
 from markscheme.prove.findings import Fix, finding, spot_in
-from markscheme.read.complaints import guess
+from markscheme.read.complaints import guess, iterate
+from markscheme.read.models import is_rated
 from markscheme.read.tree import Map, Seq
 from markscheme.vocabulary import Level, Rubric
 
@@ -39,7 +40,12 @@ class RubricDocument:
     file: str
 
     def at(self, *path: str | int) -> Spot:
-        """Return the place of a field."""
+        """Return the place of a field; an axis is counted among those that are marked."""
+        match path:
+            case ("axes", int(index), *rest):
+                stated = iterate(self.tree.get("axes"))
+                marked = [at for at, entry in stated if not is_rated(entry)]
+                path = ("axes", marked[index], *rest)
         return spot_in(self.tree, self.file, *path)
 
 
@@ -52,7 +58,7 @@ def check_rubric(document: RubricDocument, exams: Collection[str]) -> Iterator[L
 
 def _axes(document: RubricDocument) -> Iterator[LintFinding]:
     rubric = document.rubric
-    if rubric.axes and not rubric.gates:
+    if rubric.axes and not rubric.gates and rubric.decision_table is None:
         yield finding(
             "R018", document.at("axes"), "the rubric scores, and no gate decides anything"
         )

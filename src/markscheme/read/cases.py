@@ -12,14 +12,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, StrictStr
 
 from markscheme.errors import DocumentError, Problem, shown
 from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.exams import ITEM_KEYS, Check, check_keys, duplicate_ids, item_at
 from markscheme.read.models import ItemModel, Model, Name, Number, Share, Text
 from markscheme.read.sources import locate
+from markscheme.read.transcripts.draft import Draft
 from markscheme.read.tree import Map, read_tree
+from markscheme.transcript import MAIN, CallStatus, Transcript
 from markscheme.vocabulary import Frozen, Item, Outcome
 
 if TYPE_CHECKING:
@@ -28,19 +30,23 @@ if TYPE_CHECKING:
 
     from markscheme.vocabulary import Rubric
 
-_OWN = (*ITEM_KEYS, "answer", "cells", "score", "because")
+_OWN = (*ITEM_KEYS, "answer", "times", "transcript", "cells", "score", "because")
+_MOST_TIMES = 100_000
+_DISPATCHING = ("Task", "Agent", "task")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldenCase:
     """An answer to an item of its own, the cells it must get, and why.
 
-    `score` is there where the case also vouches for the weights.
+    `score` is there where the case also vouches for the weights. `transcript` is what was done for
+    the answer, for axes that judge that. A cell that must have no value is expected as `None`.
     """
 
     item: Item
     answer: str | Mapping[str, Any]
-    cells: Mapping[str, Fraction]
+    cells: Mapping[str, Fraction | None]
+    transcript: Transcript | None = None
     score: Fraction | None = None
     because: str = ""
 
@@ -76,11 +82,29 @@ class Cases:
     pass_mark: tuple[PassCase, ...] = ()
 
 
+class CallModel(Model):
+    """One call of an agent."""
+
+    tool: Annotated[StrictStr, Field(min_length=1)]
+    input: dict[str, Any] = Field(default_factory=dict)
+    status: Literal["ok", "error", "denied", "none"] = "ok"
+
+
+class DoneModel(Model):
+    """What an agent did: its calls, by name alone or with their input, and its sub-agents."""
+
+    calls: list[StrictStr | CallModel] = Field(default_factory=list)
+    subagents: list[DoneModel] = Field(default_factory=list)
+    gap: Text = ""
+
+
 class CaseModel(ItemModel):
-    """An item with its answer; other keys are what axes expect of it."""
+    """An item with its answer, so many times in a row; other keys are what axes expect of it."""
 
     answer: Any
-    cells: Annotated[dict[Name, Share], Field(min_length=1)]
+    times: Annotated[int, Field(ge=1, le=_MOST_TIMES)] = 1
+    transcript: DoneModel | None = None
+    cells: Annotated[dict[Name, Share | None], Field(min_length=1)]
     score: Share | None = None
     because: Text = ""
 
@@ -166,8 +190,8 @@ class _Reader:
             item = item_at(self._tree["items"], index, self._file, _OWN)
             told_of = {problem.field for problem in self._complaints.problems}
             self.problems.extend(p for p in check(item) if p.field not in told_of)
-            if model is not None:
-                self.items.append(_case(item, cast("CaseModel", model)))
+            if isinstance(model, CaseModel) and isinstance(model.answer, str | Map):
+                self.items.append(_case(item, model))
 
     def _read_gates(self) -> None:
         names = {gate.name: gate.baseline is not None for gate in self._rubric.gates}
@@ -199,6 +223,8 @@ class _Reader:
     def _case_problems(self, entry: Map) -> Iterator[tuple[tuple[str, ...], str]]:
         """Yield what is wrong with the answer of a case, and with the axes that it names."""
         answer, cells = entry.get("answer"), entry.get("cells")
+        if "times" in entry and not isinstance(answer, str):
+            yield ("times",), "is only for an answer that is text"
         if "answer" in entry and not isinstance(answer, str | Map):
             told = "must be text or a mapping of keys to values"
             yield ("answer",), f"{told}, not {shown(answer)}"
@@ -213,13 +239,39 @@ class _Reader:
 
 
 def _case(item: Item, model: CaseModel) -> GoldenCase:
+    answer = model.answer * model.times if isinstance(model.answer, str) else model.answer
+    cells = {a: None if value is None else Fraction(value) for a, value in model.cells.items()}
+    done = model.transcript
     return GoldenCase(
         item=item,
-        answer=Frozen.of(model.answer),
-        cells=Frozen({axis: Fraction(value) for axis, value in model.cells.items()}),
+        answer=Frozen.of(answer),
+        cells=Frozen(cells),
+        transcript=None
+        if done is None
+        else _transcript(done, item.prompt, str(answer)).finish("case"),
         score=None if model.score is None else Fraction(model.score),
         because=model.because,
     )
+
+
+def _transcript(done: DoneModel, prompt: str, said: str, agent: str = MAIN) -> Draft:
+    """Return what was done as a log would have told it."""
+    draft = Draft(agent)
+    draft.prompt(prompt)
+    for number, entry in enumerate(done.calls):
+        call = CallModel(tool=entry) if isinstance(entry, str) else entry
+        made = draft.call(call.tool, dict(call.input), id_=str(number))
+        if call.status != "none":
+            draft.result(str(number), CallStatus(call.status))
+        child = f"{agent}.{len(draft.children) + 1}"
+        if call.tool in _DISPATCHING and len(draft.children) < len(done.subagents):
+            inner = _transcript(done.subagents[len(draft.children)], prompt, "Done.", child)
+            draft.dispatch(None, made).agent = child
+            draft.children.append(inner.finish("case"))
+    draft.say(said)
+    if done.gap:
+        draft.gap(done.gap)
+    return draft
 
 
 def _gate_problems(model: GateCaseModel, *, baseline: bool | None) -> Iterator[tuple[str, str]]:

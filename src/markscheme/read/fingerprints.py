@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def rubric_fingerprint(
     name: str, version: int, axes: Iterable[AxisSpec], comparison: Iterable[Any] = ()
 ) -> str:
-    """Hash what can change a score or a verdict: name, version, axes, rules and table.
+    """Hash what can change a score or a verdict: name, version, axes, rules, table and scales.
 
     Of the axes it is their order, weights, parameters and versions.
     """

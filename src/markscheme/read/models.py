@@ -60,7 +60,7 @@ Scalar = StrictStr | bool | int | Number
 class Model(BaseModel):
     """Strict: no unknown key, no silent change of type."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class RubricModel(Model):
@@ -73,6 +73,7 @@ class RubricModel(Model):
     version: Annotated[int, Field(ge=1)] = 1
     title: Text = ""
     normalise: list[Any] | None = None
+    tool_families: Any = None
     axes: Annotated[list[Any], Field(min_length=1)] = []
     pass_mark: Annotated[Share, Field(gt=0)] = Decimal(1)
     gates: list[Any] = []
@@ -84,7 +85,7 @@ class RubricModel(Model):
 class ItemModel(BaseModel):
     """One item; keys beside these three are what axes expect of it."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
     id: Name
     prompt: Annotated[Text, Field(min_length=1)]
@@ -104,7 +105,42 @@ class AxisModel(Model):
 
     name: Name
     kind: str
-    weight: Share
+    weight: Share = Field(default_factory=Decimal)  # where none has one, all count alike
+
+
+class RatedModel(Model):
+    """What an axis has that a person answers: a question, and no weight."""
+
+    name: Name
+    title: Text = ""
+    question: Annotated[Text, Field(min_length=1)]
+
+
+class ScaleModel(RatedModel):
+    """An axis that people rate in whole numbers; each number has an anchor that says what it is."""
+
+    kind: Literal["scale"]
+    anchors: Annotated[
+        dict[
+            Annotated[StrictStr, Field(pattern=r"^-?[0-9]{1,3}$")],
+            Annotated[Text, Field(min_length=1)],
+        ],
+        Field(min_length=2, max_length=20),
+    ]
+
+
+class NoteModel(RatedModel):
+    """An axis that people answer in words; it has no score."""
+
+    kind: Literal["note"]
+
+
+RATED: Mapping[str, type[RatedModel]] = {"scale": ScaleModel, "note": NoteModel}
+
+
+def is_rated(entry: Any) -> bool:
+    """Return whether an entry of `axes` is one that people answer, and that nothing marks."""
+    return isinstance(entry, Mapping) and entry.get("kind") in tuple(RATED)
 
 
 def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
@@ -112,6 +148,8 @@ def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
     hints = get_type_hints(axis)
     fields: dict[str, Any] = {"kind": (Literal[axis.kind], ...)}
     for field in dataclasses.fields(axis):  # type: ignore[arg-type]
+        if field.name == "tool_families":  # stated once, for all axes
+            continue
         hint = _document_type(hints[field.name])
         if field.name == "normalise":
             hint = list[Literal[steps]]  # type: ignore[valid-type]

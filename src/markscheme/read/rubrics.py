@@ -13,9 +13,11 @@ from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
 from markscheme.read.complaints import Complaints, Path, guess, iterate
 from markscheme.read.decisions import read_decisions
+from markscheme.read.families import family_problems
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
-from markscheme.read.models import AxisModel, RubricModel, axis_models
+from markscheme.read.models import RATED, AxisModel, RubricModel, axis_models, is_rated
+from markscheme.read.scales import check_scales, read_rated
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
 from markscheme.vocabulary import AxisSpec, Frozen, Rubric
@@ -51,15 +53,22 @@ def rubric_of(
     """Return the rubric that a tree holds, or raise all that is wrong with it."""
     complaints = Complaints(tree, file)
     head = cast("RubricModel | None", complaints.check(RubricModel, tree))
-    inherited = _inherited_steps(tree, steps, complaints)
-    axes = _read_axes(tree, inherited, axis_models(kinds, tuple(steps)), kinds, complaints)
-    names = [entry.get("name") for _, entry in iterate(tree.get("axes"))]
+    inherited = {
+        "normalise": _inherited_steps(tree, steps, complaints),
+        "tool_families": _tool_families(tree, complaints),
+    }
+    marked = [entry for _, entry in iterate(tree.get("axes")) if not is_rated(entry)]
+    named = {kind: kinds[kind] for kind in kinds if any(kind == e.get("kind") for e in marked)}
+    axes = _read_axes(tree, inherited, axis_models(named, tuple(steps)), kinds, complaints)
+    scales, notes = read_rated(tree, complaints)
+    names = [entry.get("name") for entry in marked]
     gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
     rules, table = read_decisions(tree, complaints)
+    check_scales(scales, rules, complaints)
     _check_unique(tree.get("axes"), ("axes",), "name", complaints)
     _check_unique(tree.get("gates"), ("gates",), "name", complaints)
     _check_unique(_rows(tree), ("decision_table", "rows"), "name", complaints)
-    _check_weights(tree, complaints)
+    axes = _weighed(tree, axes, complaints)
     if not {"axes", "verdict_rules", "decision_table"} & tree.keys():
         complaints.add(("axes",), "is missing; it is required")
     if complaints.problems or head is None:
@@ -73,7 +82,11 @@ def rubric_of(
         pass_mark=head.pass_mark,
         verdict_rules=rules,
         decision_table=table,
-        fingerprint=rubric_fingerprint(head.rubric, head.version, axes, (rules, table)),
+        scales=scales,
+        notes=notes,
+        fingerprint=rubric_fingerprint(
+            head.rubric, head.version, axes, (rules, table, *scales, *notes)
+        ),
     )
 
 
@@ -91,9 +104,19 @@ def _inherited_steps(
     return tuple(map(str, stated))
 
 
+def _tool_families(tree: Map, complaints: Complaints) -> Frozen | None:
+    """Return what the rubric says of families of tools, for the axes that look at calls."""
+    if "tool_families" not in tree:
+        return None
+    problems = list(family_problems(tree["tool_families"]))
+    for path, message in problems:
+        complaints.add(("tool_families", *path), message)
+    return None if problems else Frozen.of(tree["tool_families"])
+
+
 def _read_axes(
     tree: Map,
-    inherited: tuple[str, ...] | None,
+    inherited: Mapping[str, Any],
     models: Mapping[str, type[AxisModel]],
     kinds: Mapping[str, type[Axis]],
     complaints: Complaints,
@@ -102,9 +125,11 @@ def _read_axes(
     stated = tree.get("axes")
     for index, entry in enumerate(stated if isinstance(stated, Seq) else ()):
         path = ("axes", index)
+        if is_rated(entry):
+            continue
         kind = entry.get("kind") if isinstance(entry, Map) else None
         if not isinstance(kind, str) or kind not in models:
-            _complain_of_kind(entry, path, models, complaints)
+            _complain_of_kind(entry, path, kinds, complaints)
             continue
         model = complaints.check(models[kind], entry, path) or _without_common(models[kind], entry)
         if model is not None:
@@ -128,7 +153,7 @@ def _without_common(model: type[AxisModel], entry: Any) -> AxisModel | None:
 def _complain_of_kind(
     entry: Any,
     path: tuple[str | int, ...],
-    models: Mapping[str, type[AxisModel]],
+    kinds: Collection[str],
     complaints: Complaints,
 ) -> None:
     """Complain of an axis whose kind is not known, and of what every axis has, but no more."""
@@ -140,8 +165,9 @@ def _complain_of_kind(
     complaints.check(AxisModel, common, path)
     kind = entry.get("kind")
     if isinstance(kind, str):
-        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(models)}"
-        complaints.add((*path, "kind"), message + guess(kind, models))
+        allowed = [*kinds, *RATED]
+        message = f"{shown(kind)} is no kind of axis; allowed: {', '.join(allowed)}"
+        complaints.add((*path, "kind"), message + guess(kind, allowed))
 
 
 def _expects_problems(spec: AxisSpec) -> Iterator[tuple[str, str]]:
@@ -151,7 +177,7 @@ def _expects_problems(spec: AxisSpec) -> Iterator[tuple[str, str]]:
         yield "expects", f"{shown(expects)} is no expectation; name a key of the items for it"
 
 
-def _made(model: AxisModel, axis: type[Axis], inherited: tuple[str, ...] | None) -> AxisSpec:
+def _made(model: AxisModel, axis: type[Axis], inherited: Mapping[str, Any]) -> AxisSpec:
     """Build the axis from its checked entry; what the entry does not say keeps its default."""
     hints = {field.name: field for field in dataclasses.fields(axis)}  # type: ignore[arg-type]
     stated = {
@@ -159,15 +185,17 @@ def _made(model: AxisModel, axis: type[Axis], inherited: tuple[str, ...] | None)
         for name, field in type(model).model_fields.items()
         if name in model.model_fields_set and field.alias in hints
     }
-    if "normalise" in hints and inherited is not None:
-        stated.setdefault("normalise", inherited)
+    for name, value in inherited.items():
+        if name in hints and value is not None:
+            stated.setdefault(name, value)
     types = get_type_hints(axis)
     parameters = {
         name: float(value) if types[name] is float else _frozen(value, hints[name].default)
         for name, value in stated.items()
         if value is not None
     }
-    return AxisSpec(name=model.name, weight=model.weight, axis=axis(**parameters))
+    weight = model.weight if "weight" in model.model_fields_set else Fraction(0)
+    return AxisSpec(name=model.name, weight=weight, axis=axis(**parameters))
 
 
 def _frozen(value: Any, default: Any) -> Any:
@@ -196,11 +224,27 @@ def _check_unique(node: Any, path: Path, key: str, complaints: Complaints) -> No
             first[name] = index
 
 
+def _weighed(tree: Map, axes: list[AxisSpec], complaints: Complaints) -> list[AxisSpec]:
+    """Return the axes with their weights: the stated ones, or where there is none, equal ones."""
+    marked = [(index, entry) for index, entry in iterate(tree.get("axes")) if not is_rated(entry)]
+    lacking = [index for index, entry in marked if "weight" not in entry]
+    if axes and len(lacking) == len(marked):
+        return [dataclasses.replace(spec, weight=Fraction(1, len(axes))) for spec in axes]
+    for index in lacking:
+        told = "is missing; give every axis a weight, or none: then all count alike"
+        complaints.add(("axes", index, "weight"), told)
+    _check_weights(tree, complaints)
+    return axes
+
+
 def _check_weights(tree: Map, complaints: Complaints) -> None:
     """Blame the weight at which the sum first leaves 1, or the last one where it falls short."""
     stated = tree.get("axes")
-    weights: list[tuple[int, Any]] = [(i, entry.get("weight")) for i, entry in iterate(stated)]
-    if not weights or len(weights) != len(stated or ()):
+    entries = list(iterate(stated))
+    weights: list[tuple[int, Any]] = [
+        (i, entry.get("weight")) for i, entry in entries if not is_rated(entry)
+    ]
+    if not weights or len(entries) != len(stated or ()):
         return
     if not all(isinstance(w, int | Decimal) and not isinstance(w, bool) for _, w in weights):
         return

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 
-def built_in(kind: str) -> list[str]:
-    """Return the names of the built-in documents of a kind, `rubrics` or `exams`."""
-    entries = (files("markscheme.builtin") / kind).iterdir()
-    return sorted(entry.name.removesuffix(".yaml") for entry in entries if entry.name[0] != "_")
+def built_in(kind: str, suffix: str = ".yaml") -> list[str]:
+    """Return the names of what is built in of a kind, such as `rubrics` or `exams`."""
+    names = [entry.name for entry in (files("markscheme.builtin") / kind).iterdir()]
+    return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))
 
 
-def locate(source: str | Path, kind: str) -> tuple[Path | Traversable, str]:
+def locate(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path | Traversable, str]:
     """Find a document by built-in name or path; return it with what messages call it."""
-    if str(source) in built_in(kind):
-        name = f"{source}.yaml"
+    if str(source) in built_in(kind, suffix):
+        name = f"{source}{suffix}"
         return files("markscheme.builtin") / kind / name, f"builtin/{kind}/{name}"
     path = Path(source)
     if not _exists(path):
-        names = built_in(kind)
+        names = built_in(kind, suffix)
         close = difflib.get_close_matches(str(source), names, n=1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
         what = kind.removesuffix("s")

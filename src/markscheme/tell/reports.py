@@ -1,9 +1,10 @@
-"""What `gate` found as one plain value: text, JSON, Markdown, JUnit and annotations all draw it."""
+"""A judged run as one plain value: text, JSON, HTML, Markdown and JUnit all draw it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,8 @@ from markscheme.keep import Run
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, told
 from markscheme.tell.listing import run_record
-from markscheme.vocabulary import Level, Outcome
+from markscheme.vocabulary import Frozen, Level, Outcome
+from markscheme.weigh.distribution import Distribution
 from markscheme.weigh.gates import stranger
 from markscheme.weigh.outcomes import BaselineReport, Evidence, GateReport
 from markscheme.weigh.patterns import Pattern, pattern_record
@@ -22,7 +24,7 @@ from markscheme.weigh.records import exam_record, report_record, rubric_record
 from markscheme.weigh.summaries import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from markscheme.vocabulary import Rubric
     from markscheme.weigh.marks import Values
@@ -61,15 +63,16 @@ class ItemStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemReport:
-    """One item: its exact mean over its attempts, and some of the answers that lost points.
+    """One item: its exact means over its attempts, and some of its answers.
 
-    `answers` are rows as `score` gives them, there only where somebody asked for reasons; `more`
-    counts those that were left out.
+    `answers` are rows as `score` gives them, there only where somebody asked for reasons: those
+    that lost points, or the first of all. `more` counts those that were left out.
     """
 
     item: str
     status: ItemStatus
     score: Fraction | None
+    axes: Mapping[str, Fraction | None] = field(default_factory=Frozen)
     answers: tuple[Row, ...] = ()
     more: int = 0
 
@@ -78,8 +81,8 @@ class ItemReport:
 class Report:
     """A judged run: which it is, what its gates say, and how each of its items did.
 
-    `items` is empty where the run cannot be judged under its rubric and exam at all. `patterns`
-    are there where the run does not pass: what to look at first.
+    `items` is empty where the run cannot be judged under its rubric and exam at all. The
+    `distribution` and the `patterns` are there where the whole report was asked for.
     """
 
     past: Past
@@ -87,6 +90,7 @@ class Report:
     items: tuple[ItemReport, ...] = ()
     stored: Run | None = None
     baseline: Run | None = None
+    distribution: Distribution | None = None
     patterns: tuple[Pattern, ...] = ()
 
     @property
@@ -144,22 +148,28 @@ def title_of(past: Past, stored: Run | None) -> str:
     return say("run {run} on {exam} under {rubric}", **what) + when
 
 
-def item_reports(past: Past, rows: Iterable[Row] = ()) -> tuple[ItemReport, ...]:
-    """Return what became of each item; `rows` are answers from which the reasons are taken."""
+def item_reports(
+    past: Past, rows: Iterable[Row] = (), *, every: bool = False
+) -> tuple[ItemReport, ...]:
+    """Return what became of each item; `rows` are answers from which the reasons are taken.
+
+    Of these, the answers that lost points are kept, or the first of `every` kind.
+    """
     if stranger(past.rubric, past.exam, past.run):
         return ()
     scale, mark = Scale(past.rubric), Fraction(past.rubric.pass_mark)
-    kept, lost = _lossy(rows)
+    kept, told = _kept(rows, every=every)
     found = []
     for item, counts in past.run.marks.items.items():
-        score, answers = scale.totals(counts.items()).mean, kept.get(item, [])
+        totals, answers = scale.totals(counts.items()), kept.get(item, [])
         found.append(
             ItemReport(
                 item=item,
-                status=_status(counts, score, mark),
-                score=score,
+                status=_status(counts, totals.mean, mark),
+                score=totals.mean,
+                axes=totals.axis_means,
                 answers=tuple(answers),
-                more=lost[item] - len(answers),
+                more=told[item] - len(answers),
             )
         )
     return tuple(found)
@@ -173,17 +183,21 @@ def _status(counts: Mapping[Values, int], score: Fraction | None, mark: Fraction
     return ItemStatus.PASSED if score >= mark else ItemStatus.FAILED
 
 
-def _lossy(rows: Iterable[Row]) -> tuple[dict[str, list[Row]], Counter[str]]:
-    """Return the first few answers to each item that lost points, and how many did."""
+def _kept(rows: Iterable[Row], *, every: bool) -> tuple[dict[str, list[Row]], Counter[str]]:
+    """Return the first few answers to each item, or those that lost points, and how many."""
     kept: dict[str, list[Row]] = {}
-    lost: Counter[str] = Counter()
+    told: Counter[str] = Counter()
     for row in rows:
-        if row.get("breakdown") is None or (row["score"] is not None and row["score"] >= 1):
+        if row.get("breakdown") is None or not (every or _lossy(row)):
             continue
-        lost[row["item"]] += 1
-        if lost[row["item"]] <= _ANSWERS_KEPT:
+        told[row["item"]] += 1
+        if told[row["item"]] <= _ANSWERS_KEPT:
             kept.setdefault(row["item"], []).append(row)
-    return kept, lost
+    return kept, told
+
+
+def _lossy(row: Row) -> bool:
+    return row["score"] is None or bool(row["score"] < 1)
 
 
 def item_line(item: ItemReport, rubric: Rubric) -> str:

@@ -13,6 +13,7 @@ from rich.text import Text
 from markscheme.exact import show
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, say_many, told
+from markscheme.tell.operations import print_operations
 from markscheme.vocabulary import Level, Outcome
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Page:
         self.losses(result.frame, hidden)
         self.errors(result.errors, result.summary.errors)
         self.summary(result.summary)
+        print_operations(result.operations, self.out)
         if written is not None:
             self.out.print(Text("\n" + say("written to {file}", file=written)), soft_wrap=True)
 

@@ -182,11 +182,11 @@ def _change_line(change: ItemChange) -> str:
     return f"  {change.item}: {show(change.before)} → {show(change.after)} ({axes})"
 
 
-def signed(value: Fraction | None) -> str:
+def signed(value: Fraction | None, places: int = 4) -> str:
     """Return a change with its sign."""
     if value is None:
         return "–"
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value))}"
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value), places)}"
 
 
 def _estimate_line(name: str, estimate: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ _MEASURED = {
     "tokens_out": pl.Int64,
 }
 _PENDING = 100_000
-_NOTHING: dict[Values, int] = Frozen()  # type: ignore[assignment]
+_NOTHING: dict[Values, int] = Frozen()
 # More digits than any sum of doubles from 0 to 2^63 can have.
 _EXACT = Context(prec=800, traps=[Inexact])
 

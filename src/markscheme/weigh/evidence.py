@@ -23,8 +23,15 @@ CONFIDENCE = 0.95
 _MOST = 10**9  # more items than this is no advice
 
 
-def non_inferiority(pairs: Sequence[tuple[Fraction, Fraction]], limit: Allowance) -> NonInferiority:
-    """Test pairs of (baseline, candidate) against the largest drop allowed, one-sided at 95 %."""
+def non_inferiority(
+    pairs: Sequence[tuple[Fraction, Fraction]],
+    limit: Allowance,
+    scores: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1)),
+) -> NonInferiority:
+    """Test pairs of (baseline, candidate) against the largest drop allowed, one-sided at 95 %.
+
+    `scores` are the lowest and the highest one that there is.
+    """
     kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
     margin = Fraction(0) if limit.relative else -Fraction(limit.amount)
     differences = {pair: pair[1] - kept * pair[0] for pair in set(pairs)}
@@ -32,7 +39,12 @@ def non_inferiority(pairs: Sequence[tuple[Fraction, Fraction]], limit: Allowance
     if sample is None:
         return _inconclusive(len(pairs), margin)
     if not sample.standard_error or len({after - before for before, after in differences}) == 1:
-        bounds: _Bounds = _Unmoved(centre=float(sample.mean), kept=float(kept))
+        low, high = scores
+        bounds: _Bounds = _Unmoved(
+            centre=float(sample.mean),
+            lowest=float(low - kept * high),
+            highest=float(high - kept * low),
+        )
     else:
         bounds = _Spread(centre=float(sample.mean), sd=sample.sd)
     lower, upper = bounds.at(sample.n)
@@ -73,16 +85,17 @@ class _Unmoved:
     """Bounds where every pair differs by the same: a t-test would be certain after two items.
 
     All that is known is that among n items none differed otherwise; a share of them that n leaves
-    in doubt may, by as much as scores from 0 to 1 can.
+    in doubt may, by as much as scores can: the lowest and the highest difference there is.
     """
 
     centre: float
-    kept: float
+    lowest: float
+    highest: float
 
     def at(self, n: int) -> tuple[float, float]:
         unseen = unseen_share(n, 1 - CONFIDENCE)
         seen = (1 - unseen) * self.centre
-        return seen - unseen * self.kept, seen + unseen
+        return seen + unseen * self.lowest, seen + unseen * self.highest
 
 
 _Bounds = _Spread | _Unmoved

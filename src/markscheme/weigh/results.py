@@ -11,6 +11,7 @@ import polars as pl
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Exam, RowError, Rubric, Summary
 from markscheme.weigh.gates import cannot_judge, judge
+from markscheme.weigh.operations import OperationGroup, operation_record
 from markscheme.weigh.records import (
     error_record,
     exam_record,
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Result:
-    """Exact totals, one row for each answer as a polars frame, and the rows that were none."""
+    """Exact totals, one row for each answer as a polars frame, and the rows that were none.
+
+    `operations` is what was measured, where the answers come from session logs.
+    """
 
     rubric: Rubric
     exam: Exam
@@ -36,6 +40,7 @@ class Result:
     frame: pl.DataFrame
     errors: tuple[RowError, ...]
     each_run: Callable[[], Iterable[Run]] = field(repr=False)
+    operations: tuple[OperationGroup, ...] = ()
 
     @property
     def runs(self) -> Iterator[Run]:
@@ -70,7 +75,13 @@ class Result:
             "errors": [error_record(error) for error in self.errors],
             "errors_left_out": self.summary.errors - len(self.errors),
             "summary": summary_record(self.summary),
+            **self._operational(),
         }
+
+    def _operational(self) -> dict[str, Any]:
+        """Return what was measured in logs, where the answers come from logs."""
+        records = [operation_record(group) for group in self.operations]
+        return {"operational": records} if records else {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme score --format json` prints."""

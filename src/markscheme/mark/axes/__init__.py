@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from markscheme.mark.axes.budget import TokenBudget
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.pattern import Pattern
 from markscheme.mark.axes.size import Length, MaxWords
+from markscheme.mark.axes.structure import Citations, Sections
 from markscheme.mark.axes.text import ContainsAll, Equals, OneOf
+from markscheme.mark.axes.trace import CallLimit, CallOrder, ForbiddenCalls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,5 +27,11 @@ _KINDS: tuple[type[Axis], ...] = (
     Length,
     MaxWords,
     JsonSchema,
+    Sections,
+    TokenBudget,
+    Citations,
+    CallOrder,
+    CallLimit,
+    ForbiddenCalls,
 )
 AXES: Mapping[str, type[Axis]] = {axis.kind: axis for axis in _KINDS}

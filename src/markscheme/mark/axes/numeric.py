@@ -41,7 +41,7 @@ class NumberWithin(TextAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse a tolerance that is neither a number from 0 on nor such a percentage."""
-        if _share(self.tolerance) is None:
+        if share_of(self.tolerance) is None:
             allowed = "a number from 0 on, or a percentage such as 2%"
             yield "tolerance", f"{shown(self.tolerance)} is no tolerance; {allowed}"
 
@@ -71,7 +71,7 @@ class NumberWithin(TextAxis):
         if abs(got.adjusted()) > _MAX_DIGITS or len(got.as_tuple().digits) > _MAX_DIGITS:
             return Cell.missed(sentence("the number has more than {n} digits", n=_MAX_DIGITS))
         expected = Decimal(item.expectations[self.expects])
-        share = _share(self.tolerance) or Fraction(0)
+        share = share_of(self.tolerance) or Fraction(0)
         relative = isinstance(self.tolerance, str)
         allowed = share * abs(Fraction(expected)) if relative else share
         away = abs(Fraction(got) - Fraction(expected))
@@ -96,7 +96,8 @@ def _not_one(got: str, numbers: int) -> str:
     return sentence("{got} holds {n} numbers, not one", got=got, n=numbers)
 
 
-def _share(tolerance: Decimal | str) -> Fraction | None:
+def share_of(tolerance: Decimal | str) -> Fraction | None:
+    """Return a tolerance as a number or, of `2%`, as a share; `None` if it is none."""
     text = str(tolerance)
     number = text.removesuffix("%") if isinstance(tolerance, str) else text
     if isinstance(tolerance, str) and not re.fullmatch(r"[0-9]+(\.[0-9]+)?%", text):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from markscheme.transcript import Transcript
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
@@ -34,6 +35,22 @@ def table_schema() -> dict[str, Any]:
         "tokens_in": pl.Int64,
         "tokens_out": pl.Int64,
         "cost": pl.Float64,
+    }
+
+
+def measured_schema() -> dict[str, Any]:
+    """Return the columns of what is measured in a log: never scored, and null where unknown."""
+    import polars as pl
+
+    return {
+        "tool_calls": pl.Int64,
+        "subagent_calls": pl.Int64,
+        "dispatches": pl.Int64,
+        "tokens": pl.Int64,
+        "lower_bounds": pl.List(pl.String),
+        "last_turn_latency_ms": pl.Float64,
+        "log_complete": pl.Boolean,
+        "file": pl.String,
     }
 
 
@@ -77,7 +94,8 @@ class AnswerBatch:
 
     `lines` holds the 1-based line on which each answer starts, in Parquet its row. `errors` holds
     the rows of the same stretch that could not be taken, in the order of their lines. Rows that
-    are written alike stand apart, in columns of their own.
+    are written alike stand apart, in columns of their own. Answers from logs come with their
+    transcripts, and with columns of what was measured in them.
     """
 
     lines: list[int] = field(default_factory=list)
@@ -91,6 +109,8 @@ class AnswerBatch:
     costs: list[Number | None] = field(default_factory=list)
     errors: list[RowError] = field(default_factory=list)
     alike: AlikeRows | None = None
+    transcripts: list[Transcript] = field(default_factory=list)
+    measured: dict[str, list[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -114,7 +134,12 @@ class AnswerBatch:
         table = pl.DataFrame(
             [pl.Series(name, column, dtype, strict=False) for (name, dtype), column in columns]
         )
-        return pl.concat([self.alike.table, table]) if self.alike else table
+        table = pl.concat([self.alike.table, table]) if self.alike else table
+        return table.with_columns(
+            pl.Series(name, self.measured[name], dtype)
+            for name, dtype in measured_schema().items()
+            if self.measured
+        )
 
     def output_texts(self) -> pl.Series:
         """Return the output of every answer as text, in the order of `table`."""
@@ -145,6 +170,5 @@ class AnswerBatch:
         self.errors = sorted([*self.errors, *errors], key=lambda error: error.line)
 
 
-_COLUMNS = tuple(
-    column.name for column in fields(AnswerBatch) if column.name not in {"errors", "alike"}
-)
+_BESIDE = {"errors", "alike", "transcripts", "measured"}
+_COLUMNS = tuple(column.name for column in fields(AnswerBatch) if column.name not in _BESIDE)

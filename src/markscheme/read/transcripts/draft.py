@@ -11,6 +11,7 @@ from markscheme.read.transcripts.mutations import mutation_of
 from markscheme.read.transcripts.values import clean, seconds
 from markscheme.transcript import (
     MAIN,
+    NO_RESULT,
     Call,
     CallStatus,
     Dispatch,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 UNANSWERED = "the last prompt has no answer"
 NO_ANSWER = "there is no final text"
 WENT_ON = "calls follow the last text, so it is no answer"
-NO_RESULT = "a call has no result"
 CUT_OFF = "the log is cut off"
 
 

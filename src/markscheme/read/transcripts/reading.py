@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,15 +77,39 @@ def _unknown(log: Log) -> str:
     return f"no log format is recognised; looked for {looked}. `--log-format` forces one"
 
 
-def _read_folder(folder: Path, forced: Format | None) -> list[tuple[Path, Transcript]]:
-    """Read every log in a folder, those of one format together."""
+def read_every_log(
+    folder: Path, log_format: str | None = None
+) -> tuple[list[tuple[Path, Transcript]], list[tuple[Path, str]]]:
+    """Read every log in a folder, and say of what looks like a log and is none why it is not read.
+
+    Raises:
+        UsageError: there is no format of that name.
+        InputError: there is no log at all.
+    """
+    refused: list[tuple[Path, str]] = []
+    forced = None if log_format is None else _named(log_format)
+    if not folder.is_dir():
+        raise UsageError(f"`{folder}` is no folder; name a folder of session logs")
+    return _read_folder(folder, forced, refused), refused
+
+
+def _read_folder(
+    folder: Path, forced: Format | None, refused: list[tuple[Path, str]] | None = None
+) -> list[tuple[Path, Transcript]]:
+    """Read every log in a folder, those of one format together; what is none goes to `refused`."""
     logs: dict[str, list[Log]] = {}
+    nothing: list[tuple[Path, str]] = [] if refused is None else refused
     for path in _files_in(folder):
-        with suppress(InputError):  # what cannot even be looked at is no log
+        try:
             log = Log(path)
             found = _recognised(log) if forced is None or log.is_folder else forced
-            if found is not None:
-                logs.setdefault(found.name, []).append(log)
+        except InputError as error:  # what cannot even be looked at is no log
+            nothing.append((path, error.problems[0].message))
+            continue
+        if found is None:
+            nothing.append((path, "no log format is recognised"))
+        else:
+            logs.setdefault(found.name, []).append(log)
     if not logs:
         message = "no log is recognised in this folder"
         raise InputError([Problem(file=str(folder), line=1, field="", message=message)])

@@ -22,12 +22,16 @@ _DELIMITER = re.compile(r"[ \t]*(?P<quote>['\"]?)(?P<word>[^\s'\"|&;()<>]*)(?P=q
 
 @dataclass(slots=True)
 class Simple:
-    """One simple command: its words, the files it redirects to, the heredocs it is fed."""
+    """One simple command: its words, the files it redirects to, the heredocs it is fed.
+
+    `piped` says that it reads what the command before it prints.
+    """
 
     words: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     heredocs: list[str] = field(default_factory=list)
     depth: int = 0
+    piped: bool = False
 
 
 def simple_commands(script: str, depth: int = 0) -> Iterator[Simple]:
@@ -201,9 +205,16 @@ class _Scanner:
             return
         if self.current.words[:1] == ["[["] and character in "|&()":
             return
+        if character == "&" and self.current.piped and not self.current.words:  # the rest of |&
+            return
         self._end_command()
+        if character == "|" and "|" not in self.script[self.at - 2 : self.at - 1] + self._next():
+            self.current.piped = True
         if character == "\n":
             self._bodies()
+
+    def _next(self) -> str:
+        return self.script[self.at : self.at + 1]
 
     def _bodies(self) -> None:
         """Read the bodies of the heredocs that the line before has opened."""

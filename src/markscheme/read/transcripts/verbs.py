@@ -98,6 +98,20 @@ def every_change(script: str) -> Iterator[str]:
         yield from _changes(simple)
 
 
+def commands(script: str, depth: int = 0) -> Iterator[list[str]]:
+    """Yield the words of each command of a script that does not just read what another prints."""
+    for simple in simple_commands(script, depth):
+        words = _unwrapped(simple.words)
+        if not words or simple.piped:
+            continue
+        words[0] = _name(words[0])
+        inner = _scripts(words, simple) if words[0] in SHELLS or words[0] == "eval" else []
+        for one in inner:
+            yield from commands(one, simple.depth + 1)
+        if not inner:
+            yield words
+
+
 def _changes(simple: Simple) -> Iterator[str]:
     words = list(_unwrapped(simple.words))
     yield from (target for target in simple.writes if real_file(target))
@@ -105,7 +119,7 @@ def _changes(simple: Simple) -> Iterator[str]:
         return
     verb = _name(words[0])
     if verb in SHELLS or verb == "eval":
-        yield from _inner(verb, words, simple)
+        yield from _inner(words, simple)
     elif _is_change(verb, words[1:]):
         files = [path for body in simple.heredocs for path in patched(body)]
         yield ", ".join(files) if files else " ".join(words)[:_SHOWN]
@@ -135,18 +149,23 @@ def _without_options(wrapper: str, words: list[str]) -> list[str]:
     return words[at:]
 
 
-def _inner(verb: str, words: list[str], simple: Simple) -> Iterator[str]:
+def _inner(words: list[str], simple: Simple) -> Iterator[str]:
     """Yield what a script inside the script would change: `bash -c …`, `eval …`, `sh <<EOF`."""
+    for script in _scripts(words, simple):
+        for inner in simple_commands(script, simple.depth + 1):
+            yield from _changes(inner)
+
+
+def _scripts(words: list[str], simple: Simple) -> list[str]:
+    """Return the scripts that a shell is given: `bash -c …`, `eval …`, `sh <<EOF`."""
     scripts = list(simple.heredocs)
-    if verb == "eval":
+    if _name(words[0]) == "eval":
         scripts.append(" ".join(words[1:]))
     for flag, script in itertools.pairwise(words):
         if re.fullmatch(r"-[a-z]*c", flag):
             scripts.append(script)
             break
-    for script in scripts:
-        for inner in simple_commands(script, simple.depth + 1):
-            yield from _changes(inner)
+    return scripts
 
 
 def _is_change(verb: str, rest: list[str]) -> bool:

@@ -1,0 +1,141 @@
+"""The HTML report of a run of 2,000 items, as the command writes it.
+
+    python benchmarks/report.py [--items 2000] [--output report.html]
+
+Ten runs are stored, so that there is a trend, and one of them is the baseline. Printed are the
+CPU seconds of `markscheme report`; of writing alone, from the judged run to the file; of
+`markscheme gate --markdown` on the same run (what starting, reading and judging cost); of one small
+chart by vl-convert in a process of its own (what its engine costs to start); the ratio of the
+report to these two together; and its size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import traffic
+from markscheme import load_exam, load_rubric
+from markscheme.engines.scoring import Scoring
+from markscheme.history.recording import recording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markscheme import Exam
+
+ROUNDS = 3
+RUNS = 10
+CHART = """
+import vl_convert
+vl_convert.vegalite_to_svg({"data": {"values": [{"a": 1}]}, "mark": "bar",
+    "encoding": {"x": {"field": "a", "type": "quantitative"}}})
+"""
+
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from markscheme.history.judging import judge_run, whole_report
+from markscheme.history.runs import Runs
+with Runs(sys.argv[1]) as runs:
+    report = whole_report(runs, judge_run(runs, runs.find("latest")))
+began = time.process_time()
+from markscheme.cli.outputs import written
+written(Path(sys.argv[2]), report)
+print(time.process_time() - began)
+"""
+
+
+def exam_of(items: int, folder: Path) -> Exam:
+    """Return an exam of so many items, three tags each."""
+    lines = ["exam: large", "items:"]
+    forms = traffic.forms()
+    for i in range(items):
+        verb, tense, person, english, spanish = forms[i % len(forms)]
+        lines += [
+            f"  - id: t-{i:05}",
+            f"    prompt: Conjugate '{verb}' — {tense.label}, {person.label} ({i}).",
+            f"    expected_contains: [{english}]",
+            f"    gloss_contains: [{spanish}]",
+            f"    tags: {{verb: {verb}, tense: {tense.value}, person: {person.value}}}",
+        ]
+    path = folder / "exam.yaml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return load_exam(path, rubric=load_rubric("tutor-capstone"))
+
+
+def answers(items: int, seed: int) -> Iterator[dict[str, object]]:
+    """Yield one answer to each item, one in ten flawed, half of them slower than 250 ms."""
+    rng = random.Random(seed)  # noqa: S311 - data, not secrets
+    given = traffic.answers(items, seed=seed)
+    for i, line in enumerate(given):
+        row = json.loads(line)
+        took = round(rng.lognormvariate(5.4, 0.4), 1)
+        yield {"item": f"t-{i:05}", "output": row["output"], "latency_ms": took, "subject": "tutor"}
+
+
+def cpu(*words: str | Path) -> float:
+    """Run a Python process and return the least CPU seconds that it took."""
+    found = []
+    for _ in range(ROUNDS):
+        process = subprocess.Popen(
+            [sys.executable, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in {0, 1, 4}:
+            raise SystemExit(f"{words} ended with {process.returncode}")
+        found.append(usage.ru_utime + usage.ru_stime)
+    return min(found)
+
+
+def writing(store: Path, output: Path) -> float:
+    """Return the least CPU seconds from the judged run to the file, in a process of its own."""
+    command = [sys.executable, "-c", WRITING, str(store), str(output)]
+    return min(
+        float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        for _ in range(ROUNDS)
+    )
+
+
+def main() -> None:
+    """Store the runs, write the report, and print what it cost."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--items", type=int, default=2000)
+    parser.add_argument("--output", type=Path, help="Keep the report here.")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        place, rubric = folder / "store.db", load_rubric("tutor-capstone")
+        exam = exam_of(options.items, folder)
+        for number in range(RUNS):
+            with recording(rubric, exam, where=place) as recorder:
+                if recorder:
+                    scoring = Scoring(rubric, exam, keep=recorder.keep)
+                    rows = list(answers(options.items, number))
+                    recorder.finish(scoring.result(scoring.frames(scoring.streamed(rows))))
+        on = ("--store", place)
+        cpu("-m", "markscheme", "baseline", "set", "latest~5", *on)
+        output = options.output or folder / "report.html"
+        report = cpu("-m", "markscheme", "report", "latest", "-o", output, *on)
+        comment = folder / "comment.md"
+        gate = cpu("-m", "markscheme", "gate", "latest", "--markdown", comment, *on)
+        chart, alone = cpu("-c", CHART), writing(place, output)
+        size = output.stat().st_size
+    print("| items | report, CPU s | writing | gate, CPU s | one chart, CPU s | ratio | size, MB |")
+    print("|--:|--:|--:|--:|--:|--:|--:|")
+    ratio = report / (gate + chart)
+    numbers = f"{report:.2f} | {alone:.2f} | {gate:.2f} | {chart:.2f} | {ratio:.2f}"
+    print(f"| {options.items:,} | {numbers} | {size / 1e6:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

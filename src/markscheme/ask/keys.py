@@ -1,0 +1,70 @@
+"""Secrets: where keys come from, and that they go nowhere else."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.ask.replies import Reply
+
+USUAL = "OPENAI_API_KEY"
+_SHORTEST = 4  # what is shorter stands in any text by chance
+_HIDDEN = "[key]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Secrets:
+    """Keys that must not be seen; a subject may say one back, in an error or an answer."""
+
+    keys: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, keys: Iterable[str | None]) -> Secrets:
+        """Return the keys that are long enough to be told from other text, the longest first."""
+        found = {key.strip() for key in keys if key and len(key.strip()) >= _SHORTEST}
+        return cls(tuple(sorted(found, key=len, reverse=True)))
+
+    def __or__(self, other: Secrets) -> Secrets:
+        return Secrets.of([*self.keys, *other.keys])
+
+    def hidden(self, text: str) -> str:
+        """Return a text without any of the keys."""
+        for key in self.keys:
+            text = text.replace(key, _HIDDEN)
+        return text
+
+    def hidden_in(self, reply: Reply) -> Reply:
+        """Return a reply without any of the keys."""
+        told = (reply.text or "", reply.why, reply.finish_reason or "")
+        if not any(key in text for key in self.keys for text in told):
+            return reply
+        return replace(
+            reply,
+            text=None if reply.text is None else self.hidden(reply.text),
+            why=self.hidden(reply.why),
+            finish_reason=reply.finish_reason and self.hidden(reply.finish_reason),
+        )
+
+
+def key_of(variable: str | None) -> str | None:
+    """Return the key in an environment variable; one that is named must be there."""
+    value = os.environ.get(variable or USUAL, "").strip()
+    if not value:
+        if variable is not None:
+            raise UsageError(f"the environment variable `{variable}` holds no key")
+        return None
+    if not value.isascii() or not value.isprintable() or " " in value:
+        told = f"the key in `{variable or USUAL}` holds signs that no key has"
+        raise UsageError(f"{told}; look for a blank, a line break or a quote in it")
+    return value
+
+
+def in_reach() -> Secrets:
+    """Return the usual key, which a command or a function of one's own could tell."""
+    return Secrets.of([os.environ.get(USUAL)])

@@ -1,0 +1,176 @@
+"""The runner: puts every question to its subject, tries again what may pass, and never raises.
+
+An error of a subject is the reply to a question like any other. What ends a run early is a budget,
+a subject that refuses everybody, or somebody who says stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from markscheme.ask.keys import in_reach
+from markscheme.ask.pace import Limits, Pace
+from markscheme.ask.questions import Ask
+from markscheme.ask.replies import Fault, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from markscheme.ask.subjects.base import Subject
+
+_FIRST_WAIT = 0.5  # seconds; doubled with every try, and a random part of it
+_LONGEST = 30.0
+_HOPELESS = 5  # so many rejections and not one answer: the rest would be rejected too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question that was put, how often, and the reply that it ended with."""
+
+    ask: Ask
+    reply: Reply
+    tries: int
+
+
+Hand = Callable[[Asked], None]
+
+
+class Runner:
+    """One run: give it the questions, and it hands back each with its reply as they end."""
+
+    def __init__(
+        self,
+        subjects: Iterable[Subject],
+        limits: Limits,
+        hand: Hand,
+        *,
+        seed: int = 0,
+    ) -> None:
+        self._subjects: Mapping[str, Subject] = {subject.name: subject for subject in subjects}
+        self._limits = limits
+        self._hand = hand
+        self._secrets = reduce(or_, (one.secrets for one in self._subjects.values()), in_reach())
+        self._random = random.Random(f"waits {seed}")  # noqa: S311 - waits, not secrets
+        self._paces = {name: Pace(limits, one.at_once) for name, one in self._subjects.items()}
+        self._rejected: Counter[str] = Counter()
+        self._answered: Counter[str] = Counter()
+        self._cost = Decimal(0)
+        self._waiting: deque[Ask] = deque()
+        self.stopped: str | None = None
+
+    @property
+    def cost(self) -> Decimal:
+        """What the answers of this run cost, as far as it is known."""
+        return self._cost
+
+    @property
+    def concurrency(self) -> dict[str, int]:
+        """How many questions may be under way at each subject now."""
+        return {name: int(pace.allowed) for name, pace in self._paces.items()}
+
+    def stop(self, why: str) -> None:
+        """Begin nothing more; what is under way ends."""
+        self.stopped = self.stopped or why
+        self._waiting.clear()
+
+    async def run(self, asks: Iterable[Ask]) -> None:
+        """Put all questions, in their order as far as several at once have one."""
+        self._waiting = deque(asks)
+        workers = min(self._limits.concurrency, len(self._waiting))
+        try:
+            async with asyncio.timeout(self._limits.max_time):
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(workers):
+                        group.create_task(self._work())
+        except TimeoutError:
+            self.stop(f"--max-time of {self._limits.max_time:g} s is over")
+
+    async def _work(self) -> None:
+        while self._waiting:
+            ask = self._waiting.popleft()
+            asked = await self._put(ask)
+            if asked is None:
+                return
+            self._note(asked)
+            self._hand(asked)
+
+    def _note(self, asked: Asked) -> None:
+        """See whether the run should go on."""
+        name, reply = asked.ask.subject, asked.reply
+        if reply.text is not None:
+            self._answered[name] += 1
+            self._spend(reply)
+        elif reply.fault is Fault.REJECTED:
+            self._rejected[name] += 1
+            if self._rejected[name] >= _HOPELESS and not self._answered[name]:
+                told = f"{name} rejected the first {_HOPELESS} questions"
+                self.stop(f"{told}: {reply.why}")
+
+    def _spend(self, reply: Reply) -> None:
+        if reply.cost is not None:
+            self._cost += reply.cost
+        limit = self._limits.max_cost
+        if limit is None or reply.cached:
+            return
+        if reply.cost is None:
+            self.stop("--max-cost cannot be kept: the subject does not tell its cost; see --price")
+        elif self._cost >= limit:
+            self.stop(f"--max-cost of {limit} is spent")
+
+    async def _put(self, ask: Ask) -> Asked | None:
+        """Ask until there is an answer, a lasting fault, or no try left."""
+        tries = busy = 0
+        while True:
+            reply = await self._once(ask)
+            tries += 1
+            busy += reply.fault is Fault.BUSY
+            if reply.fault is None or not reply.fault.transient or self._over(tries, busy):
+                return Asked(ask=ask, reply=reply, tries=tries)
+            if self.stopped:
+                return None
+            if reply.fault is not Fault.BUSY:
+                await asyncio.sleep(self._wait(tries - busy, reply))
+
+    def _over(self, tries: int, busy: int) -> bool:
+        return tries - busy > self._limits.retries or busy > self._limits.busy_retries
+
+    async def _once(self, ask: Ask) -> Reply:
+        pace = self._paces[ask.subject]
+        began = await pace.enter()
+        tokens = 0
+        try:
+            reply = await self._timed(ask)
+            tokens = (reply.tokens_in or 0) + (reply.tokens_out or 0)
+        finally:
+            pace.leave(tokens)
+        if reply.fault is Fault.BUSY:
+            pace.was_busy(began, self._wait(1, reply))
+        elif reply.text is not None:
+            pace.went_well()
+        return self._secrets.hidden_in(reply)
+
+    async def _timed(self, ask: Ask) -> Reply:
+        try:
+            async with asyncio.timeout(self._limits.timeout):
+                return await self._subjects[ask.subject].ask(ask.question)
+        except TimeoutError:
+            return Reply.failed(Fault.TIMEOUT, f"no answer within {self._limits.timeout:g} s")
+        except Exception as error:  # noqa: BLE001 - a subject may be anybody's
+            return Reply.failed(
+                Fault.FAILED, f"the subject failed: {type(error).__name__}: {error}"
+            )
+
+    def _wait(self, failures: int, reply: Reply) -> float:
+        """Return how long to wait: what the subject says, else longer each time, with chance."""
+        if reply.wait is not None:
+            return reply.wait + self._random.uniform(0, _FIRST_WAIT / 5)
+        longest = min(_LONGEST, _FIRST_WAIT * 2 ** max(0, failures - 1))
+        return self._random.uniform(longest / 2, longest)

@@ -1,0 +1,116 @@
+"""What a subject is: something with a name that can be asked a question."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from markscheme.ask.keys import Secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from markscheme.ask.questions import Question
+    from markscheme.ask.replies import Reply
+
+MILLION = Decimal(1_000_000)
+
+
+class Subject(Protocol):
+    """What is examined. It is entered once, asked many questions at a time, and left once.
+
+    `name` is the subject of the stored answers. `parameters` are all that may change what it says;
+    they are stored, so they hold no secret; `secrets` are what must not be seen anywhere. `at_once`
+    is how many questions it takes at a time, where it takes few.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    secrets: Secrets
+    at_once: int | None
+
+    async def ask(self, question: Question) -> Reply:
+        """Put one question, once."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class BaseSubject:
+    """A subject that needs nothing to be opened or closed."""
+
+    name: str = ""
+    parameters: Mapping[str, Any]
+    secrets: Secrets = Secrets()
+    at_once: int | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a model is to speak; what is not told is left to the model."""
+
+    temperature: Decimal | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+
+    def to_dict(self) -> dict[str, float | int]:
+        """Return what is told, as an endpoint takes it."""
+        known = {"max_tokens": self.max_tokens, "seed": self.seed}
+        told: dict[str, float | int] = {k: v for k, v in known.items() if v is not None}
+        return (
+            told if self.temperature is None else {"temperature": float(self.temperature), **told}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a million tokens cost, to the model and from it."""
+
+    tokens_in: Decimal
+    tokens_out: Decimal
+
+    def of(self, tokens_in: int | None, tokens_out: int | None) -> Decimal | None:
+        """Return what an answer cost, exactly, where its tokens are known."""
+        if tokens_in is None or tokens_out is None:
+            return None
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says about subjects of every kind."""
+
+    base_url: str | None = None
+    key_variable: str | None = None
+    sampling: Sampling = Sampling()
+    price: Price | None = None
+    stream: bool = False
+    timeout: float = 60.0
+    concurrency: int = 8
+
+
+class Watch:
+    """A clock that is started with the question, in whole microseconds."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter_ns()
+
+    def __call__(self) -> int:
+        """Return the time since the start."""
+        return (time.perf_counter_ns() - self._start) // 1000

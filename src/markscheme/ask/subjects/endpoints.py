@@ -1,0 +1,129 @@
+"""An OpenAI-compatible endpoint as a subject: hosted, vLLM, Ollama, llama.cpp's server."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+
+from markscheme.ask.completions import completion_of, said_in
+from markscheme.ask.keys import Secrets, key_of
+from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.streams import Stream
+from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.ask.wire import Address, Wire, WireError
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from markscheme.ask.questions import Question
+    from markscheme.ask.wire import Response
+
+USUAL = "https://api.openai.com/v1"
+_PATH = "/chat/completions"
+_TOO_MANY = 429
+_AGAIN = {408, 409, 425}
+_SERVER = 500
+
+
+class EndpointSubject(BaseSubject):
+    """Posts chat completions; a response schema is asked for by `response_format`."""
+
+    def __init__(self, model: str, address: Address, options: Options, key: str | None) -> None:
+        self.name = f"openai:{model}"
+        self._model = model
+        self._address = address
+        self._options = options
+        self._key = key
+        self.secrets = Secrets.of([key])
+        self._wire: Wire | None = None
+        self._fixed: dict[str, Any] = {"model": model, **options.sampling.to_dict()}
+        self.parameters: dict[str, Any] = {"endpoint": str(address), **self._fixed}
+        if options.stream:
+            self._fixed |= {"stream": True, "stream_options": {"include_usage": True}}
+
+    async def __aenter__(self) -> Self:
+        headers = {} if self._key is None else {"authorization": f"Bearer {self._key}"}
+        self._wire = Wire(self._address, headers)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._wire is not None:
+            self._wire.close()
+
+    async def ask(self, question: Question) -> Reply:
+        """Post one question."""
+        if self._wire is None:
+            raise RuntimeError("the subject was not entered")
+        body: dict[str, Any] = {**self._fixed, "messages": question.messages}
+        if question.schema is not None:
+            body["response_format"] = _format(question.schema)
+        watch = Watch()
+        stream = Stream(watch) if self._options.stream else None
+        try:
+            response = await self._wire.send(
+                orjson.dumps(body), _PATH, stream.hear if stream else None
+            )
+        except WireError as error:
+            return Reply.failed(error.fault, error.why)
+        if not response.ok:
+            return _fault(response)
+        latency = watch()
+        if stream is not None and stream.spoke:
+            return self._priced(stream.reply(latency))
+        return self._priced(completion_of(response.body, latency))
+
+    def _priced(self, reply: Reply) -> Reply:
+        price = self._options.price
+        if price is None or reply.cost is not None or reply.text is None:
+            return reply
+        return replace(reply, cost=price.of(reply.tokens_in, reply.tokens_out))
+
+
+def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    known = schema.get("properties", {})
+    whole = schema.get("additionalProperties") is False
+    strict = whole and set(known) == set(schema.get("required", ()))
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "response", "schema": schema, "strict": strict},
+    }
+
+
+def _fault(response: Response) -> Reply:
+    """Say what a server means that does not answer, and when it wants to be asked again."""
+    status, said = response.status, said_in(response.body)
+    told = f"the server says {status}{': ' if said else ''}{said}"
+    wait = _wait(response.headers.get("retry-after"))
+    if status == _TOO_MANY:
+        return Reply.failed(Fault.BUSY, told, wait=wait)
+    transient = status in _AGAIN or status >= _SERVER
+    return Reply.failed(Fault.SERVER if transient else Fault.REJECTED, told, wait=wait)
+
+
+def _wait(after: str | None) -> float | None:
+    """Read `Retry-After`: seconds, or a date."""
+    if not after:
+        return None
+    try:
+        return max(0.0, float(after))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(after) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def subject(rest: str, options: Options) -> EndpointSubject:
+    """Return a model: `MODEL` at the usual endpoint, or `MODEL@URL` at one of its own."""
+    model, at, url = rest.partition("@http")
+    if not model:
+        raise UsageError("`openai:` names no model; write for example openai:gpt-4o-mini")
+    named = f"http{url}" if at else options.base_url or os.environ.get("OPENAI_BASE_URL") or USUAL
+    return EndpointSubject(model, Address.of(named), options, key_of(options.key_variable))

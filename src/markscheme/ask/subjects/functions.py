@@ -1,0 +1,87 @@
+"""A Python function as a subject: given the prompt, it returns the answer; sync or async."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from markscheme.ask.questions import Question
+
+
+class FunctionSubject(BaseSubject):
+    """Calls the function; what it raises is the fault of its answer.
+
+    A function that is not async runs in threads of its own; one that never returns keeps its
+    thread until the process ends, since Python cannot stop it.
+    """
+
+    def __init__(self, name: str, function: Callable[[str], Any], threads: int) -> None:
+        self.name = name
+        self.parameters: dict[str, Any] = {}
+        self._function = function
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="subject")
+
+    async def __aexit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def ask(self, question: Question) -> Reply:
+        """Call the function with the question as one text."""
+        watch = Watch()
+        try:
+            if inspect.iscoroutinefunction(self._function):
+                given = await self._function(question.text)
+            else:
+                loop = asyncio.get_running_loop()
+                given = await loop.run_in_executor(self._threads, self._function, question.text)
+                if inspect.isawaitable(given):
+                    given = await given
+        except Exception as error:  # noqa: BLE001 - the function may be anybody's
+            return Reply.failed(Fault.FAILED, f"{type(error).__name__}: {error}")
+        return _reply(given, watch())
+
+
+def _reply(given: Any, latency: int) -> Reply:
+    match given:
+        case str():
+            return Reply(text=given, finish_reason="stop", latency_us=latency)
+        case Mapping():
+            try:
+                text = json.dumps(given, ensure_ascii=False)
+            except (TypeError, ValueError) as error:
+                return Reply.failed(Fault.FAILED, f"the function gave no JSON: {error}")
+            return Reply(text=text, finish_reason="stop", latency_us=latency)
+    told = f"the function gave a {type(given).__name__}"
+    return Reply.failed(Fault.FAILED, f"{told}; allowed are a text and a dict")
+
+
+def subject(rest: str, options: Options) -> FunctionSubject:
+    """Import the function; modules of the present folder are found first, as `python -m` does."""
+    module, _, name = rest.rpartition(":")
+    if not module or not name:
+        told = f"{shown(f'python:{rest}')} names no function"
+        raise UsageError(f"{told}; write python:MODULE:FUNCTION")
+    here = os.getcwd()  # noqa: PTH109 - a text, as `sys.path` has them
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        function = getattr(import_module(module), name)
+    except Exception as error:
+        told = f"cannot import `{name}` of `{module}`: {type(error).__name__}: {error}"
+        raise UsageError(told) from error
+    if not callable(function):
+        raise UsageError(f"`{name}` of `{module}` is not a function")
+    return FunctionSubject(f"python:{rest}", function, options.concurrency)

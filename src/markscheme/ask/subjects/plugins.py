@@ -1,0 +1,97 @@
+"""Whatever the `llm` package offers, with the models, plugins and keys that its user has there."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from markscheme.ask.keys import Secrets
+from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from markscheme.ask.questions import Question
+
+
+# Plugins raise the errors of their makers' libraries, which agree in these words at least.
+_WORDS = {
+    "RateLimit": Fault.BUSY,
+    "Overloaded": Fault.BUSY,
+    "Timeout": Fault.TIMEOUT,
+    "Connect": Fault.UNREACHABLE,
+    "InternalServer": Fault.SERVER,
+}
+
+
+class PluginSubject(BaseSubject):
+    """A model of `llm`, asked in threads; a schema goes with the question where the model can."""
+
+    def __init__(self, model: Any, options: Options) -> None:
+        self.name = f"llm:{model.model_id}"
+        self._model = model
+        self._options = options
+        self._said = options.sampling.to_dict()
+        self.parameters: dict[str, Any] = dict(self._said)
+        self.secrets = _secrets_of(model)
+        self._threads = ThreadPoolExecutor(options.concurrency, thread_name_prefix="subject")
+
+    async def __aexit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def ask(self, question: Question) -> Reply:
+        """Prompt the model once."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._prompted, question)
+
+    def _prompted(self, question: Question) -> Reply:
+        watch = Watch()
+        held = question.schema is not None and getattr(self._model, "supports_schema", False)
+        shown = [f"{asked}\n{answer}" for asked, answer in question.shots]
+        try:
+            response = self._model.prompt(
+                "\n\n".join([*shown, question.user]),
+                system=question.system or None,
+                schema=dict(question.schema or {}) if held else None,
+                stream=False,
+                **self._said,
+            )
+            text = response.text()
+            usage = response.usage()
+        except Exception as error:  # noqa: BLE001 - a plugin may be anybody's
+            name = type(error).__name__
+            fault = next((fault for word, fault in _WORDS.items() if word in name), Fault.FAILED)
+            return Reply.failed(fault, f"{name}: {error}")
+        price = self._options.price
+        return Reply(
+            text=text,
+            finish_reason="stop",
+            tokens_in=usage.input,
+            tokens_out=usage.output,
+            cost=price.of(usage.input, usage.output) if price else None,
+            latency_us=watch(),
+        )
+
+
+def _secrets_of(model: Any) -> Secrets:
+    """Return the key that the model will use, so that it can be hidden."""
+    try:
+        return Secrets.of([model.get_key()])
+    except Exception:  # noqa: BLE001 - it has none, or will say so itself when it is asked
+        return Secrets()
+
+
+def subject(rest: str, options: Options) -> PluginSubject:
+    """Find the model among those that `llm` and its plugins know."""
+    try:
+        llm: Any = import_module("llm")
+    except ImportError as error:
+        told = "a subject llm:… needs the package llm"
+        raise UsageError(f"{told}; install it with `pip install 'markscheme[llm]'`") from error
+    try:
+        model = llm.get_model(rest)
+    except Exception as error:
+        raise UsageError(f"llm knows no model `{rest}`; `llm models` lists them") from error
+    return PluginSubject(model, options)

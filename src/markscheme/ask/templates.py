@@ -1,0 +1,151 @@
+"""Templates: how an item becomes a question. A template is text with two names, never code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markscheme.ask.questions import Question
+from markscheme.errors import DocumentError, Problem, UsageError
+from markscheme.read.sources import locate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.vocabulary import Item, Rubric
+
+PLAIN = "{prompt}"
+WITH_SCHEMA = """\
+Answer with one JSON object that keeps to this JSON Schema, and with nothing else:
+{schema}
+---
+{prompt}"""
+_NAMES = re.compile(r"\{(prompt|schema)\}")
+_BETWEEN = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """Instructions above a line of three dashes, the question below; or only the question.
+
+    `{prompt}` stands for the item's prompt, `{schema}` for the response schema of the rubric.
+    """
+
+    system: str
+    user: str
+    shots: tuple[tuple[str, str], ...] = ()
+    schema: Mapping[str, Any] | None = None
+    structured: bool = False
+
+    def question(self, item: Item, attempt: int = 1) -> Question:
+        """Put an item as a question."""
+        return Question(
+            item=item.id,
+            prompt=item.prompt,
+            system=self._filled(self.system, item.prompt),
+            user=self._filled(self.user, item.prompt),
+            shots=tuple((self._filled(self.user, shown), answer) for shown, answer in self.shots),
+            schema=self.schema if self.structured else None,
+            attempt=attempt,
+        )
+
+    def _filled(self, text: str, prompt: str) -> str:
+        schema = "" if self.schema is None else json.dumps(self.schema, ensure_ascii=False)
+        values = {"prompt": prompt, "schema": schema}
+        return _NAMES.sub(lambda name: values[name[1]], text)
+
+
+def template_of(
+    rubric: Rubric,
+    file: str | None = None,
+    *,
+    structured: bool = True,
+    shots: Iterable[tuple[str, str]] = (),
+) -> Template:
+    """Return the template in a file, else the usual one: the prompt, and the schema if any.
+
+    With `structured`, a subject that can is asked to keep to the schema by its own means.
+    """
+    schema = schema_of(rubric)
+    text = (PLAIN if schema is None else WITH_SCHEMA) if file is None else _text_in(file, schema)
+    parts = _BETWEEN.split(text, maxsplit=1)
+    system, user = parts if len(parts) > 1 else ("", text)
+    return Template(
+        system=system.strip(),
+        user=user.strip(),
+        shots=tuple(shots),
+        schema=schema,
+        structured=structured and schema is not None,
+    )
+
+
+def schema_of(rubric: Rubric) -> Mapping[str, Any] | None:
+    """Return the response schema of the rubric's first axis that has one."""
+    schemas = (getattr(spec.axis, "schema", None) for spec in rubric)
+    found = next((schema for schema in schemas if schema is not None), None)
+    return None if found is None else json.loads(json.dumps(found, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if hasattr(value, "keys") else float(value)
+
+
+def _text_in(file: str, schema: Mapping[str, Any] | None) -> str:
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the template `{file}`: {error}") from error
+    problems = []
+    if "{prompt}" not in _BETWEEN.split(text, maxsplit=1)[-1]:
+        problems.append("`{prompt}` is missing; it stands where the item's prompt goes")
+    if "{schema}" in text and schema is None:
+        problems.append("`{schema}` is asked for, but no axis of the rubric has a schema")
+    if problems:
+        raise DocumentError(
+            Problem(file=file, line=1, field="template", message=told) for told in problems
+        )
+    return text
+
+
+def shots_in(source: str, items: Iterable[Item]) -> list[tuple[str, str]]:
+    """Return worked examples from JSON lines with `prompt` and `output`: a file or a built-in name.
+
+    An example that is an item of the exam would give its answer away, and is refused.
+    """
+    path, shown = locate(source, "examples", ".jsonl")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the examples `{shown}`: {error}") from error
+    asked = {item.prompt.strip(): item.id for item in items}
+    problems: list[Problem] = []
+    shots = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            told, shot = _shot(line, asked)
+            shots.append(shot)
+            if told:
+                problems.append(Problem(file=shown, line=number, field="example", message=told))
+    if not shots:
+        problems.append(Problem(file=shown, line=1, field="example", message="there is none"))
+    if problems:
+        raise DocumentError(problems)
+    return shots
+
+
+def _shot(line: str, asked: Mapping[str, str]) -> tuple[str, tuple[str, str]]:
+    try:
+        row = json.loads(line)
+        prompt, output = row["prompt"], row["output"]
+    except (ValueError, KeyError, TypeError):
+        return 'must be an object such as {"prompt": "…", "output": "…"}', ("", "")
+    if not isinstance(prompt, str) or not isinstance(output, str | dict):
+        return "`prompt` must be text, `output` text or an object", ("", "")
+    if prompt.strip() in asked:
+        return f"is the item `{asked[prompt.strip()]}` of the exam, and would answer it", ("", "")
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    return "", (prompt, text)

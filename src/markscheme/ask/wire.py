@@ -1,0 +1,273 @@
+"""HTTP on the wire: one address, many requests at once, each on a connection of its own.
+
+Parsed by h11; a general client spends ten to forty times the CPU (docs/decisions/0019). Redirects
+are not followed, because the key would go with them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import h11
+
+from markscheme.ask.replies import Fault
+from markscheme.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Hear = Callable[[bytes], None]
+
+LARGEST = 64_000_000  # bytes of a response
+_PORTS = {"http": 80, "https": 443}
+_OK = range(200, 300)
+
+
+class WireError(Exception):
+    """There is no response, or only a part of one."""
+
+    def __init__(self, fault: Fault, why: str) -> None:
+        super().__init__(why)
+        self.fault = fault
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A whole response; the names of its headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def ok(self) -> bool:
+        """Whether the server says that all is well."""
+        return self.status in _OK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where requests go; holds no user and no password."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        """Take a URL apart, or say what is wrong with it."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc:
+            told = "an endpoint is http://HOST:PORT/v1 or https://…, without user and password"
+            raise UsageError(f"{shown(url.rpartition('@')[2])} is no address; {told}")
+        port = _PORTS[parts.scheme] if port is None else port
+        return cls(scheme=parts.scheme, host=parts.hostname, port=port, path=parts.path.rstrip("/"))
+
+    @property
+    def named(self) -> str:
+        """The host, with the port where it is not the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.named}{self.path}"
+
+
+class Wire:
+    """Sends requests to one address, and keeps connections for those that follow."""
+
+    def __init__(self, address: Address, headers: Mapping[str, str]) -> None:
+        self._address = address
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+        self._idle: list[_Connection] = []
+        self._tls = ssl.create_default_context() if address.scheme == "https" else None
+        self._proxy = _proxy_for(address)
+
+    async def send(self, body: bytes, path: str, hear: Hear | None = None) -> Response:
+        """Post a body; `hear` is given the bytes of the response as they come."""
+        request = self._request(body, path)
+        connection = self._waiting() or await self._connected()
+        try:
+            response = await connection.exchange(request, body, hear)
+        except BaseException:
+            connection.close()
+            raise
+        if connection.reusable:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        return response
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _waiting(self) -> _Connection | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.reusable:
+                return connection
+        return None
+
+    def _request(self, body: bytes, path: str) -> h11.Request:
+        through = self._proxy and not self._tls  # a proxy needs the whole address
+        whole = f"http://{self._address.named}" if through else ""
+        fixed = [
+            (b"host", self._address.named.encode()),
+            (b"content-type", b"application/json"),
+            (b"accept-encoding", b"identity"),
+            (b"content-length", str(len(body)).encode()),
+        ]
+        target = f"{whole}{self._address.path}{path}"
+        try:
+            return h11.Request(method="POST", target=target, headers=[*fixed, *self._headers])
+        except h11.LocalProtocolError:  # its message may hold the key
+            raise WireError(Fault.REJECTED, "the request cannot be sent over HTTP") from None
+
+    async def _connected(self) -> _Connection:
+        loop, to = asyncio.get_running_loop(), self._proxy or self._address
+        tls = None if self._proxy else self._tls
+        try:
+            _, made = await loop.create_connection(_Connection, to.host, to.port, ssl=tls)
+            if self._proxy and self._tls:
+                await made.tunnel(self._address, self._tls)
+        except ssl.SSLCertVerificationError as error:
+            why = f"the certificate of {self._address.named} is not trusted: {error.verify_message}"
+            raise WireError(Fault.REJECTED, why) from error
+        except OSError as error:
+            why = f"cannot connect to {to.named}: {error.strerror or error}"
+            raise WireError(Fault.UNREACHABLE, why) from error
+        return made
+
+
+class _Connection(asyncio.Protocol):
+    """One connection: one request, then its response, then the next request."""
+
+    def __init__(self) -> None:
+        self._http = h11.Connection(h11.CLIENT)
+        self._transport: asyncio.Transport | None = None
+        self._response: asyncio.Future[Response] | None = None
+        self._head: h11.Response | None = None
+        self._body: list[bytes] = []
+        self._size = 0
+        self._hear: Hear | None = None
+        self._open = True
+
+    @property
+    def reusable(self) -> bool:
+        """Whether another request can go this way."""
+        return self._open and self._http.our_state is h11.IDLE
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport."""
+        self._transport = transport  # type: ignore[assignment]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note the end; a response that was under way is broken off."""
+        self._open = False
+        why = "the connection was closed" if exc is None else f"the connection broke: {exc}"
+        self._fail(WireError(Fault.BROKEN_OFF, f"{why} before the answer was whole"))
+
+    def eof_received(self) -> None:
+        """Tell the parser that nothing more comes: some responses end like this."""
+        self._take(b"")
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came."""
+        self._size += len(data)
+        if self._size > LARGEST:
+            self._fail(WireError(Fault.TOO_LARGE, f"the response is larger than {LARGEST:,} bytes"))
+            self.close()
+        else:
+            self._take(data)
+
+    async def exchange(self, request: h11.Request, body: bytes, hear: Hear | None) -> Response:
+        """Send a request and wait for the whole response to it."""
+        if self._transport is None or not self._open:
+            raise WireError(Fault.BROKEN_OFF, "the connection was closed")
+        self._response = asyncio.get_running_loop().create_future()
+        self._head, self._body, self._size, self._hear = None, [], 0, hear
+        parts = (request, h11.Data(data=body), h11.EndOfMessage())
+        self._transport.write(b"".join(self._http.send(part) or b"" for part in parts))
+        return await self._response
+
+    async def tunnel(self, to: Address, tls: ssl.SSLContext) -> None:
+        """Let a proxy connect us, and speak TLS through it."""
+        named = f"{to.host}:{to.port}".encode()
+        request = h11.Request(method="CONNECT", target=named, headers=[(b"host", named)])
+        response = await self.exchange(request, b"", None)
+        if not response.ok or self._transport is None:
+            raise WireError(Fault.UNREACHABLE, f"the proxy says {response.status}")
+        loop = asyncio.get_running_loop()
+        transport = await loop.start_tls(self._transport, self, tls, server_hostname=to.host)
+        self._transport, self._http = transport, h11.Connection(h11.CLIENT)
+
+    def close(self) -> None:
+        """Let go."""
+        self._open = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _take(self, data: bytes) -> None:
+        try:
+            self._http.receive_data(data)
+            while True:
+                event = self._http.next_event()
+                if event is h11.NEED_DATA or event is h11.PAUSED or self._done(event):
+                    return
+        except h11.RemoteProtocolError as error:
+            fault = Fault.BROKEN_OFF if self._head else Fault.GARBLED
+            self._fail(WireError(fault, f"the response is no whole HTTP: {error}"))
+            self.close()
+
+    def _done(self, event: object) -> bool:
+        """Take one part of the response; say whether it was the last."""
+        match event:
+            case h11.Response():
+                self._head = event
+                return self._http.their_state is h11.SWITCHED_PROTOCOL and self._finish()
+            case h11.Data():
+                data = bytes(event.data)
+                self._body.append(data)
+                if self._hear:
+                    self._hear(data)
+            case h11.EndOfMessage():
+                if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
+                    self._http.start_next_cycle()
+                return self._finish()
+            case h11.ConnectionClosed():
+                return True
+        return False
+
+    def _finish(self) -> bool:
+        if self._response and self._head and not self._response.done():
+            headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in self._head.headers}
+            body = b"".join(self._body)
+            status = self._head.status_code
+            self._response.set_result(Response(status=status, headers=headers, body=body))
+        return True
+
+    def _fail(self, error: WireError) -> None:
+        if self._response and not self._response.done():
+            self._response.set_exception(error)
+
+
+def _proxy_for(address: Address) -> Address | None:
+    """Return the proxy that the environment names for this address."""
+    proxy = getproxies().get(address.scheme)
+    if not proxy or proxy_bypass(address.host):
+        return None
+    return Address.of(proxy if "://" in proxy else f"http://{proxy}")

@@ -1,0 +1,242 @@
+"""`markscheme compare`: may this variant replace that one?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from markscheme.cli.exits import EXIT_OF, Exit, command_body
+from markscheme.cli.options import format_option, store_option
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from markscheme.verdicts import Decided
+    from markscheme.weigh.comparison import Comparison
+    from markscheme.weigh.paired_runs import RunsComparison
+
+_EPILOG = """\b
+Examples:
+  markscheme compare -r context-agent -e context-queries --baseline big --candidate small \\
+    --ratings ratings.csv --markdown decision.md
+  markscheme compare release-1.4 latest
+  markscheme compare --plan --margin 0.5 --noise 0.6
+
+With ratings the exit code is 0 for GO (with monitoring too), 1 for NO-GO, 4 for CONDITIONAL or no
+decision. RUN RUN compares stored runs or result files in pairs: 0 when none is worse than the first
+by more than the margin, 1 when one is, 4 when that cannot be told."""
+
+
+class _Number(click.ParamType[Decimal]):
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Decimal:
+        try:
+            number = Decimal(value)
+        except InvalidOperation:
+            self.fail(f"{value!r} is no number", param, ctx)
+        if not number.is_finite() or number <= 0:
+            self.fail(f"{value!r} is not above 0", param, ctx)
+        return number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked for on the command line."""
+
+    runs: tuple[str, ...]
+    rubric: str | None
+    exams: tuple[str, ...]
+    baseline: str | None
+    candidate: str | None
+    ratings: str | None
+    answers: str | None
+    logs: str | None
+    log_map: str | None
+    margin: Decimal | None
+    noise: Decimal | None
+    allow_gaps: bool
+    cluster: str | None
+    html: str | None
+    store: str | None
+
+    @property
+    def inputs(self) -> list[str]:
+        """The files and names that are read."""
+        files = (self.rubric, self.ratings, self.answers, self.log_map)
+        named = (*files, *self.exams, *self.runs)
+        return [name for name in named if name]
+
+
+@click.command(name="compare", epilog=_EPILOG)
+@click.argument("runs", nargs=-1, metavar="[RUN RUN…]")
+@click.option("--rubric", "-r", metavar="FILE|NAME", help="The rubric, a file or a built-in name.")
+@click.option(
+    "--exam", "-e", "exams", multiple=True, metavar="FILE|NAME", help="The exam; several merge."
+)
+@click.option("--baseline", "-b", metavar="NAME", help="The variant in production.")
+@click.option("--candidate", "-c", metavar="NAME", help="The variant that may replace it.")
+@click.option("--ratings", metavar="FILE", help="What people scored: .csv or .jsonl.")
+@click.option(
+    "--answers", "-a", metavar="FILE", help="Answers of both, marked and shown side by side."
+)
+@click.option("--logs", metavar="DIR", help="Session logs of both: what was done, side by side.")
+@click.option("--log-map", metavar="FILE", help="Which log answers which item, of which variant.")
+@click.option("--margin", type=_Number(), metavar="N", help="A loss that still counts as no worse.")
+@click.option("--allow-gaps", is_flag=True, help="Let cells be missing; then nothing is decided.")
+@click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
+@click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
+@click.option("--noise", type=_Number(), metavar="N", help="With --plan: a guess of the noise.")
+@click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
+@click.option("--html", metavar="FILE", help="By ratings: write the comparison as one HTML page.")
+@store_option
+@format_option
+@command_body
+def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> Exit:
+    """Compare variants: verdicts on queries, a decision, and what the numbers can show."""
+    asked = Asked(**options)
+    if asked.html is not None and (plan or asked.runs):
+        raise UsageError("--html goes with ratings")
+    destination = _destination(markdown, asked.inputs)
+    page = _planned if plan else _by_runs if asked.runs else _by_ratings
+    return page(asked, destination, format_)
+
+
+def _by_ratings(asked: Asked, destination: Path | None, format_: str) -> Exit:
+    from markscheme.tell.comparisons import ComparisonPage, comparison_markdown
+    from markscheme.weigh.comparison_records import comparison_record
+
+    html = _destination(asked.html, asked.inputs)
+    found = _compared(asked)
+    _write(destination, lambda: comparison_markdown(found))
+    _write(html, lambda: _html(found))
+    if format_ == "json":
+        _print(comparison_record(found))
+    else:
+        ComparisonPage().compared(found)
+    return _exit_of(found.decision.outcome)
+
+
+def _html(found: Comparison) -> str:
+    from markscheme import __version__
+    from markscheme.tell.comparison_html import comparison_html
+
+    return comparison_html(found, __version__)
+
+
+def _compared(asked: Asked) -> Comparison:
+    from markscheme.library import compare, load_exam, load_rubric
+
+    needed = ("rubric", "exams", "baseline", "candidate", "ratings")
+    missing = [f"--{name.removesuffix('s') if name == 'exams' else name}" for name in needed]
+    missing = [o for o, name in zip(missing, needed, strict=True) if not getattr(asked, name)]
+    if missing or asked.rubric is None or asked.ratings is None:
+        told = "name two runs, or compare by ratings"
+        raise UsageError(f"{told}; missing: {', '.join(missing)}")
+    rubric = load_rubric(asked.rubric)
+    return compare(
+        rubric,
+        load_exam(*asked.exams, rubric=rubric),
+        asked.ratings,
+        baseline=asked.baseline or "",
+        candidate=asked.candidate or "",
+        answers=asked.answers,
+        logs=asked.logs,
+        log_map=asked.log_map,
+        margin=asked.margin,
+        allow_gaps=asked.allow_gaps,
+    )
+
+
+def _by_runs(asked: Asked, destination: Path | None, format_: str) -> Exit:
+    from markscheme.tell.run_pairs import RunsPage, runs_markdown
+    from markscheme.weigh.run_pair_records import runs_record
+
+    found = _runs(asked)
+    _write(destination, lambda: runs_markdown(found))
+    if format_ == "json":
+        _print(runs_record(found))
+    else:
+        RunsPage().runs(found)
+    return EXIT_OF.get(found.outcome.value, Exit.UNDECIDED)
+
+
+def _runs(asked: Asked) -> RunsComparison:
+    from markscheme.history.comparing import compare_stored
+    from markscheme.history.runs import Context
+    from markscheme.vocabulary import Allowance
+
+    for name in ("baseline", "candidate", "ratings", "answers", "logs"):
+        if getattr(asked, name):
+            raise UsageError(
+                f"--{name} goes with ratings, not with runs; the first run is held fast"
+            )
+    margin = None if asked.margin is None else Allowance(amount=asked.margin, relative=False)
+    context = Context(rubric=asked.rubric, exams=asked.exams)
+    return compare_stored(
+        asked.runs, context, store=asked.store, margin=margin, cluster=asked.cluster
+    )
+
+
+def _planned(asked: Asked, destination: Path | None, format_: str) -> Exit:
+    from markscheme.tell.plans import PlanPage, plan_markdown, plan_record
+    from markscheme.weigh.planning import plan
+
+    noise, margin, source = _noise(asked)
+    if margin is None:
+        raise UsageError("--plan with a guess of the noise needs a margin; name it with --margin")
+    if not noise:
+        raise UsageError("all differences are equal, so there is no noise to plan by; use --noise")
+    found = plan(float(margin), noise, source=source)
+    _write(destination, lambda: plan_markdown(found))
+    if format_ == "json":
+        _print(plan_record(found))
+    else:
+        PlanPage().plan(found)
+    return Exit.OK
+
+
+def _noise(asked: Asked) -> tuple[float | None, Any, str]:
+    """Return the noise to plan by, the margin, and where the noise is from."""
+    from markscheme.sentences import sentence
+
+    if asked.noise is not None:
+        return float(asked.noise), asked.margin, sentence("a guess")
+    if asked.runs:
+        pairs = _runs(asked).pairs
+        if not pairs:
+            raise UsageError("the runs cannot be compared, so they show no noise; use --noise")
+        statistics = pairs[0].statistics
+        return statistics.paired.sd, statistics.margin, sentence("seen in earlier runs")
+    if asked.ratings is None:
+        raise UsageError("--plan needs the noise: --noise N, earlier ratings, or two runs")
+    statistics = _compared(asked).statistics
+    return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings")
+
+
+def _destination(name: str | None, inputs: list[str]) -> Path | None:
+    from markscheme.tell.files import check_destination
+
+    return None if name is None else check_destination(name, inputs, suffixes=())
+
+
+def _write(destination: Path | None, text: Callable[[], str]) -> None:
+    from markscheme.tell.files import write_whole
+
+    if destination is not None:
+        write_whole(destination, text().encode())
+
+
+def _print(document: dict[str, Any]) -> None:
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def _exit_of(outcome: Decided | None) -> Exit:
+    exits = {"go": Exit.OK, "go-with-monitoring": Exit.OK, "no-go": Exit.FAILED}
+    return Exit.UNDECIDED if outcome is None else exits.get(outcome.value, Exit.UNDECIDED)

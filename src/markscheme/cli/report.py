@@ -1,0 +1,82 @@
+"""`markscheme report`: a run as one page to look at, to hand on, or for CI."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.options import format_option, store_option
+
+_EPILOG = """\b
+Example:
+  markscheme report latest -o report.html
+  markscheme report result.json -o comment.md
+
+RUN is a stored run (the beginning of its id, `latest`, `latest~1`, a tag) or a result file of
+`markscheme score`. The ending decides: .html is one file that needs no other and no network, .md
+is a comment for a pull request, .xml is JUnit. `report` only tells; whether the run may ship is
+the exit code of `markscheme gate`."""
+
+
+@click.command(name="report", epilog=_EPILOG)
+@click.argument("run", metavar="RUN")
+@click.option("--output", "-o", required=True, metavar="FILE", help="Where: .html, .md or .xml.")
+@click.option(
+    "--baseline",
+    "-b",
+    metavar="RUN",
+    help="Compare with this run. Default: the baseline that was set for the rubric and the exam.",
+)
+@click.option(
+    "--rubric",
+    "-r",
+    metavar="FILE|NAME",
+    help="Take the gates from here; its axes and weights must be those of the run.",
+)
+@click.option(
+    "--exam",
+    "-e",
+    "exams",
+    multiple=True,
+    metavar="FILE|NAME",
+    help="The exam of a result file, where it is not a built-in one.",
+)
+@click.option("--subject", metavar="NAME", help="Which subject of a result file that has several.")
+@store_option
+@format_option
+@command_body
+def command(
+    run: str,
+    output: str,
+    baseline: str | None,
+    rubric: str | None,
+    exams: tuple[str, ...],
+    subject: str | None,
+    store: str | None,
+    format_: str,
+) -> Exit:
+    """Write a run as one self-contained HTML page, as Markdown, or as JUnit XML."""
+    from markscheme.cli.outputs import REPORTS, written
+    from markscheme.history.judging import judge_run, report_on, whole_report
+    from markscheme.history.patterns import with_patterns
+    from markscheme.history.runs import Context, Runs
+    from markscheme.tell.files import check_destination
+    from markscheme.tell.language import say
+
+    inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
+    path = check_destination(output, inputs, suffixes=REPORTS)
+    with Runs(store, Context(rubric=rubric, exams=exams, subject=subject)) as runs:
+        judged = judge_run(runs, runs.find(run), baseline)
+        whole = path.suffix.lower() == ".html"
+        report = whole_report(runs, judged) if whole else report_on(runs, judged, reasons=True)
+        report = with_patterns(runs, judged, report, answers=True)
+    size = written(path, report)
+    if format_ == "json":
+        document = {"run": report.past.run.name, "file": str(path), "bytes": size}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        click.echo(report.title)
+        click.echo(say("written to {file}", file=path))
+    return Exit.OK

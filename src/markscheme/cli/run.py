@@ -1,0 +1,199 @@
+"""`markscheme run`: asks a live subject, scores what it says, stores the run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
+from markscheme.cli.options import (
+    exam_option,
+    format_option,
+    no_store_option,
+    rubric_option,
+    store_option,
+)
+from markscheme.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markscheme.history.examining import LiveRun
+
+_EPILOG = """\b
+Examples:
+  markscheme run -r tutor-capstone -e capstone --subject tutor
+  markscheme run -r tutor-capstone -e capstone --subject openai:llama3 \\
+      --base-url http://127.0.0.1:11434/v1 --concurrency 4
+  markscheme run … --resume
+
+Subjects: openai:MODEL, llm:MODEL, cmd:COMMAND, python:MODULE:FUNCTION, tutor, replay:FILE,
+local:smollm2. A key comes from the environment. Every answer is on disk before it counts: after
+anything, the same command with --resume asks only what is missing. The exit code is 0 when every
+item was scored and 4 when something is missing or failed."""
+
+
+class _Amount(click.ParamType[Decimal]):
+    """An exact number that is not negative."""
+
+    name = "amount"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Decimal:
+        try:
+            amount = Decimal(value)
+        except InvalidOperation:
+            amount = Decimal(-1)
+        if not amount.is_finite() or amount < 0:
+            self.fail(f"{shown(str(value))} is no amount; write a number such as 0.5", param, ctx)
+        return amount
+
+
+_AMOUNT = _Amount()
+_SUBJECT = "Whom to ask, see below; two or more are asked in turns."
+_EXAMPLES = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
+_STRUCTURED = "Ask the subject to keep to the rubric's JSON Schema, where it can."
+_RESUME = "Go on with what broke off: ask only what is missing."
+
+
+@click.command(name="run", epilog=_EPILOG)
+@rubric_option
+@exam_option
+@click.option(
+    "--subject", "-s", "subjects", required=True, multiple=True, metavar="S", help=_SUBJECT
+)
+@click.option("--base-url", metavar="URL", help="The endpoint of openai: subjects.")
+@click.option("--key-env", metavar="NAME", help="The variable with the key.  [OPENAI_API_KEY]")
+@click.option("--template", metavar="FILE", help="The prompt: text with {prompt} and {schema}.")
+@click.option("--examples", metavar="FILE|NAME", help=_EXAMPLES)
+@click.option("--structured/--no-structured", default=True, show_default=True, help=_STRUCTURED)
+@click.option("--stream", is_flag=True, help="Stream, and measure the time to the first token.")
+@click.option("--temperature", type=_AMOUNT, metavar="T", help="The subject's, if not told.")
+@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="The most of an answer.")
+@click.option("--attempts", type=click.IntRange(1), default=1, show_default=True, metavar="K")
+@click.option("--concurrency", type=click.IntRange(1), default=8, show_default=True, metavar="N")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=60, show_default=True)
+@click.option("--retries", type=click.IntRange(0), default=4, show_default=True, metavar="N")
+@click.option("--requests-per-minute", type=click.IntRange(1), metavar="N")
+@click.option("--tokens-per-minute", type=click.IntRange(1), metavar="N")
+@click.option("--price", metavar="IN:OUT", help="What a million tokens cost, in and out.")
+@click.option("--max-cost", type=_AMOUNT, metavar="AMOUNT", help="Stop when so much is spent.")
+@click.option("--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order and the waits.")
+@click.option("--cache", is_flag=True, help="Take and keep answers to the same questions.")
+@click.option("--resume", is_flag=True, help=_RESUME)
+@click.option("--record", metavar="FILE", help="Write the answers to a .jsonl file.")
+@click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")
+@no_store_option
+@store_option
+@format_option
+@command_body
+def command(
+    rubric: str,
+    exams: tuple[str, ...],
+    subjects: tuple[str, ...],
+    record: str | None,
+    tag: str | None,
+    no_store: bool,
+    store: str | None,
+    format_: str,
+    **options: Any,
+) -> Exit:
+    """Ask a live subject every item, score its answers, and store the run."""
+    from markscheme.history.examining import examine
+    from markscheme.history.plans import Settings, plan_of
+    from markscheme.library import load_exam, load_rubric
+    from markscheme.tell.files import check_destination
+    from markscheme.tell.progress import asking
+
+    destination = None
+    if record is not None:
+        destination = check_destination(record, (rubric, *exams), suffixes=(".jsonl",))
+    loaded = load_rubric(rubric)
+    exam = load_exam(*exams, rubric=loaded)
+    plan = plan_of(loaded, exam, subjects, Settings.of(options))
+    try:
+        with asking(plan.rubric, plan.exam, len(plan.asks())) as watch:
+            runs = examine(plan, store=store, skip=no_store, tag=tag, watch=watch)
+    except KeyboardInterrupt:
+        _say_how_to_resume("interrupted", stored=not no_store)
+        return Exit.INTERRUPTED
+    if destination is not None:
+        from markscheme.history.examining import answer_record
+        from markscheme.tell.files import write_whole
+
+        rows = (answer_record(asked) for run in runs for asked in run.live.asked)
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        write_whole(destination, "".join(f"{line}\n" for line in lines).encode())
+    say_stored([run.id for run in runs if run.id is not None])
+    _print(runs, format_)
+    whole = all(run.result.summary.complete for run in runs)
+    if not whole:
+        stopped = next((run.live.stopped for run in runs if run.live.stopped), None)
+        _say_how_to_resume(stopped or "not every question has an answer", stored=not no_store)
+    return Exit.OK if whole else Exit.UNDECIDED
+
+
+def examine_model(*, flawed: bool, store: str | None, skip: bool, format_: str) -> Exit:
+    """Examine the local model as `demo` does the tutor: breakdown, gates, and their verdict."""
+    from markscheme.history.examining import examine
+    from markscheme.history.plans import Settings, plan_of
+    from markscheme.library import load_exam, load_rubric
+    from markscheme.tell.live import LivePage
+    from markscheme.tell.progress import asking
+    from markscheme.weigh.records import gate_records
+
+    if flawed:
+        raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", "capstone-extra", rubric=rubric)
+    plan = plan_of(rubric, exam, ("local:smollm2",), Settings())
+    with asking(plan.rubric, plan.exam, len(plan.asks())) as watch:
+        (run,) = examine(plan, store=store, skip=skip, watch=watch)
+    say_stored([run.id] if run.id else [])
+    report = run.result.judge()
+    if format_ == "json":
+        document = {**run.to_dict(), "gates": gate_records(report.outcomes)}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        page = LivePage(run.result.rubric)
+        page.run(run.result)
+        page.live(run.live)
+        page.gates(report.outcomes)
+    return EXIT_OF[report.verdict.value]
+
+
+def _print(runs: Sequence[LiveRun], format_: str) -> None:
+    if format_ == "json":
+        documents = [run.to_dict() for run in runs]
+        document = documents[0] if len(documents) == 1 else {"runs": documents}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    from dataclasses import replace
+
+    import polars as pl
+
+    from markscheme.tell.live import LivePage
+    from markscheme.tell.terminal import Glimpse
+
+    for run in runs:
+        glimpse = Glimpse()
+        glimpse.look([run.result.frame], run.result.frame.height)
+        page = LivePage(run.result.rubric)
+        page.run(replace(run.result, frame=pl.concat(glimpse.frames)), hidden=glimpse.hidden)
+        page.live(run.live)
+
+
+def _say_how_to_resume(why: str, *, stored: bool) -> None:
+    """Say on stderr why the run is not whole, and how to go on."""
+    click.echo(why, err=True)
+    if stored:
+        words = [word for word in sys.argv[1:] if word != "--resume"]
+        again = shlex.join(["markscheme", *words, "--resume"])
+        click.echo(f"every answer so far is kept; go on with: {again}", err=True)

@@ -1,0 +1,223 @@
+"""Asking: every reply of a live subject is on disk before it counts, and nothing is asked twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from markscheme.ask.pace import Limits
+from markscheme.ask.questions import Ask, in_order, key_of, speakers
+from markscheme.ask.replies import Reply
+from markscheme.ask.runner import Asked, Runner
+from markscheme.ask.subjects.base import Subject
+from markscheme.ask.templates import Template
+from markscheme.errors import StoreError, UsageError
+from markscheme.keep import Noted, Sitting
+from markscheme.vocabulary import Exam, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.keep import Store
+
+Watch = Callable[[Asked], None]
+_GATHERED = 0.005  # seconds in which replies come together to one commit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Whom to ask what: every item of the exam, so many attempts, in an order that a seed makes."""
+
+    rubric: Rubric
+    exam: Exam
+    subjects: tuple[Subject, ...]
+    template: Template
+    limits: Limits = field(default_factory=Limits)
+    attempts: int = 1
+    seed: int = 0
+    resume: bool = False
+    cache: bool = False
+
+    def __post_init__(self) -> None:
+        names = [subject.name for subject in self.subjects]
+        if len(set(names)) < len(names):
+            raise UsageError("a subject is named twice; every subject of a run must be another one")
+
+    def asks(self) -> list[Ask]:
+        """Return every question in its order; the first speaker alternates item by item."""
+        by_name = {subject.name: subject for subject in self.subjects}
+        found: list[Ask] = []
+        order = in_order(self.exam.items, attempts=self.attempts, seed=self.seed)
+        for place, (item, attempt) in enumerate(order):
+            question = self.template.question(item, attempt)
+            for name in speakers(list(by_name), place):
+                key = key_of(name, by_name[name].parameters, question)
+                found.append(Ask(key=key, subject=name, question=question, order=len(found)))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """How the questions of a plan ended; `kept` of them had been asked before."""
+
+    asks: Sequence[Ask]
+    asked: Mapping[str, Asked]
+    sittings: Mapping[str, str | None]
+    kept: int = 0
+    stopped: str | None = None
+
+    def of(self, subject: str) -> list[Asked]:
+        """Return the questions to a subject that have a reply, in the order of the plan."""
+        mine = (self.asked.get(ask.key) for ask in self.asks if ask.subject == subject)
+        return [asked for asked in mine if asked is not None]
+
+
+class Examination:
+    """One plan, carried out; with a store, every reply is noted there before it counts as done."""
+
+    def __init__(self, plan: Plan, store: Store | None, watch: Watch = lambda _: None) -> None:
+        self._plan = plan
+        self._store = store
+        self._watch = watch
+        self._asks = plan.asks()
+        self._sittings: dict[str, str | None] = {one.name: None for one in plan.subjects}
+        self._done: dict[str, Asked] = {}
+        self._pending: list[Asked] = []
+        self._ready = asyncio.Event()
+        self._broken: StoreError | None = None
+        self._runner = Runner(plan.subjects, plan.limits, self._hand, seed=plan.seed)
+
+    @property
+    def total(self) -> int:
+        """How many questions there are."""
+        return len(self._asks)
+
+    def run(self) -> Examined:
+        """Ask what is missing; what is answered is on disk, however this ends."""
+        self._open_sittings()
+        kept = len(self._done)
+        for asked in list(self._done.values()):
+            self._watch(asked)
+        left = [ask for ask in self._asks if ask.key not in self._done]
+        left = self._from_cache(left) if self._plan.cache else left
+        try:
+            if left:
+                asyncio.run(self._ask(left))
+        finally:
+            self._commit()
+        if self._broken is not None:
+            raise self._broken
+        return Examined(
+            asks=self._asks,
+            asked=self._done,
+            sittings=self._sittings,
+            kept=kept,
+            stopped=self._runner.stopped,
+        )
+
+    # --- what was asked before ---
+
+    def _open_sittings(self) -> None:
+        if self._store is None:
+            return
+        asks = {ask.key: ask for ask in self._asks}
+        for subject in self._plan.subjects:
+            sitting = Sitting(
+                subject=subject.name, exam=self._plan.exam.name, parameters=subject.parameters
+            )
+            known = self._store.sittings.latest(sitting) if self._plan.resume else None
+            self._sittings[subject.name] = known or self._store.sittings.begin(sitting)
+            for noted in self._store.sittings.noted(known) if known else ():
+                if noted.key in asks:
+                    self._recall(asks[noted.key], noted.body)
+
+    def _recall(self, ask: Ask, body: Mapping[str, Any]) -> None:
+        """Take a reply from the journal; an error is no answer, and is asked again."""
+        reply = Reply.from_dict(body["reply"])
+        if reply.text is not None and ask.key not in self._done:
+            self._done[ask.key] = Asked(ask=ask, reply=reply, tries=body["tries"])
+
+    def _from_cache(self, left: list[Ask]) -> list[Ask]:
+        """Answer what the cache can; a latency that was not measured now is not told."""
+        if self._store is None:
+            raise UsageError("--cache keeps answers in the store; leave out --no-store")
+        found = self._store.sittings.cached([ask.key for ask in left])
+        for ask in left:
+            if ask.key in found:
+                known = {"text", "finish_reason", "tokens_in", "tokens_out"}
+                told = {k: v for k, v in found[ask.key].items() if k in known}
+                self._hand(Asked(ask=ask, reply=Reply(**told, cached=True), tries=0))
+        self._commit()
+        return [ask for ask in left if ask.key not in found]
+
+    # --- asking ---
+
+    async def _ask(self, left: Iterable[Ask]) -> None:
+        async with AsyncExitStack() as stack:
+            for subject in self._plan.subjects:
+                await stack.enter_async_context(subject)
+            committing = asyncio.create_task(self._keep_committing())
+            try:
+                await self._runner.run(left)
+            finally:
+                committing.cancel()
+                with suppress(asyncio.CancelledError):
+                    await committing
+
+    def _hand(self, asked: Asked) -> None:
+        self._pending.append(asked)
+        self._ready.set()
+
+    async def _keep_committing(self) -> None:
+        """Put on disk together what came together, in a thread, while others are asked."""
+        while self._broken is None:
+            await self._ready.wait()
+            self._ready.clear()
+            await asyncio.sleep(_GATHERED)
+            try:
+                await asyncio.shield(asyncio.to_thread(self._commit))
+            except StoreError as error:
+                self._broken = error
+                self._runner.stop("the store failed")
+
+    def _commit(self) -> None:
+        """Note what is pending; only then is it done."""
+        some = self._pending[:]
+        if not some:
+            return
+        if self._store is not None:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            notes = [(self._sittings[one.ask.subject] or "", _noted(one, now)) for one in some]
+            with self._store.together():
+                self._store.sittings.note(notes)
+                if self._plan.cache:
+                    self._store.sittings.cache(map(_cacheable, filter(_is_new, some)))
+        del self._pending[: len(some)]
+        for asked in some:
+            self._done[asked.ask.key] = asked
+            self._watch(asked)
+
+
+def _noted(asked: Asked, now: str) -> Noted:
+    question = asked.ask.question
+    body = {
+        "item": question.item,
+        "attempt": question.attempt,
+        "order": asked.ask.order,
+        "ended": now,
+        "tries": asked.tries,
+        "reply": asked.reply.to_dict(),
+    }
+    return Noted(key=asked.ask.key, body=body)
+
+
+def _cacheable(asked: Asked) -> Noted:
+    return Noted(key=asked.ask.key, body=asked.reply.to_dict())
+
+
+def _is_new(asked: Asked) -> bool:
+    return asked.reply.text is not None and not asked.reply.cached

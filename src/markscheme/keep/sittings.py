@@ -1,0 +1,117 @@
+"""Sittings: what a subject was asked and what it said, kept reply by reply while it is asked.
+
+A run is stored whole when its sitting is over; until then this journal is all there is, and with it
+a run that broke off goes on. Answers may also be kept as a cache, apart from any sitting.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markscheme.keep.names import new_id
+from markscheme.keep.records import as_json, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from markscheme.keep.databases import Database
+
+_KEYS_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sitting:
+    """One subject, sitting one exam; `parameters` say how it is asked, and hold no secret."""
+
+    subject: str
+    exam: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """The same subject, exam and parameters have the same."""
+        told = json.dumps(self.parameters, sort_keys=True)
+        return digest_of(as_json([self.subject, self.exam, told]).encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """One question by its key, and plain data about how it ended."""
+
+    key: str
+    body: Mapping[str, Any]
+
+
+class Sittings:
+    """The journal of a store."""
+
+    def __init__(self, database: Database, now: str) -> None:
+        self._database = database
+        self._now = now
+
+    def begin(self, sitting: Sitting) -> str:
+        """Open a sitting; return its id."""
+        id_ = new_id()
+        self._database.change(
+            "INSERT INTO sittings (id, started, subject, exam, parameters, digest)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                id_,
+                self._now,
+                sitting.subject,
+                sitting.exam,
+                as_json(sitting.parameters),
+                sitting.digest,
+            ],
+        )
+        return id_
+
+    def latest(self, sitting: Sitting) -> str | None:
+        """Return the newest sitting of the same subject, exam and parameters."""
+        query = "SELECT id FROM sittings WHERE digest = ? ORDER BY number DESC LIMIT 1"
+        rows = self._database.rows(query, [sitting.digest])
+        return str(rows[0][0]) if rows else None
+
+    def note(self, notes: Iterable[tuple[str, Noted]]) -> None:
+        """Add replies to their sittings, all or none; when this returns, they are on disk."""
+        with self._database.transaction():
+            for sitting, noted in notes:
+                self._database.change(
+                    "INSERT INTO replies (sitting, ask, body) VALUES (?, ?, ?)",
+                    [sitting, noted.key, as_json(noted.body)],
+                )
+
+    def noted(self, sitting: str) -> list[Noted]:
+        """Return what was noted of a sitting, in its order; a question may be there again."""
+        query = "SELECT ask, body FROM replies WHERE sitting = ? ORDER BY number"
+        return self._database.records(query, [sitting], _noted)
+
+    def cache(self, notes: Iterable[Noted]) -> None:
+        """Keep answers for whoever asks the same; the first one stays."""
+        with self._database.transaction():
+            for noted in notes:
+                self._database.change(
+                    "INSERT INTO cached (ask, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                    [noted.key, as_json(noted.body)],
+                )
+
+    def cached(self, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
+        """Return the kept answers to these questions."""
+        found: dict[str, Mapping[str, Any]] = {}
+        wanted = list(keys)
+        for start in range(0, len(wanted), _KEYS_AT_ONCE):
+            some = wanted[start : start + _KEYS_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT ask, body FROM cached WHERE ask IN ({marks})"  # noqa: S608 - marks
+            found |= {one.key: one.body for one in self._database.records(query, some, _noted)}
+        return found
+
+
+def _noted(key: str, body: str) -> Noted:
+    data = json.loads(body)
+    if not isinstance(data, dict):
+        raise TypeError("a note is a mapping")
+    return Noted(key=key, body=data)

@@ -1,0 +1,172 @@
+"""Axes on how an answer is built: the sections it must have, and the sources it must cite."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from markscheme.mark.axes.base import TextAxis, quoted
+from markscheme.mark.axes.pattern import find, refusal
+from markscheme.mark.outlines import Outline
+from markscheme.sentences import sentence
+from markscheme.vocabulary import Cell, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markscheme.mark.outlines import Entry, Section
+
+_SHOWN = 5
+_NAMED = (
+    "makefile|dockerfile|gemfile|rakefile|procfile|jenkinsfile|vagrantfile|justfile|license|readme"
+)
+# A path has a folder, an ending, or the name of a file that has neither; a line follows a colon.
+PATH_AND_LINE = re.compile(
+    r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:[~.\w@+-]*[/\\][\w.@+()\[\]/\\-]*[\w)\]]|[\w.@+-]*\.[A-Za-z]\w{0,9}|"
+    rf"\.[A-Za-z]\w*|(?:{_NAMED})):[L#]?[0-9]+",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_NOTHING = re.compile(r"\W*(?:none|n/?a|nil|nothing)\b.*|\W*", re.IGNORECASE | re.DOTALL)
+_NO = re.compile(r"\W*no\b.*", re.IGNORECASE)
+_SHORT = 10  # words of an item that says that there is none
+MEMORY_IDS = (
+    r"(?i)\bmem(ory|ories)?[-_:#/. ]*(id)?[-_:#/. ]*[a-z_-]*[0-9][0-9a-z_-]*",  # mem-12, memory #7
+    r"(?i)\bmemory:[a-z0-9_./-]+",  # memory:project_overview
+    r"(?i)\b(obs|observation|note|entity|node|kb|decision|adr)[-_:#]+[a-z]*[0-9][0-9a-z_-]*",
+    r"(?i)\bids?\s*[:=#]+\s*\S+",  # id: 42
+    r"(^|[\s(\[,;])#[A-Z]?[0-9]+\b",  # #1234, as claude-mem writes them
+    r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+    r"\bM-?[0-9]+\b",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sections(TextAxis):
+    """The text has a heading for each key word, in any heading style and in any order."""
+
+    kind: ClassVar[str] = "sections"
+    sections: tuple[str, ...]
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse no sections at all, and empty names."""
+        yield from _name_problems(self.sections)
+
+    def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
+        """Name the headings that are missing, and where the others are."""
+        outline = Outline(text)
+        found = {name: outline.named(name) for name in self.sections}
+        there = ", ".join(f"{name} (line {at[0].line})" for name, at in found.items() if at)
+        missing = ", ".join(name for name, at in found.items() if not at)
+        if not missing:
+            return Cell.passed(sentence("every section has its heading: {there}", there=there))
+        if not there:
+            return Cell.missed(sentence("no heading for {missing}", missing=missing))
+        return Cell.missed(
+            sentence("no heading for {missing}; found {there}", missing=missing, there=there)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citations(TextAxis):
+    """Every finding cites a source: `path:line`, or the id of a memory.
+
+    A finding is a list item or a table row under one of the sections. An item is also covered by
+    the item it stands in, or if all items inside it are. An item that says that there is nothing
+    is no finding.
+    """
+
+    kind: ClassVar[str] = "citations"
+    sections: tuple[str, ...]
+    memory_ids: tuple[str, ...] = MEMORY_IDS
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse no sections at all, and patterns that the engine refuses."""
+        yield from _name_problems(self.sections)
+        for index, pattern in enumerate(self.memory_ids):
+            if why := refusal(pattern):
+                yield f"memory_ids.{index}", why
+
+    def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
+        """Quote the findings that cite nothing."""
+        sections = list(self._sections(Outline(text)))
+        if not sections:
+            names = ", ".join(self.sections)
+            return Cell.missed(
+                sentence(
+                    "there is no section {names}, so nothing that could cite a source", names=names
+                )
+            )
+        found = [entry for section in sections for entry in section.entries]
+        findings = [leaf for entry in found for leaf in _leaves(entry)]
+        lacking = [leaf for entry in found for leaf in self._uncited(entry)]
+        if not lacking:
+            return Cell.passed(_told_of(len(findings)))
+        which = "; ".join(f"line {entry.line} {quoted(entry.text)}" for entry in lacking[:_SHOWN])
+        if len(lacking) > _SHOWN:
+            which = sentence("{these}; and {n} more", these=which, n=len(lacking) - _SHOWN)
+        return Cell.missed(
+            sentence(
+                "{lacking} of {findings} cite no source: {which}",
+                lacking=len(lacking),
+                findings=_counted(len(findings)),
+                which=which,
+            )
+        )
+
+    def _sections(self, outline: Outline) -> Iterator[Section]:
+        """Yield the named sections, each once, though two names may share a heading."""
+        headings = [heading for name in self.sections for heading in outline.named(name)]
+        for heading in dict.fromkeys(headings):
+            yield outline.section(heading)
+
+    def _uncited(self, entry: Entry) -> Iterator[Entry]:
+        """Yield the findings in an entry that neither cite nor stand in one that does."""
+        if self._cites(entry.text):
+            return
+        if entry.inside:
+            for inner in entry.inside:
+                yield from self._uncited(inner)
+        elif not _says_nothing(entry.text):
+            yield entry
+
+    def _cites(self, text: str) -> bool:
+        bare = _ADDRESS.sub(" ", text.replace("`", "").replace("**", ""))
+        if PATH_AND_LINE.search(bare):
+            return True
+        return any(find(pattern, bare) is not None for pattern in self.memory_ids)
+
+
+def _told_of(findings: int) -> str:
+    if not findings:
+        return sentence("there is no finding that could cite a source")
+    return sentence("{findings}, each with its source", findings=_counted(findings))
+
+
+def _counted(findings: int) -> str:
+    return sentence("1 finding") if findings == 1 else sentence("{n} findings", n=findings)
+
+
+def _leaves(entry: Entry) -> Iterator[Entry]:
+    """Yield the findings in an entry: itself, or the items inside it."""
+    if entry.inside:
+        for inner in entry.inside:
+            yield from _leaves(inner)
+    elif not _says_nothing(entry.text):
+        yield entry
+
+
+def _says_nothing(text: str) -> bool:
+    """Say whether an item only says that there is none: `None found.`, `No relevant memories`."""
+    if _NOTHING.fullmatch(text):
+        return True
+    return bool(_NO.fullmatch(text)) and len(text.split()) <= _SHORT
+
+
+def _name_problems(sections: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    if not sections:
+        yield "sections", "is an empty list; name at least one section"
+    for index, name in enumerate(sections):
+        if not name.strip():
+            yield f"sections.{index}", "is empty; give the key word of a heading"

@@ -1,0 +1,211 @@
+"""Axes that judge what an agent did: the order of its calls, how many, and which it may not make.
+
+Attempts count, whatever became of them. What was seen decides at once; where the log is not
+complete, what was not seen decides nothing, and the cell fails with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from markscheme.mark.axes.base import TraceAxis
+from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
+from markscheme.read.attempts import Attempt, attempt_of, attempts_of, calls_of
+from markscheme.read.families import fits, known_families
+from markscheme.sentences import sentence
+from markscheme.vocabulary import Cell, Frozen, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markscheme.transcript import Transcript
+
+_SHOWN = 5
+
+
+class Agents(StrEnum):
+    """Whose calls are looked at."""
+
+    MAIN = "main"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FamilyAxis(TraceAxis):
+    """An axis on families of tools, which are data of the rubric."""
+
+    agents: Agents = Agents.ALL
+    tool_families: Mapping[str, Any] = Frozen()
+
+    def _family_problems(self, field: str, *families: str) -> Iterator[tuple[str, str]]:
+        known = known_families(self.tool_families)
+        for family in families:
+            if family not in known:
+                yield field, f"`{family}` is no family of tools; allowed: {', '.join(known)}"
+
+    def _looked_at(self, transcript: Transcript) -> list[Transcript]:
+        return [transcript] if self.agents is Agents.MAIN else list(transcript.agents())
+
+    def _attempts(self, transcript: Transcript, families: Sequence[str]) -> list[Attempt]:
+        return [
+            attempt
+            for agent in self._looked_at(transcript)
+            for attempt in attempts_of(agent, families, self.tool_families)
+        ]
+
+    def _judged(self, transcript: Transcript, reason: str) -> Cell:
+        """Pass, unless the log could hide what was looked for; say which agents were not seen."""
+        looked = self._looked_at(transcript)
+        doubts = dict.fromkeys(doubt for agent in looked for doubt in agent.doubts)
+        if doubts:
+            return _undecided(doubts)
+        unseen = sum(len(agent.dispatches) - len(agent.subagents) for agent in looked)
+        if self.agents is Agents.ALL and unseen > 0:
+            dispatches = "1 dispatch" if unseen == 1 else f"{unseen} dispatches"
+            reason = sentence(
+                "{reason}; what the sub-agents of {unseen} did is not in the log",
+                reason=reason,
+                unseen=dispatches,
+            )
+        return Cell.passed(reason)
+
+
+def _undecided(doubts: Mapping[str, None] | Sequence[str]) -> Cell:
+    return Cell.failed(
+        sentence(
+            "the log is incomplete, so more may have been done than it shows: {gaps}",
+            gaps="; ".join(doubts),
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOrder(_FamilyAxis):
+    """The first call of one family comes before the first call of another.
+
+    Calls of the second family without any of the first fail; without calls of the second there is
+    nothing that could have come too early. A call that fits both families counts for the first.
+    """
+
+    kind: ClassVar[str] = "call_order"
+    agents: Agents = Agents.MAIN
+    first: str
+    then: str
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse families that are not known, and twice the same."""
+        yield from self._family_problems("first", self.first)
+        yield from self._family_problems("then", self.then)
+        if self.first == self.then:
+            yield "then", "must be another family than `first`"
+
+    def trace(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
+        """Say which call came first, and when."""
+        if transcript.skipped_lines:  # a line that cannot be read may hold an earlier call
+            return _undecided(transcript.doubts)
+        early = late = None
+        for call in calls_of(transcript, nested=self.agents is Agents.ALL):
+            if fits(self.first, self.tool_families, call):
+                early = attempt_of(call)
+                break
+            if late is None and fits(self.then, self.tool_families, call):
+                late = attempt_of(call)
+        return self._compared(transcript, early, late)
+
+    def _compared(
+        self, transcript: Transcript, early: Attempt | None, late: Attempt | None
+    ) -> Cell:
+        first, then = self.first, self.then
+        if late is None and early is None:
+            nothing = sentence("no call of {first}, and none of {then}", first=first, then=then)
+            return self._judged(transcript, nothing)
+        if late is None:
+            return Cell.passed(sentence("{first} came first: {early}", first=first, early=early))
+        if early is None:
+            return Cell.missed(
+                sentence(
+                    "no call of {first}, but of {then}: {late}", first=first, then=then, late=late
+                )
+            )
+        return Cell.missed(
+            sentence(
+                "{then} came first: {late}; {first} only then: {early}",
+                first=first,
+                then=then,
+                late=late,
+                early=early,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimit(_FamilyAxis):
+    """At most so many attempts of a family, for all items or by the value of a tag."""
+
+    kind: ClassVar[str] = "call_limit"
+    family: str
+    limits: Mapping[str, Any] | int
+    by: str | None = None
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse a family that is not known, and limits below 0."""
+        yield from self._family_problems("family", self.family)
+        yield from limit_problems("limits", self.by, self.limits, 0)
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
+        """Refuse an item without the tag that the limit goes by."""
+        yield from tag_problems(self.by, self.limits, item)
+
+    def trace(self, transcript: Transcript, item: Item) -> Cell:
+        """Count the attempts, and list them."""
+        limit, tag = limit_of(self.by, self.limits, item)
+        found = self._attempts(transcript, (self.family,))
+        reason = sentence(
+            "{count}, at most {limit} allowed{tag}",
+            count=_counted(len(found), self.family),
+            limit=limit,
+            tag=tag,
+        )
+        reason = _with_list(reason, found)
+        return self._judged(transcript, reason) if len(found) <= limit else Cell.missed(reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForbiddenCalls(_FamilyAxis):
+    """No attempt of the named families, denied ones included."""
+
+    kind: ClassVar[str] = "forbidden_calls"
+    families: tuple[str, ...]
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Refuse families that are not known, and none at all."""
+        if not self.families:
+            yield "families", "is an empty list, so nothing is forbidden; name at least one"
+        yield from self._family_problems("families", *self.families)
+
+    def trace(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
+        """Name what was attempted, on what, and how it went."""
+        found = self._attempts(transcript, self.families)
+        named = " or ".join(self.families)
+        if found:
+            return Cell.missed(_with_list(_counted(len(found), named), found))
+        return self._judged(transcript, sentence("no {families} attempt", families=named))
+
+
+def _counted(attempts: int, family: str) -> str:
+    if attempts == 1:
+        return sentence("1 {family} attempt", family=family)
+    return sentence("{n} {family} attempts", n=attempts, family=family)
+
+
+def _with_list(reason: str, found: Sequence[Attempt]) -> str:
+    """Return a reason with the first of the attempts behind it."""
+    if not found:
+        return reason
+    which = "; ".join(map(str, found[:_SHOWN]))
+    if len(found) > _SHOWN:
+        which = sentence("{these}; and {n} more", these=which, n=len(found) - _SHOWN)
+    return sentence("{reason}: {which}", reason=reason, which=which)

@@ -1,0 +1,202 @@
+"""Compared runs for people: on the terminal, and as Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markscheme.exact import show
+from markscheme.tell.comparisons import (
+    ComparisonPage,
+    chance,
+    interval,
+    markdown_table,
+    statistics_lines,
+)
+from markscheme.tell.language import say, told
+from markscheme.tell.markdown import sentence as safe
+from markscheme.tell.verdicts import signed
+from markscheme.weigh.outcomes import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markscheme.tell.comparisons import Rows
+    from markscheme.weigh.paired_runs import RunPair, RunsComparison
+
+_GROUPS_SHOWN = 10
+_ITEMS_SHOWN = 10
+
+
+def outcome_words(outcome: Evidence) -> str:
+    """Return how a page calls the outcome."""
+    words = {
+        Evidence.PASS: say("not worse"),
+        Evidence.FAIL: say("worse"),
+        Evidence.INCONCLUSIVE: say("cannot tell"),
+    }
+    return words[outcome]
+
+
+def pair_rows(found: RunsComparison) -> Rows:
+    """Return every two runs as rows, the header first."""
+    header = (
+        say("baseline"),
+        say("candidate"),
+        say("difference"),
+        say("95 % interval"),
+        say("won / lost / tied"),
+        say("p"),
+        say("p (Holm)"),
+        say("no worse than {margin} down", margin=found.margin),
+    )
+    return [header, *(_pair_row(pair) for pair in found.pairs)]
+
+
+def _pair_row(pair: RunPair) -> tuple[str, ...]:
+    paired = pair.statistics.paired
+    return (
+        pair.baseline,
+        pair.candidate,
+        signed(paired.mean),
+        interval(paired),
+        f"{paired.wins} / {paired.losses} / {paired.ties}",
+        chance(paired.flips.two_sided if paired.flips else None),
+        chance(pair.p_holm),
+        outcome_words(pair.statistics.non_inferiority.outcome),
+    )
+
+
+def axis_rows(pair: RunPair) -> Rows:
+    """Return the score and the axes of two runs as rows."""
+    header = (
+        say("axis"),
+        pair.baseline,
+        pair.candidate,
+        say("difference"),
+        say("won / lost / tied"),
+        say("p (Holm)"),
+    )
+    overall = pair.statistics.paired
+    rows = [
+        (
+            say("score"),
+            show(pair.score.baseline),
+            show(pair.score.candidate),
+            signed(pair.score.difference),
+            f"{overall.wins} / {overall.losses} / {overall.ties}",
+            "",
+        )
+    ]
+    for axis in pair.statistics.axes:
+        sides, paired = pair.axes[axis.axis], axis.paired
+        rows.append(
+            (
+                axis.axis,
+                show(sides.baseline),
+                show(sides.candidate),
+                signed(sides.difference),
+                f"{paired.wins} / {paired.losses} / {paired.ties}",
+                chance(axis.p_holm),
+            )
+        )
+    return [header, *rows]
+
+
+def tag_rows(pair: RunPair) -> Rows:
+    """Return the groups of items that lost, the largest loss first."""
+    header = (
+        say("tag"),
+        say("items"),
+        say("difference"),
+        say("won / lost / tied"),
+        say("p (Holm)"),
+    )
+    lost = [tag for tag in pair.tags if tag.paired.mean is not None and tag.paired.mean < 0]
+    rows = [
+        (
+            f"{tag.tag}={tag.value}",
+            str(tag.paired.n),
+            signed(tag.paired.mean),
+            f"{tag.paired.wins} / {tag.paired.losses} / {tag.paired.ties}",
+            chance(tag.p_holm),
+        )
+        for tag in lost[:_GROUPS_SHOWN]
+    ]
+    return [header, *rows] if rows else []
+
+
+def pair_lines(pair: RunPair) -> Iterator[str]:
+    """Yield what two runs show, in sentences."""
+    yield from statistics_lines(pair.statistics)
+    around = pair.statistics.clustered
+    if around is not None:
+        yield say(
+            "items in {n} clusters: 95 % interval {lower} to {upper}",
+            n=around.clusters,
+            lower=f"{around.lower:+.4f}",
+            upper=f"{around.upper:+.4f}",
+        )
+    passed = pair.passed
+    yield say(
+        "passed by {baseline} only: {before}, by {candidate} only: {after} (exact McNemar p {p})",
+        baseline=pair.baseline,
+        before=passed.baseline_only,
+        candidate=pair.candidate,
+        after=passed.candidate_only,
+        p=chance(passed.two_sided),
+    )
+    moved = [(item, sides) for item, sides in pair.items.items() if (sides.difference or 0) < 0]
+    moved.sort(key=lambda one: (one[1].difference, one[0]))
+    for item, sides in moved[:_ITEMS_SHOWN]:
+        yield f"{item}: {show(sides.baseline)} → {show(sides.candidate)}"
+    if len(moved) > _ITEMS_SHOWN:
+        yield say("… and {n} more items that lost", n=len(moved) - _ITEMS_SHOWN)
+
+
+class RunsPage(ComparisonPage):
+    """Prints compared runs; with two of them the details too."""
+
+    def runs(self, found: RunsComparison) -> None:
+        """Print all of it."""
+        self.line(title(found), style="bold")
+        if len(found.pairs) > 1:
+            self.table(pair_rows(found), left=(0, 1, 7))
+        for pair in found.pairs[:1] if len(found.pairs) == 1 else ():
+            self.table(axis_rows(pair), left=(0,))
+            if rows := tag_rows(pair):
+                self.section(say("Tags that lost"))
+                self.table(rows, left=(0,))
+            self.section(say("What the numbers can show"))
+            for line in pair_lines(pair):
+                self.line(f"  {line}")
+        words = outcome_words(found.outcome)
+        self.line(say("\n{words}: {because}", words=words, because=told(found.because)))
+
+
+def title(found: RunsComparison) -> str:
+    """Return the first line."""
+    return say(
+        "{runs} under {rubric} v{version} on {exam}",
+        runs=", ".join(found.runs),
+        rubric=found.rubric.name,
+        version=found.rubric.version,
+        exam=found.exam.name,
+    )
+
+
+def runs_markdown(found: RunsComparison) -> str:
+    """Return compared runs as Markdown."""
+    return "\n".join(_markdown(found)) + "\n"
+
+
+def _markdown(found: RunsComparison) -> Iterator[str]:
+    yield f"### {safe(outcome_words(found.outcome))}: {safe(title(found))}"
+    yield ""
+    yield safe(told(found.because))
+    if found.pairs:
+        yield from markdown_table(say("Pairs of runs"), pair_rows(found))
+    for pair in found.pairs:
+        yield from markdown_table(f"{pair.baseline} → {pair.candidate}", axis_rows(pair))
+        yield from markdown_table(say("Tags that lost"), tag_rows(pair))
+        yield ""
+        yield from (f"- {safe(line)}" for line in pair_lines(pair))

@@ -1,0 +1,83 @@
+"""Pages: one HTML file with everything in it, under a policy that admits its script by its hash.
+
+Every page type is a template that extends `base.html`; whatever is put into it is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from markscheme.tell.colours import COLOURS
+from markscheme.tell.language import say, say_many, spoken, told
+
+PAGES = Path(__file__).parent / "pages"
+
+
+def page(template: str, data: dict[str, Any], **view: Any) -> str:
+    """Return a page; `data` is what its script reads, and `view` what its template shows."""
+    style, script = _style(), (PAGES / "page.js").read_text(encoding="utf-8")
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            **view,
+            language=spoken(),
+            policy=policy(style, script),
+            style=Markup(style),  # noqa: S704 - ours
+            script=Markup(script),  # noqa: S704 - ours
+            data=_block(data),
+        )
+    )
+
+
+def policy(style: str, script: str) -> str:
+    """Return the content policy: nothing from anywhere but this style and this script."""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _block(data: dict[str, Any]) -> Markup:
+    """Return data as JSON that cannot end the element it stands in."""
+    text = orjson.dumps(data).decode().replace("<", "\\u003c")
+    return Markup(text)  # noqa: S704 - no tag can begin in it
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(PAGES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(say=say, say_many=say_many, told=told)
+    return environment
+
+
+@cache
+def _style() -> str:
+    """Return the stylesheet, with the colours of both schemes and what charts make of them."""
+    light = "".join(f"--{name}:{pair[0]};" for name, pair in COLOURS.items())
+    dark = "".join(f"--{name}:{pair[1]};" for name, pair in COLOURS.items())
+    charts = "".join(
+        f'.chart [{what}="{pair[0]}"]{{{what}:var(--{name})}}'
+        for name, pair in COLOURS.items()
+        for what in ("fill", "stroke")
+    )
+    schemes = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return f"{schemes}{charts}\n{(PAGES / 'page.css').read_text(encoding='utf-8')}"

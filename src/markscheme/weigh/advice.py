@@ -1,0 +1,259 @@
+"""Sentences that follow from the numbers of a comparison: what to do, what to watch, what is known.
+
+They are English and kept; pages translate them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from markscheme.exact import show
+from markscheme.sentences import sentence
+from markscheme.verdicts import Decided
+from markscheme.weigh.outcomes import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markscheme.weigh.comparing import Contest
+    from markscheme.weigh.comparison import CheckSummary, Comparison, Query, Ruling
+    from markscheme.weigh.figures import Statistics
+
+_MORE_QUERIES = 3
+_POOR_AGREEMENT = Fraction(667, 1000)  # below it Krippendorff draws no conclusion at all
+_MUCH = Fraction(5, 4)
+_ALPHA = Fraction(1, 20)
+
+
+def what_next(contest: Contest, ruling: Ruling, queries: Sequence[Query]) -> str:
+    """Return what the table says to do, with the modes in which more queries would tell most."""
+    if ruling.outcome is not Decided.CONDITIONAL:
+        return ruling.next
+    worst = contest.rules.verdicts[-1]
+    modes = dict.fromkeys(query.mode for query in queries if query.verdict == worst)
+    return sentence(
+        "{next} Run the {n} additional queries in: {modes}.",
+        next=ruling.next,
+        n=_MORE_QUERIES,
+        modes=", ".join(modes),
+    )
+
+
+def signed(value: Fraction) -> str:
+    """Return a difference with its sign."""
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value), 2)}"
+
+
+def monitoring(found: Comparison) -> Iterator[str]:
+    """Yield what to watch: what is weak in these numbers."""
+    yield from _queries_to_watch(found)
+    yield from _widest_mode(found)
+    yield from _weakest_axis(found)
+    for check in found.structural:
+        yield from _check(check, found)
+    for metric in found.operational:
+        before, after = metric.mean.baseline, metric.mean.candidate
+        if before and after is not None and after >= before * _MUCH:
+            yield sentence(
+                "{metric} is {times} times that of {baseline}",
+                metric=metric.metric,
+                times=show(after / before, 2),
+                baseline=found.baseline,
+            )
+    agreed = found.statistics.agreement
+    if agreed is not None and agreed.alpha is not None and agreed.alpha < _POOR_AGREEMENT:
+        yield sentence(
+            "raters agree too little to build on (alpha {alpha}): go through the anchors together",
+            alpha=show(agreed.alpha, 2),
+        )
+
+
+def _queries_to_watch(found: Comparison) -> Iterator[str]:
+    for query in found.queries:
+        if query.baseline_below_floor:
+            yield sentence(
+                "{item}: {baseline} itself is below the floor ({mean}): look at the query",
+                item=query.item,
+                baseline=found.baseline,
+                mean=show(query.mean.baseline, 2),
+            )
+        if query.meaningful_axes:
+            yield sentence(
+                "{item} ({mode}): 2 points or more apart on {axes}",
+                item=query.item,
+                mode=query.mode,
+                axes=", ".join(
+                    f"{axis} ({signed(query.axes[axis].difference or Fraction(0))})"
+                    for axis in query.meaningful_axes
+                ),
+            )
+
+
+def _widest_mode(found: Comparison) -> Iterator[str]:
+    gaps = {mode: part.mean.difference for mode, part in found.by_mode.items()}
+    known = {mode: gap for mode, gap in gaps.items() if gap is not None}
+    if len(known) < 2:  # noqa: PLR2004 - the widest of several
+        return
+    widest = min(known, key=lambda mode: known[mode])
+    if known[widest] < 0 and list(known.values()).count(known[widest]) == 1:
+        yield sentence(
+            "{mode} shows the widest gap: {gap} on average",
+            mode=widest,
+            gap=signed(known[widest]),
+        )
+
+
+def _weakest_axis(found: Comparison) -> Iterator[str]:
+    gaps = {axis: sides.difference for axis, sides in found.overall.axes.items()}
+    known = {axis: gap for axis, gap in gaps.items() if gap is not None and gap < 0}
+    if not known:
+        return
+    weakest = min(known, key=lambda axis: known[axis])
+    titles = {scale.name: scale.title for scale in found.rubric.scales}
+    yield sentence(
+        "{axis} ({title}) loses most: {gap} on average",
+        axis=weakest,
+        title=titles[weakest],
+        gap=signed(known[weakest]),
+    )
+
+
+def _check(check: CheckSummary, found: Comparison) -> Iterator[str]:
+    """Say whose problem a failing check is: that of both, or that of one variant."""
+    (judged_b, judged_c), (failed_b, failed_c) = check.judged, check.failed
+    if failed_b and failed_c and 2 * (failed_b + failed_c) >= judged_b + judged_c:
+        yield sentence(
+            "{axis} fails for both variants in {failed} of {judged}: "
+            "a prompt problem, not a model problem",
+            axis=check.axis,
+            failed=failed_b + failed_c,
+            judged=judged_b + judged_c,
+        )
+    elif failed_c and not failed_b:
+        yield sentence(
+            "{axis} fails only for {candidate}, in {failed} of {judged}: the same prompt works for "
+            "{baseline}",
+            axis=check.axis,
+            candidate=found.candidate,
+            failed=failed_c,
+            judged=judged_c,
+            baseline=found.baseline,
+        )
+    elif failed_b or failed_c:
+        yield sentence(
+            "{axis} fails in {failed_b} of {judged_b} for {baseline} and in {failed_c} of "
+            "{judged_c} for {candidate}",
+            axis=check.axis,
+            failed_b=failed_b,
+            judged_b=judged_b,
+            baseline=found.baseline,
+            failed_c=failed_c,
+            judged_c=judged_c,
+            candidate=found.candidate,
+        )
+
+
+def plain_words(found: Comparison) -> Iterator[str]:
+    """Yield what these numbers can and cannot show, in words for those who do not do statistics."""
+    yield from reach_in_words(found.statistics, found.candidate, found.baseline)
+    statistics = found.statistics
+    if statistics.operating is not None:
+        chances = statistics.operating.identical
+        yield sentence(
+            "With this noise, two identical variants would get {chances}; two repeats would "
+            "disagree {disagree} of the time.",
+            chances=", ".join(
+                f"{outcome.value} {percent(chance)}"
+                for outcome, chance in chances.items()
+                if outcome is not None
+            ),
+            disagree=percent(statistics.operating.repeats_disagree),
+        )
+    if statistics.guarantee is not None and statistics.paired.n:
+        worst, _, upper = statistics.guarantee
+        yield sentence(
+            "{worst} of {n} queries are {verdict}; among all queries like these the share could be "
+            "as high as {upper}.",
+            worst=worst,
+            n=statistics.paired.n,
+            verdict=found.rubric.verdict_rules.verdicts[-1] if found.rubric.verdict_rules else "",
+            upper=percent(Fraction(upper)),
+        )
+    deciding = [flip for flip in statistics.sensitivity if flip.decides]
+    if deciding:
+        yield sentence(
+            "The decision hangs on single ratings: {n} of them, changed by one point, would "
+            "change it.",
+            n=len(deciding),
+        )
+    elif found.decision.outcome is not None:
+        yield sentence("No single rating, changed by one point, would change the decision.")
+
+
+def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Iterator[str]:
+    """Yield what the number of pairs allows, and what the evidence says."""
+    n = statistics.paired.n
+    if not n:
+        yield sentence("Nothing is in pairs; nothing can be said.")
+        return
+    two, one = statistics.smallest_p
+    if statistics.descriptive_only:
+        yield sentence(
+            "With {n} pairs, statistical significance cannot be reached: the smallest two-sided p "
+            "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
+            "proof; 0.05 needs {pairs} pairs, {holm} if each axis is tested.",
+            n=n,
+            two=show(two, 6),
+            one=show(one, 6),
+            pairs=statistics.pairs_for_p[0],
+            holm=statistics.pairs_for_p[1],
+        )
+    evidence = statistics.non_inferiority
+    named = {
+        "candidate": candidate,
+        "margin": show(statistics.margin, 2),
+        "baseline": baseline,
+    }
+    match evidence.outcome:
+        case Evidence.PASS:
+            yield sentence(
+                "The t interval shows that {candidate} is at most {margin} below {baseline} "
+                "on average.",
+                **named,
+            )
+        case Evidence.FAIL:
+            yield sentence(
+                "The t interval shows that {candidate} is more than {margin} below {baseline} "
+                "on average.",
+                **named,
+            )
+        case Evidence.INCONCLUSIVE:
+            yield sentence(
+                "Whether {candidate} is at most {margin} below {baseline} on average cannot be "
+                "told from these pairs.",
+                **named,
+            )
+    exact = statistics.non_inferiority_p
+    if evidence.outcome is Evidence.PASS and exact is not None and exact > _ALPHA:
+        yield sentence(
+            "The exact test, which assumes less than the t interval, does not confirm it (p {p}).",
+            p=show(exact, 6),
+        )
+    if evidence.outcome is Evidence.INCONCLUSIVE and evidence.items_needed is not None:
+        yield sentence("About {n} pairs like these would settle it.", n=evidence.items_needed)
+    points = statistics.detectable.two_sided_points
+    if points is not None:
+        yield sentence(
+            "A true difference of {points} points or more would be noticed 4 times in 5; "
+            "smaller ones are often missed.",
+            points=show(Fraction(points), 2),
+        )
+
+
+def percent(share: Fraction) -> str:
+    """Return a share in percent; what is not 0 or 1 is never shown as if it were."""
+    whole = round(100 * share)
+    if share and not whole:
+        return "< 1 %"
+    return "> 99 %" if share < 1 and whole == 100 else f"{whole} %"  # noqa: PLR2004

@@ -1,0 +1,68 @@
+"""What is known of a live run beside its scores: errors, latency, tries, cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from markscheme.ask.runner import Asked
+from markscheme.weigh.latencies import Latencies
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """What is known of a live run beside its scores."""
+
+    subject: str
+    sitting: str | None
+    seed: int
+    asked: tuple[Asked, ...]
+    questions: int
+    stopped: str | None
+
+    @property
+    def faults(self) -> Counter[str]:
+        """How many questions ended with each kind of error."""
+        return Counter(one.reply.fault.value for one in self.asked if one.reply.fault)
+
+    @cached_property
+    def latency(self) -> Latencies | None:
+        """How long answers took."""
+        return Latencies.of(one.reply.latency_us for one in self.asked)
+
+    @cached_property
+    def first_token(self) -> Latencies | None:
+        """How long the first token took, where answers were streamed."""
+        return Latencies.of(one.reply.first_token_us for one in self.asked)
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What the answers cost, where that is known of every one."""
+        costs = [one.reply.cost for one in self.asked if one.reply.text is not None]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known, Decimal(0)) if known and len(known) == len(costs) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        replies = [one.reply for one in self.asked]
+        reasons = Counter(reply.finish_reason for reply in replies if reply.finish_reason)
+        latency, first = self.latency, self.first_token
+        return {
+            "subject": self.subject,
+            "sitting": self.sitting,
+            "seed": self.seed,
+            "questions": self.questions,
+            "answered": sum(reply.text is not None for reply in replies),
+            "cached": sum(reply.cached for reply in replies),
+            "faults": dict(sorted(self.faults.items())),
+            "not_asked": self.questions - len(replies),
+            "tries": sum(one.tries for one in self.asked),
+            "finish_reasons": dict(sorted(reasons.items())),
+            "latency_ms": latency and latency.to_dict(),
+            "first_token_ms": first and first.to_dict(),
+            "cost": None if self.cost is None else str(self.cost),
+            "stopped": self.stopped,
+        }

@@ -1,0 +1,155 @@
+"""How a decision table behaves under noise: what two identical variants would get.
+
+Nothing is simulated: the chance of every average, then of every verdict, then of every decision is
+computed in whole numbers, so the result has no error of its own and is the same everywhere. Noise
+is the spread of the observed differences between queries, half of its variance on each variant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from markscheme.verdicts import CountCondition, Decided, DecisionTable, VerdictRules, decided
+from markscheme.vocabulary import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Chances = Mapping[Decided | None, Fraction]
+"""The chance of each decision; `None` stands for none at all."""
+_PARTS = 10**6  # a chance is a whole number of these
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operating:
+    """What would come out again: for two identical variants, and for two like those observed.
+
+    `noise` is the standard deviation of a difference between the averages on one query.
+    """
+
+    noise: float
+    identical: Chances
+    as_observed: Chances
+
+    @property
+    def repeats_disagree(self) -> Fraction:
+        """The chance that two repeats with identical variants are decided differently."""
+        return 1 - sum((chance**2 for chance in self.identical.values()), Fraction(0))
+
+    @property
+    def observed_repeats_disagree(self) -> Fraction:
+        """The chance that two repeats with variants like those observed differ."""
+        return 1 - sum((chance**2 for chance in self.as_observed.values()), Fraction(0))
+
+
+def operating(
+    rules: VerdictRules,
+    table: DecisionTable,
+    queries: Sequence[tuple[str, Fraction, Fraction]],
+    noise: float,
+) -> Operating:
+    """Return what the rules and the table do to queries: mode, and the two averages of each."""
+    verdicts = _VerdictChances(rules, noise / math.sqrt(2))
+
+    def chances(averages: Iterable[tuple[str, Fraction, Fraction]]) -> Chances:
+        return _decisions(table, [(mode, verdicts.of(b, c)) for mode, b, c in averages])
+
+    middles = [(mode, (b + c) / 2) for mode, b, c in queries]
+    return Operating(
+        noise=noise,
+        identical=chances((mode, middle, middle) for mode, middle in middles),
+        as_observed=chances(queries),
+    )
+
+
+class _VerdictChances:
+    """The chance of each verdict for two centres; equal centres are looked at once."""
+
+    def __init__(self, rules: VerdictRules, sd: float) -> None:
+        self._averages = rules.scores.averages
+        self._sd = sd
+        self._verdicts = {
+            (b, c): rules.verdict(b, c) for b in self._averages for c in self._averages
+        }
+        self._known: dict[Fraction, list[int]] = {}
+
+    def of(self, baseline: Fraction, candidate: Fraction) -> Counter[str | None]:
+        found: Counter[str | None] = Counter()
+        ours = list(zip(self._averages, self._weights(candidate), strict=True))
+        for b, weight in zip(self._averages, self._weights(baseline), strict=True):
+            for c, other in ours if weight else ():
+                found[self._verdicts[b, c]] += weight * other
+        return found
+
+    def _weights(self, centre: Fraction) -> list[int]:
+        """Return how often each average is given, in parts of a million."""
+        if centre not in self._known:
+            half = (self._averages[1] - self._averages[0]) / 2
+            edges = [average + half for average in self._averages[:-1]]
+            below = [0, *(self._below(edge - centre) for edge in edges), _PARTS]
+            self._known[centre] = [b - a for a, b in pairwise(below)]
+        return self._known[centre]
+
+    def _below(self, distance: Fraction) -> int:
+        if not self._sd:
+            return _PARTS if distance > 0 else 0
+        return round(_PARTS * _NORMAL.cdf(float(distance) / self._sd))
+
+
+def _decisions(table: DecisionTable, queries: Sequence[tuple[str, Counter[str | None]]]) -> Chances:
+    """Return the chance of each decision, query by query.
+
+    All that the table sees of the queries so far is how many each of its conditions counts, and
+    beyond its bounds not even that.
+    """
+    conditions = tuple(dict.fromkeys(c for row in table.rows for c in row.when))
+    states: Counter[tuple[int, ...] | None] = Counter({(0,) * len(conditions): 1})
+    for mode, verdicts in queries:
+        then: Counter[tuple[int, ...] | None] = Counter()
+        for state, weight in states.items():
+            for verdict, other in verdicts.items():
+                then[_after(state, conditions, mode, verdict)] += weight * other
+        states = then
+    total = states.total()
+    found: Counter[Decided | None] = Counter()
+    for state, weight in states.items():
+        found[_decided(table, conditions, state)] += weight
+    order = [*Decided, None]
+    return Frozen({o: Fraction(found[o], total) for o in order if o in found or o is not None})
+
+
+def _after(
+    state: tuple[int, ...] | None,
+    conditions: tuple[CountCondition, ...],
+    mode: str,
+    verdict: str | None,
+) -> tuple[int, ...] | None:
+    if state is None or verdict is None:
+        return None
+    return tuple(
+        min(count + condition.counts(mode, verdict), _most(condition))
+        for count, condition in zip(state, conditions, strict=True)
+    )
+
+
+def _most(condition: CountCondition) -> int:
+    """Return from which count on a condition says the same, however many there are."""
+    return max(condition.at_least, 0 if condition.at_most is None else condition.at_most + 1)
+
+
+def _decided(
+    table: DecisionTable, conditions: tuple[CountCondition, ...], state: tuple[int, ...] | None
+) -> Decided | None:
+    if state is None:
+        return table.missing
+    counts = dict(zip(conditions, state, strict=True))
+    rows = [row for row in table.rows if all(c.admits(counts[c]) for c in row.when)]
+    return decided([row.decided for row in rows], table.policy)

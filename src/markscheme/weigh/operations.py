@@ -1,0 +1,128 @@
+"""Operational metrics over many sessions: measured, never scored. Sums and means are exact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from markscheme.exact import mean, number, ratio
+from markscheme.read.logs.measured import METRICS, Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from markscheme.read.logs import LoggedAnswer
+    from markscheme.vocabulary import Exam, Item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One metric over some sessions: its sum over the `known` ones, and how many are not known.
+
+    `lower_bounds` counts the sessions whose true value may be higher than what was measured.
+    """
+
+    known: int
+    unknown: int
+    lower_bounds: int
+    sum: Fraction | None
+
+    @property
+    def mean(self) -> Fraction | None:
+        """The mean over the sessions of which it is known."""
+        return None if self.sum is None else mean(self.sum, self.known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationGroup:
+    """What was measured in the sessions of a group: of an item, a variant, a tag, or of several.
+
+    What a group is not bound to is `None`; a group that is bound to nothing has all sessions.
+    """
+
+    sessions: int
+    metrics: Mapping[str, Operation]
+    item: str | None = None
+    variant: str | None = None
+    tag: str | None = None
+    value: str | None = None
+
+
+class Operations:
+    """The measured sessions of a run."""
+
+    def __init__(self, exam: Exam) -> None:
+        self._items = {item.id: item for item in exam.items}
+        self._rows: list[tuple[Item, str | None, Measured]] = []
+
+    def add(self, answers: Iterable[LoggedAnswer]) -> None:
+        """Measure more sessions."""
+        self._rows += [
+            (self._items[answer.item], answer.variant, answer.metrics) for answer in answers
+        ]
+
+    def groups(self) -> tuple[OperationGroup, ...]:
+        """Return all sessions, then those of each item and tag; each also by variant."""
+        members: dict[tuple[str | None, ...], list[Measured]] = {}
+        for item, variant, found in self._rows:
+            for key in _keys(item, variant):
+                members.setdefault(key, []).append(found)
+        order = sorted(members, key=lambda key: [(part is not None, part or "") for part in key])
+        return tuple(_group(key, members[key]) for key in order)
+
+
+def _keys(item: Item, variant: str | None) -> Iterator[tuple[str | None, ...]]:
+    """Yield the groups that a session is in, as tag, value, item, variant."""
+    tags = ((tag, value, None) for tag, value in item.tags.items())
+    for place in ((None, None, None), (None, None, item.id), *tags):
+        yield (*place, None)
+        if variant is not None:
+            yield (*place, variant)
+
+
+def _group(key: tuple[str | None, ...], found: list[Measured]) -> OperationGroup:
+    tag, value, item, variant = key
+    return OperationGroup(
+        sessions=len(found),
+        metrics={name: _operation(name, found) for name in METRICS},
+        item=item,
+        variant=variant,
+        tag=tag,
+        value=value,
+    )
+
+
+def _operation(name: str, found: list[Measured]) -> Operation:
+    values = [getattr(one, name) for one in found]
+    known = [Fraction(value) for value in values if value is not None]
+    return Operation(
+        known=len(known),
+        unknown=len(values) - len(known),
+        lower_bounds=sum(name in one.lower_bounds for one in found),
+        sum=sum(known, Fraction(0)) if known else None,
+    )
+
+
+def operation_record(group: OperationGroup) -> dict[str, Any]:
+    """Return a group as plain data: nearest doubles for reading, exact ratios beside them."""
+    return {
+        "item": group.item,
+        "variant": group.variant,
+        "tag": group.tag,
+        "value": group.value,
+        "sessions": group.sessions,
+        **{name: _record(found) for name, found in group.metrics.items()},
+    }
+
+
+def _record(found: Operation) -> dict[str, Any]:
+    return {
+        "sum": number(found.sum),
+        "mean": number(found.mean),
+        "exact": {"sum": ratio(found.sum), "mean": ratio(found.mean)},
+        "known": found.known,
+        "unknown": found.unknown,
+        "lower_bounds": found.lower_bounds,
+    }

@@ -1,0 +1,109 @@
+"""Counts of yes and no: pairs of them, shares, and means of values that come in clusters."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from markscheme.weigh.statistics import t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+_HALVINGS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McNemar:
+    """Pairs of yes and no: how often only one of the two is yes, and the exact chances of that.
+
+    `worse` is the chance that the candidate alone is yes as seldom as this, or more seldom.
+    """
+
+    baseline_only: int
+    candidate_only: int
+    two_sided: Fraction
+    worse: Fraction
+
+
+def mcnemar(baseline_only: int, candidate_only: int) -> McNemar:
+    """Test pairs that disagree by the binomial distribution.
+
+    >>> mcnemar(5, 1).two_sided
+    Fraction(7, 32)
+    """
+    n = baseline_only + candidate_only
+
+    def up_to(k: int) -> Fraction:
+        return Fraction(sum(math.comb(n, i) for i in range(k + 1)), 2**n)
+
+    tail = up_to(min(baseline_only, candidate_only))
+    return McNemar(
+        baseline_only=baseline_only,
+        candidate_only=candidate_only,
+        two_sided=min(Fraction(1), 2 * tail),
+        worse=up_to(candidate_only),
+    )
+
+
+def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the interval of one proportion that holds at least as often as it says."""
+    tail = (1 - confidence) / 2
+    lower = _crossing(lambda p: 1 - _up_to(successes - 1, n, p) - tail) if successes else 0.0
+    upper = _crossing(lambda p: tail - _up_to(successes, n, p)) if successes < n else 1.0
+    return lower, upper
+
+
+def _up_to(k: int, n: int, p: float) -> float:
+    """Return the binomial chance of at most k successes."""
+    if not 0 < p < 1:
+        return 1.0 if p <= 0 or k >= n else 0.0
+    log, other, all_ways = math.log(p), math.log1p(-p), math.lgamma(n + 1)
+    ways = (all_ways - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(k + 1))
+    return math.fsum(math.exp(w + i * log + (n - i) * other) for i, w in enumerate(ways))
+
+
+def _crossing(rising: Callable[[float], float]) -> float:
+    """Return where a function that rises on 0 to 1 goes through 0."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return (low + high) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clustered:
+    """A mean of values that come in clusters: its standard error (CR1) and its t interval."""
+
+    clusters: int
+    mean: Fraction
+    standard_error: float
+    lower: float
+    upper: float
+
+
+def clustered(
+    values: Sequence[Fraction], clusters: Sequence[Hashable], confidence: float = 0.95
+) -> Clustered | None:
+    """Return the mean of clustered values; of fewer than two clusters nothing can be told."""
+    sums: dict[Hashable, Fraction] = defaultdict(Fraction)
+    middle = sum(values, Fraction(0)) / len(values) if values else Fraction(0)
+    for value, cluster in zip(values, clusters, strict=True):
+        sums[cluster] += value - middle
+    groups = len(sums)
+    if groups < 2:  # noqa: PLR2004 - one cluster has no spread
+        return None
+    squares = sum((total**2 for total in sums.values()), Fraction(0))
+    error = math.sqrt(Fraction(groups, groups - 1) * squares / len(values) ** 2)
+    half = t_quantile((1 + confidence) / 2, groups - 1) * error
+    return Clustered(
+        clusters=groups,
+        mean=middle,
+        standard_error=error,
+        lower=float(middle) - half,
+        upper=float(middle) + half,
+    )

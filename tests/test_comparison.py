@@ -1,0 +1,386 @@
+"""Comparisons: verdicts and decisions on every case there is, and what every output says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commands import Done, here, markscheme
+from comparisons import AXES, GOOD, ITEMS, MODES, Files, rows, spread
+from markscheme import DocumentError, UsageError, compare, load_exam, load_rubric
+from markscheme.vocabulary import Cell, Rating
+from markscheme.weigh.comparing import Contest
+from markscheme.weigh.comparison import Observed, Sides
+from markscheme.weigh.scores import scores_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUBRIC = load_rubric("context-agent")
+VERDICTS = ("superior", "equivalent", "acceptable", "degraded")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+@pytest.fixture
+def contest(files: Files) -> Contest:
+    exam = load_exam(files.exam, rubric=RUBRIC)
+    return Contest(rubric=RUBRIC, exam=exam, baseline="big", candidate="small")
+
+
+def compared(files: Files, baseline: list[int], candidate: list[int], *more: str) -> Done:
+    return here(*files.words(files.ratings(rows(baseline, candidate)), *more))
+
+
+def as_json(files: Files, baseline: list[int], candidate: list[int], *more: str) -> Any:
+    return compared(files, baseline, candidate, "--format", "json", *more).json
+
+
+def verdict_of(b: int, c: int) -> tuple[str, set[str]]:
+    """Say the verdict on two sums of six scores in whole numbers: the contract, written anew."""
+    reasons = {"floor"} if c < 18 else set()
+    if c - b <= -9:
+        reasons.add("relative")
+    if reasons:
+        return "degraded", reasons
+    if -3 <= c - b <= 3:
+        return "equivalent", set()
+    return ("acceptable" if c < b else "superior"), set()
+
+
+def decision_of(verdicts: tuple[str, ...]) -> str:
+    """Say the decision on five verdicts: the contract, written anew."""
+    bad = Counter(m for m, verdict in zip(MODES, verdicts, strict=True) if verdict == "degraded")
+    quick, medium, thorough = bad["quick"], bad["medium"], bad["thorough"]
+    if quick or medium >= 2 or (medium and thorough) or quick + medium + thorough > 2:
+        return "no-go"
+    if thorough == 2:
+        return "conditional"
+    if medium + thorough == 1 or "acceptable" in verdicts:
+        return "go-with-monitoring"
+    return "go"
+
+
+def test_the_verdict_on_all_625_pairs_of_averages(contest: Contest) -> None:
+    item = contest.exam.items[0]
+    for b, c in product(range(6, 31), repeat=2):
+        ratings = [
+            Rating(item=item.id, variant=variant, rater="r", axis=axis, score=score)
+            for variant, total in (("big", b), ("small", c))
+            for axis, score in zip(AXES, spread(total), strict=True)
+        ]
+        query = contest.query(item, scores_of(ratings))
+        assert (query.verdict, set(query.reasons)) == verdict_of(b, c), (b, c)
+        assert query.mean == Sides(baseline=Fraction(b, 6), candidate=Fraction(c, 6))
+        assert query.baseline_below_floor == (b < 18)
+
+
+def test_the_decision_on_all_1024_vectors_of_verdicts(contest: Contest) -> None:
+    for verdicts in product(VERDICTS, repeat=5):
+        ruling = contest.decide(dict(zip(ITEMS, verdicts, strict=True)))
+        assert ruling.outcome is not None
+        assert ruling.outcome.value == decision_of(verdicts), verdicts
+
+
+def test_a_missing_verdict_decides_nothing(contest: Contest) -> None:
+    for missing in range(5):
+        verdicts = dict.fromkeys(ITEMS, "equivalent") | {ITEMS[missing]: None}
+        ruling = contest.decide(verdicts)
+        assert ruling.outcome is None
+        assert ITEMS[missing] in ruling.because
+
+
+@pytest.mark.parametrize(
+    ("candidate", "outcome", "rule", "code"),
+    [
+        ([24, 24, 24, 24, 24], "go", "all-equivalent-or-superior", 0),
+        ([24, 24, 20, 24, 24], "go-with-monitoring", "some-acceptable", 0),
+        ([24, 24, 15, 24, 24], "go-with-monitoring", "one-degraded", 0),
+        ([24, 24, 24, 15, 15], "conditional", "two-degraded-in-thorough", 4),
+        ([15, 24, 24, 24, 24], "no-go", "degraded-in-quick", 1),
+        ([24, 15, 15, 24, 24], "no-go", "two-degraded-in-medium", 1),
+        ([24, 15, 24, 15, 24], "no-go", "degraded-in-medium-and-thorough", 1),
+    ],
+)
+def test_each_decision_has_its_rule_and_exit_code(
+    files: Files, candidate: list[int], outcome: str, rule: str, code: int
+) -> None:
+    done = compared(files, [GOOD] * 5, candidate, "--format", "json")
+    decision = done.json["decision"]
+    assert (decision["outcome"], decision["rule"], done.code) == (outcome, rule, code)
+    assert decision["because"]
+    assert decision["next"]
+
+
+def test_the_document_has_the_shape_of_the_contract(files: Files) -> None:
+    found = as_json(files, [27, 24, 26, 23, 25], [25, 24, 23, 21, 24])
+    keys = ["queries", "decision", "aggregate", "operational", "structural", "statistics"]
+    assert list(found)[:6] == keys
+    first = found["queries"][0]
+    assert list(first)[:8] == [
+        "item",
+        "mode",
+        "baseline",
+        "candidate",
+        "difference",
+        "verdict",
+        "reasons",
+        "meaningful_axes",
+    ]
+    assert first["baseline"] == {"mean": 4.5}
+    assert first["candidate"] == {"mean": 25 / 6}
+    assert first["difference"] == -1 / 3
+    assert list(found["decision"])[:3] == ["outcome", "rule", "because"]
+    assert set(found["aggregate"]) == {"overall", "by_mode"}
+    assert list(found["aggregate"]["by_mode"]) == ["quick", "medium", "thorough"]
+
+
+def test_both_reasons_are_recorded_where_both_hold(files: Files) -> None:
+    found = as_json(files, [27, 24, 24, 24, 24], [17, 24, 24, 24, 24])
+    assert found["queries"][0]["reasons"] == ["floor", "relative"]
+
+
+def test_a_baseline_below_the_floor_is_flagged(files: Files) -> None:
+    found = as_json(files, [17, 24, 24, 24, 24], [17, 24, 24, 24, 24])
+    assert found["queries"][0]["baseline_below_floor"]
+    assert not found["queries"][1]["baseline_below_floor"]
+    assert any("below the floor" in note for note in found["decision"]["monitoring"])
+
+
+def test_two_points_on_an_axis_are_meaningful_and_one_is_not(files: Files) -> None:
+    lines = rows([GOOD] * 5, [GOOD] * 5)
+    lines = [line.replace("TQ-2,small,anna,Q-03,4", "TQ-2,small,anna,Q-03,2") for line in lines]
+    lines = [line.replace("TQ-2,small,anna,Q-04,4", "TQ-2,small,anna,Q-04,5") for line in lines]
+    done = here(*files.words(files.ratings(lines), "--format", "json"))
+    assert done.json["queries"][1]["meaningful_axes"] == ["Q-03"]
+
+
+def test_the_mean_of_several_raters_is_exact(files: Files) -> None:
+    lines = rows([GOOD] * 5, [GOOD] * 5, raters=("a", "b", "c"))
+    lines = [line.replace("TQ-1,small,a,Q-01,4", "TQ-1,small,a,Q-01,3") for line in lines]
+    found = here(*files.words(files.ratings(lines), "--format", "json")).json
+    assert found["queries"][0]["difference"] == -1 / 18
+    assert found["raters"] == ["a", "b", "c"]
+
+
+def test_the_order_of_variants_alternates_and_is_recorded(files: Files) -> None:
+    found = as_json(files, [GOOD] * 5, [GOOD] * 5)
+    orders = [entry["variants"] for entry in found["order"]]
+    assert orders[:3] == [["big", "small"], ["small", "big"], ["big", "small"]]
+
+
+def test_conditional_says_where_to_run_three_more_queries(files: Files) -> None:
+    found = as_json(files, [GOOD] * 5, [24, 24, 24, 15, 15])
+    assert "3" in found["decision"]["next"]
+    assert found["decision"]["next"].endswith("in: thorough.")
+
+
+def test_the_widest_mode_and_the_weakest_axis_are_named(files: Files) -> None:
+    notes = as_json(files, [GOOD] * 5, [24, 19, 20, 23, 24])["decision"]["monitoring"]
+    assert "medium shows the widest gap: −0.75 on average" in notes
+    assert any(note.endswith("loses most: −0.60 on average") for note in notes)
+
+
+def test_five_queries_are_said_to_be_no_proof(files: Files) -> None:
+    found = as_json(files, [27, 24, 26, 23, 25], [25, 24, 23, 21, 24])["statistics"]
+    assert found["descriptive_only"]
+    assert found["smallest_p"] == {"two_sided": 0.0625, "one_sided": 0.03125}
+    assert any("significance cannot be reached" in line for line in found["plain"])
+    assert "0.0625" in compared(files, [GOOD] * 5, [GOOD] * 5).out
+
+
+def test_the_statistics_of_d5_stand_in_the_document(files: Files) -> None:
+    found = as_json(files, [27, 24, 26, 23, 25], [25, 24, 23, 21, 24])["statistics"]
+    difference, evidence = found["difference"], found["non_inferiority"]
+    assert difference["mean"] == pytest.approx(-0.266667, abs=1e-6)
+    assert difference["sd"] == pytest.approx(0.190029, abs=1e-6)
+    assert difference["t"] == pytest.approx(-3.137858, abs=1e-6)
+    assert difference["p_t"] == pytest.approx(0.034920, abs=1e-6)
+    assert difference["interval"]["lower"] == pytest.approx(-0.502619, abs=1e-6)
+    assert difference["sign_flip"]["two_sided"] == 0.125
+    assert difference["sign_flip"]["worse"] == 0.0625
+    assert evidence["margin"] == 0.5
+    assert evidence["p_t"] == pytest.approx(0.025803, abs=1e-6)
+    assert evidence["p_sign_flip"] == 0.0625
+
+
+def test_a_single_rating_that_would_flip_the_decision_is_named(files: Files) -> None:
+    found = as_json(files, [GOOD] * 5, [24, 24, 21, 24, 24])["statistics"]["sensitivity"]
+    assert found[0]["item"] == "TQ-3"
+    assert found[0]["verdict"] == {"before": "equivalent", "after": "acceptable"}
+    assert found[0]["decision"] == {"before": "go", "after": "go-with-monitoring"}
+    quiet = as_json(files, [GOOD] * 5, [GOOD] * 5)["statistics"]["sensitivity"]
+    assert quiet == []
+
+
+def test_a_flip_is_what_compare_says_of_the_changed_file(files: Files) -> None:
+    lines = rows([GOOD] * 5, [24, 24, 21, 16, 24])
+    before = here(*files.words(files.ratings(lines), "--format", "json")).json
+    for flip in before["statistics"]["sensitivity"]:
+        row = f"{flip['item']},{flip['variant']},anna,{flip['axis']},"
+        changed = [f"{row}{flip['instead']}," if line.startswith(row) else line for line in lines]
+        after = here(*files.words(files.ratings(changed, "other.csv"), "--format", "json")).json
+        at = ITEMS.index(flip["item"])
+        assert after["queries"][at]["verdict"] == flip["verdict"]["after"]
+        assert after["decision"]["outcome"] == flip["decision"]["after"]
+
+
+def test_one_margin_decides_the_evidence_and_nothing_else(files: Files) -> None:
+    wide = as_json(files, [27, 24, 26, 23, 25], [25, 24, 23, 21, 24], "--margin", "0.1")
+    assert wide["statistics"]["non_inferiority"]["margin"] == 0.1
+    assert wide["statistics"]["non_inferiority"]["outcome"] == "inconclusive"
+    assert wide["decision"]["outcome"] == "go"
+
+
+def test_no_variant_and_no_rubric_names_a_model() -> None:
+    assert "haiku" not in RUBRIC.source.lower()
+    assert "sonnet" not in RUBRIC.source.lower()
+
+
+def test_the_same_ratings_give_the_same_bytes_whatever_their_order(files: Files) -> None:
+    lines = rows([27, 24, 26, 23, 25], [25, 24, 23, 21, 24], raters=("zoë", "anna"))
+    lines.append('TQ-4,small,anna,OP-05,,"needed, but slow"')
+    moved = sorted(lines, key=lambda line: line[::-1])
+    kept = []
+    for number, shuffled in enumerate((lines, moved)):
+        path = files.folder / str(number)
+        path.mkdir()
+        ratings = Files(path).ratings(shuffled)
+        words = files.words(ratings, "--lang", "en")
+        kept.append(("text", here(*words).out))
+        env = {"PYTHONHASHSEED": str(number), "LC_ALL": ("C", "C.UTF-8")[number]}
+        words += ["--format", "json", "--markdown", path / "o.md"]
+        kept.append(("json", markscheme(*words, PYTHONUTF8="1", **env).out))
+        kept.append(("markdown", (path / "o.md").read_text()))
+    assert kept[:3] == kept[3:]
+
+
+def test_markdown_keeps_foreign_text_dead(files: Files) -> None:
+    lines = [*rows([GOOD] * 5, [GOOD] * 5), "TQ-1,small,anna,OP-05,,<img src=x> @all"]
+    path = files.folder / "o.md"
+    here(*files.words(files.ratings(lines), "--markdown", path))
+    assert "`TQ-1, small, OP-05 (anna): <img src=x> @all`" in path.read_text()
+    assert path.read_text().startswith("### GO: small against big")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["-b", "small"], "baseline and candidate are both `small`"),
+        (["--margin", "-1"], "is not above 0"),
+        (["--margin", "nan"], "is not above 0"),
+        (["--markdown", "ratings.csv"], "is an input of this run"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_wrong_usage(
+    files: Files, monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
+) -> None:
+    monkeypatch.chdir(files.folder)
+    files.ratings(rows([GOOD] * 5, [GOOD] * 5))
+    usual = ["-r", "context-agent", "-e", "exam.yaml", "-b", "big", "-c", "small"]
+    done = here("compare", *usual, "--ratings", "ratings.csv", *words)
+    assert done.code == 2
+    assert told in done.err
+
+
+def test_what_is_missing_is_named(files: Files) -> None:
+    done = here("compare", "-r", "context-agent", "-e", files.exam)
+    assert done.code == 2
+    assert "missing: --baseline, --candidate, --ratings" in done.err
+
+
+def test_a_query_without_a_mode_of_the_table_is_refused_with_its_line(files: Files) -> None:
+    files.write("exam.yaml", files.exam.read_text().replace("mode: quick", "mode: fast"))
+    with pytest.raises(DocumentError) as refused:
+        compare(RUBRIC, load_exam(files.exam), [], baseline="big", candidate="small")
+    (problem,) = refused.value.problems
+    assert (problem.line, problem.field) == (3, "items.0.tags.mode")
+    assert "`fast` is no mode of the decision table" in problem.message
+
+
+def observed(files: Files, failing: dict[tuple[str, str], list[str]]) -> Any:
+    """Return a comparison with checks of two axes; the failing ones are named by axis."""
+    exam = load_exam(files.exam, rubric=RUBRIC)
+    seen = [
+        Observed(
+            item=item,
+            variant=variant,
+            structural={
+                axis: Cell.missed("no")
+                if axis in failing.get((item, variant), [])
+                else Cell.passed("")
+                for axis in ("S-01", "S-02")
+            },
+            metrics={"latency_s": Fraction(10 if variant == "big" else 20), "tokens": None},
+        )
+        for item in ITEMS
+        for variant in ("big", "small")
+    ]
+    ratings = files.ratings(rows([GOOD] * 5, [GOOD] * 5))
+    return compare(RUBRIC, exam, ratings, baseline="big", candidate="small", observed=seen)
+
+
+def test_a_check_that_fails_for_both_is_a_prompt_problem(files: Files) -> None:
+    failing = {(item, variant): ["S-02"] for item in ITEMS[:4] for variant in ("big", "small")}
+    found = observed(files, failing)
+    told = "S-02 fails for both variants in 8 of 10: a prompt problem, not a model problem"
+    assert told in found.decision.monitoring
+    assert found.structural[1].failed == (4, 4)
+
+
+def test_a_check_that_fails_only_for_the_candidate_is_its_doing(files: Files) -> None:
+    found = observed(files, {("TQ-1", "small"): ["S-01"]})
+    told = "S-01 fails only for small, in 1 of 5: the same prompt works for big"
+    assert told in found.decision.monitoring
+
+
+def test_measured_numbers_stand_side_by_side_and_unknown_ones_stay_unknown(files: Files) -> None:
+    latency, tokens = observed(files, {}).operational
+    assert latency.mean == Sides(baseline=Fraction(10), candidate=Fraction(20))
+    assert (tokens.n, tokens.mean) == (0, Sides(baseline=None, candidate=None))
+
+
+def test_answers_are_marked_and_shown_beside_the_verdicts(files: Files) -> None:
+    anchors = "{1: a, 2: b, 3: c, 4: d, 5: e}"
+    rubric = files.write(
+        "rubric.yaml",
+        RUBRIC.source.partition("axes:")[0].replace("context-agent", "mine")
+        + "axes:\n  - {name: brief, kind: max_words, weight: 1, limit: 3}\n"
+        + "".join(
+            f"  - {{name: {axis}, kind: scale, question: q, anchors: {anchors}}}\n" for axis in AXES
+        )
+        + "verdicts:"
+        + RUBRIC.source.partition("verdicts:")[2],
+    )
+    answers = files.write(
+        "answers.jsonl",
+        "".join(
+            json.dumps({"item": item, "subject": variant, "output": text, "latency_ms": 5}) + "\n"
+            for item in ITEMS
+            for variant, text in (("big", "one two"), ("small", "one two three four"))
+        ),
+    )
+    words = ["--ratings", files.ratings(rows([GOOD] * 5, [GOOD] * 5)), "-a", answers]
+    usual = ["compare", "-r", rubric, "-e", files.exam, "-b", "big", "-c", "small"]
+    done = here(*usual, *words, "--format", "json")
+    assert done.code == 0
+    assert done.json["structural"]["brief"]["baseline"] == {"judged": 5, "failed": 0}
+    assert done.json["structural"]["brief"]["candidate"] == {"judged": 5, "failed": 5}
+    assert done.json["operational"]["latency_ms"]["baseline"] == 5
+    assert done.json["operational"]["cost"]["baseline"] is None
+    assert "brief" in here(*usual, *words).out
+
+
+def test_a_contest_needs_rules_and_scales() -> None:
+    tutor = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", rubric=tutor)
+    with pytest.raises(UsageError, match="no axes of kind `scale`, no `verdict_rules`"):
+        Contest(rubric=tutor, exam=exam, baseline="a", candidate="b")

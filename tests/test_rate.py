@@ -1,0 +1,178 @@
+"""Rating at the terminal: blind, in seeded order, safe row by row, and taken up again."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+from unittest import mock
+
+import pytest
+
+from commands import Done, here, markscheme
+from comparisons import AXES, HEADER, ITEMS, Files
+from markscheme.tell.sittings import Shown, blind_order
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EACH = "4\n" * 6 + "\n"
+"""Six scores and no note."""
+
+
+class Desk(Files):
+    """Two items with the answers of two variants, and a rater."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        lines = self.exam.read_text().splitlines()[:4]
+        self.exam = self.write("exam.yaml", "\n".join(lines) + "\n")
+        rows = [
+            {"item": item, "subject": variant, "output": f"text {at}\x1b[2J"}
+            for at, (item, variant) in enumerate(
+                (i, v) for i in ITEMS[:2] for v in ("big", "small")
+            )
+        ]
+        self.answers = self.write("answers.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
+        self.out = folder / "ratings.csv"
+
+    def rate(self, typed: str, *more: str | Path) -> Done:
+        inputs = ["-r", "context-agent", "-e", self.exam, "-a", self.answers, "-o", self.out]
+        words = ["rate", *inputs, "--rater", "anna", "--lang", "en", *more]
+        with mock.patch.object(sys, "stdin", io.StringIO(typed)):
+            return here(*words)
+
+    @property
+    def rated(self) -> list[str]:
+        return self.out.read_text().splitlines()[1:]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_a_rater_never_sees_the_variant_and_every_anchor_is_in_view(desk: Desk) -> None:
+    done = desk.rate(EACH * 4)
+    assert done.code == 0
+    assert len(desk.rated) == 24
+    assert "big" not in done.out
+    assert "small gaps" in done.out
+    assert done.out.count("small") == done.out.count("small gaps")
+    assert done.out.count("5  The whole pattern landscape") == 4
+    assert "\x1b" not in done.out
+    assert "difference" not in done.out
+
+
+def test_ratings_that_were_given_here_can_be_compared(desk: Desk) -> None:
+    desk.rate(EACH * 4)
+    words = ["-r", "context-agent", "-e", desk.exam, "--ratings", desk.out, "--format", "json"]
+    done = here("compare", *words, "-b", "big", "-c", "small")
+    assert done.code == 0
+    assert {query["verdict"] for query in done.json["queries"]} == {"equivalent"}
+
+
+def test_a_sitting_is_taken_up_where_it_was_left(desk: Desk) -> None:
+    first = desk.rate("4\n5\nq\n")
+    assert first.code == 4
+    assert "0 of 4 answers are rated" in first.out
+    assert len(desk.rated) == 2
+    again = desk.rate("3\n" * 4 + "\n" + EACH * 3)
+    assert again.code == 0
+    scores = [line.split(",")[4] for line in desk.rated[:6]]
+    assert scores == ["4", "5", "3", "3", "3", "3"]
+    assert desk.rate("").code == 0
+
+
+def test_the_end_of_the_input_keeps_what_was_rated(desk: Desk) -> None:
+    assert desk.rate("4\n4\n4").code == 4
+    assert len(desk.rated) == 3
+
+
+def test_a_sitting_works_in_a_pipe(desk: Desk) -> None:
+    inputs = ["-r", "context-agent", "-e", desk.exam, "-a", desk.answers, "-o", desk.out]
+    done = markscheme("rate", *inputs, "--rater", "anna", stdin=b"4\n" + b"n\n\xff\n4\n")
+    assert done.code == 4
+    assert [line.split(",")[4] for line in desk.rated] == ["4", "4"]
+
+
+def test_the_last_score_can_be_taken_back(desk: Desk) -> None:
+    desk.rate("4\n2\nb\n5\nq\n")
+    assert [line.split(",")[3:5] for line in desk.rated] == [["Q-01", "4"], ["Q-02", "5"]]
+
+
+def test_taking_back_reaches_the_answer_before(desk: Desk) -> None:
+    desk.rate(EACH + "b\nq\n")
+    assert len(desk.rated) == 5
+
+
+def test_what_is_no_score_is_asked_again(desk: Desk) -> None:
+    done = desk.rate("0\n6\n3.5\nfour\n\n٣\n4\nq\n")
+    assert done.out.count("a whole number from 1 to 5") == 6
+    assert [line.split(",")[4] for line in desk.rated] == ["4"]
+
+
+def test_notes_stand_beside_scores_and_where_words_are_asked_for(desk: Desk) -> None:
+    desk.rate('n\nunsure, "really"\n4\n' + "4\n" * 5 + "one was idle\nq\n")
+    assert desk.rated[0].endswith(',Q-01,4,"unsure, ""really"""')
+    assert desk.rated[6].endswith(",OP-05,,one was idle")
+
+
+def test_a_skipped_answer_stays_open(desk: Desk) -> None:
+    assert desk.rate("s\n" + EACH * 3).code == 4
+    assert len(desk.rated) == 18
+
+
+def test_a_torn_row_is_cut_off_and_asked_again(desk: Desk) -> None:
+    desk.rate("4\n5\nq\n")
+    desk.out.write_bytes(desk.out.read_bytes()[:-4])
+    done = desk.rate("2\nq\n")
+    assert "was not whole and is cut off" in done.out
+    assert [line.split(",")[4] for line in desk.rated] == ["4", "2"]
+
+
+def test_another_rater_adds_to_the_same_file(desk: Desk) -> None:
+    desk.rate(EACH * 4)
+    desk.rate(EACH * 4, "--rater", "bob")
+    assert len(desk.rated) == 48
+    assert desk.out.read_text().count(HEADER) == 1
+
+
+def test_json_is_one_document_and_the_questions_go_to_stderr(desk: Desk) -> None:
+    done = desk.rate(EACH, "--format", "json")
+    assert done.json["left"] == 3
+    assert "Pattern precision" in done.err
+
+
+def test_the_order_is_that_of_the_seed_and_the_rater() -> None:
+    answers = [
+        Shown(item=item, variant=variant, prompt="", text="") for item in ITEMS for variant in "xyz"
+    ]
+    one = blind_order(answers, "anna", 0)
+    assert one == blind_order(reversed(answers), "anna", 0)
+    assert one != blind_order(answers, "anna", 1)
+    assert one != blind_order(answers, "bob", 0)
+    assert sorted(one, key=str) == sorted(answers, key=str)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('{"item": "TQ-1", "output": "x"}', ":1: subject: is missing"),
+        ('{"item": "TQ-9", "output": "x"}', ":1: row:"),
+        ("", "holds no answer"),
+    ],
+)
+def test_answers_that_cannot_be_rated_are_refused(desk: Desk, row: str, told: str) -> None:
+    desk.answers.write_text(row)
+    done = desk.rate("")
+    assert done.code == 3
+    assert told in done.err
+
+
+def test_a_file_of_other_ratings_is_not_written_over(desk: Desk) -> None:
+    desk.out.write_text("a,b\n1,2\n")
+    assert desk.rate(EACH).code == 3
+    assert desk.out.read_text() == "a,b\n1,2\n"
+    assert AXES[0] not in desk.out.read_text()

@@ -1,0 +1,273 @@
+"""`markscheme report`: one plain report, told as a page, as Markdown and as JUnit."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands import FULL, WRONG, Project, here
+from hostile import HOSTILE
+from markscheme import load_exam, load_rubric, score
+from markscheme.history.judging import report_of_result
+from markscheme.library import answers_of_tutor
+from markscheme.tell.charts import short, step_of
+from markscheme.tell.html import html
+from markscheme.tell.templates import page
+from markscheme.weigh.patterns import Pattern
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from markscheme.tell.reports import Report
+
+RUBRIC = load_rubric("tutor-capstone")
+EXAM = load_exam("capstone", rubric=RUBRIC)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def flawed() -> Report:
+    answers = answers_of_tutor(EXAM, flawed=True)
+    outputs = {answer["item"]: answer["output"] for answer in answers}
+    return report_of_result(score(RUBRIC, EXAM, answers), outputs)
+
+
+class Parts(HTMLParser):
+    """Takes a page apart: its elements with their attributes, and the text of some of them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        del tag
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        self.texts.setdefault(self._inside, []).append(data)
+
+    @property
+    def data(self) -> Any:
+        return json.loads(next(text for text in self.texts["script"] if text.startswith("{")))
+
+
+# --- formats ------------------------------------------------------------------------------------
+
+
+def test_the_ending_decides_the_format_and_all_say_the_same(project: Project) -> None:
+    project.stored(FULL, FULL, FULL, FULL)
+    run = project.stored(FULL, FULL, FULL, WRONG)
+    judged = project.run("gate", run, "--baseline", "latest~1", "--format", "json").json
+    told = {}
+    for ending in ("html", "md", "xml"):
+        file = project.folder / f"report.{ending}"
+        done = project.run("report", run, "--baseline", "latest~1", "-o", file)
+        assert (done.code, done.err) == (0, "")
+        assert str(file) in done.out
+        told[ending] = file.read_text(encoding="utf-8")
+    assert judged["verdict"] == "fail"
+    assert "FAIL" in told["md"].splitlines()[0]
+    assert ET.fromstring(told["xml"]).find(".//testcase[@name='verdict']/failure") is not None  # noqa: S314 - ours
+    assert 'class="badge fail"' in told["html"]
+    for text in told.values():
+        for gate in judged["gates"]:
+            assert gate["gate"] in text
+            assert gate["because"].split(";")[0].split(" (")[0] in text.replace("\\", "")
+    data = Parts(told["html"]).data
+    assert [item["i"] for item in data["items"]] == [item["item"] for item in judged["items"]]
+    assert [item["s"] for item in data["items"]] == [item["status"] for item in judged["items"]]
+    assert [item["v"] for item in data["items"]] == [item["score"] for item in judged["items"]]
+
+
+def test_a_report_only_tells_so_it_ends_with_0_and_says_what_it_wrote(project: Project) -> None:
+    run = project.stored(WRONG, WRONG, WRONG, WRONG)
+    file = project.folder / "r.html"
+    done = project.run("report", run, "-o", file, "--format", "json")
+    assert done.code == 0
+    assert done.json == {"run": run, "file": str(file), "bytes": file.stat().st_size}
+
+
+def test_other_endings_and_places_are_refused_before_anything_is_read(project: Project) -> None:
+    done = project.run("report", "no-such-run", "-o", project.folder / "r.pdf")
+    assert done.code == 2
+    assert "use .html, .md, .xml" in done.err
+    done = project.run("report", "no-such-run", "-o", project.folder / "none" / "r.html")
+    assert done.code == 2
+    assert "does not exist" in done.err
+
+
+def test_a_result_file_is_reported_and_says_that_it_has_no_raw_output(project: Project) -> None:
+    result = project.result(FULL, FULL, WRONG, WRONG)
+    file = project.folder / "r.html"
+    done = project.run("report", result, "-r", project.rubric, "-e", project.exam, "-o", file)
+    assert done.code == 0, done.err
+    data = Parts(file.read_text(encoding="utf-8")).data
+    assert [len(item["a"]) for item in data["items"]] == [1, 1, 1, 1]
+    assert "o" not in data["items"][0]["a"][0]
+
+
+def test_what_is_missing_is_shown_and_never_a_zero(project: Project) -> None:
+    run = project.stored(FULL, FULL)
+    file = project.folder / "r.html"
+    assert project.run("report", run, "-o", file).code == 0
+    text = file.read_text(encoding="utf-8")
+    assert "CANNOT TELL" in text
+    items = Parts(text).data["items"]
+    assert [item["s"] for item in items] == ["passed", "passed", "missing", "missing"]
+    assert [item["v"] for item in items] == [1, 1, None, None]
+
+
+def test_a_run_of_one_item_without_tags_has_a_page(tmp_path: Path) -> None:
+    exam = tmp_path / "one.yaml"
+    exam.write_text("exam: one\nitems: [{id: a, prompt: p, expected_contains: [x]}]\n")
+    rubric = Project(tmp_path).rubric
+    loaded = load_rubric(rubric)
+    result = score(loaded, load_exam(exam, rubric=loaded), [{"item": "a", "output": "x"}])
+    text = html(report_of_result(result, {"a": "x"}), "1")
+    assert "Nothing: every item has full marks." in text
+    assert "nan" not in text.lower().replace("maintenance", "")
+
+
+def test_a_run_of_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
+    loaded = load_rubric(Project(tmp_path).rubric)
+    exam = load_exam(tmp_path / "exam.yaml", rubric=loaded)
+    text = html(report_of_result(score(loaded, exam, []), {}), "1")
+    assert "Nothing was scored, so there is no score." in text
+    assert "CANNOT TELL" in text
+
+
+def test_several_attempts_are_told_apart(project: Project) -> None:
+    rows = [
+        {"item": item, "output": output, "attempt": attempt}
+        for item in project.items
+        for attempt, output in enumerate([FULL, WRONG, FULL, FULL, FULL, FULL, FULL], 1)
+    ]
+    file = project.write("a.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    here("score", "-r", project.rubric, "-e", project.exam, "-a", file, "--store", project.store)
+    page_file = project.folder / "r.html"
+    project.run("report", "latest", "-o", page_file)
+    item = Parts(page_file.read_text(encoding="utf-8")).data["items"][0]
+    assert [answer["n"] for answer in item["a"]] == [1, 2, 3, 4, 5]
+    assert item["m"] == 2
+
+
+def test_the_page_speaks_the_language_that_is_asked_for(project: Project) -> None:
+    run = project.stored(FULL, FULL, FULL, FULL)
+    file = project.folder / "r.html"
+    for language in ("es", "en"):
+        project.run("report", run, "-o", file, "--lang", language)
+        assert Parts(file.read_text(encoding="utf-8")).elements[0] == ("html", {"lang": language})
+
+
+# --- safety -------------------------------------------------------------------------------------
+
+
+def test_the_policy_admits_one_script_and_one_style_by_their_hashes(flawed: Report) -> None:
+    parts = Parts(html(flawed, "1"))
+    found = [attributes for tag, attributes in parts.elements if tag == "meta"]
+    policy = str(next(one["content"] for one in found if "http-equiv" in one))
+    allowed = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert allowed["default-src"] == "'none'"
+    assert allowed["form-action"] == allowed["base-uri"] == "'none'"
+    script = next(text for text in parts.texts["script"] if text.startswith('"use strict"'))
+    for text, rule in ((script, "script-src"), ("".join(parts.texts["style"]), "style-src")):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert allowed[rule] == f"'sha256-{digest}'"
+
+
+def test_the_page_names_nothing_outside_and_needs_no_inline_style_or_handler(
+    flawed: Report,
+) -> None:
+    for tag, attributes in Parts(html(flawed, "1")).elements:
+        for name, value in attributes.items():
+            assert name != "style", tag
+            assert not name.startswith("on"), tag
+            if name in {"href", "src", "xlink:href", "action", "srcset"}:
+                assert str(value).startswith(("#", "data:")), (tag, value)
+
+
+@given(st.one_of(st.text(), st.sampled_from(HOSTILE)))
+def test_no_text_ends_the_data_block(text: str) -> None:
+    clean = text.encode(errors="replace").decode()
+    made = page("base.html", {"said": clean}, version=clean.replace("\r", "").replace("\x00", ""))
+    parts = Parts(made)
+    assert sum(tag == "script" for tag, _ in parts.elements) == 2
+    assert parts.data == {"said": clean}
+
+
+# --- what stands on the page --------------------------------------------------------------------
+
+
+FAULT = Pattern(
+    kind="column",
+    sentence="spanish_gloss is 0 in all past simple items <b>!</b>",
+    action="Debug why the tutor stops emitting Spanish.",
+    items=("e-39-01", "e-39-06"),
+    axis="spanish_gloss",
+    tags={"tense": "past-simple"},
+    hits=14,
+    of=14,
+    p=Fraction(1, 10**9),
+    evidence=("14 of 14 with it, 0 of 66 without",),
+)
+
+
+def test_patterns_come_before_single_items(flawed: Report) -> None:
+    text = html(replace(flawed, patterns=(FAULT,)), "1")
+    first = text.partition("What to fix first")[2]
+    assert first.index("spanish_gloss is 0 in all") < first.index("The items that cost most")
+    assert "&lt;b&gt;!&lt;/b&gt;" in first
+    assert "14 of 14; chance of seeing this by luck: &lt; 0.0001" in first
+    assert 'href="#tag.tense=past-simple&amp;axis=spanish_gloss"' in first
+
+
+def test_every_chart_has_a_text_beside_it(flawed: Report) -> None:
+    text = html(flawed, "1")
+    charts = re.findall(r'<div class="chart[^"]*" role="group" aria-label="([^"]+)"', text)
+    assert len(charts) >= 4
+    assert text.count('<svg aria-hidden="true"') == len(charts)
+    assert any("Points are lost on correctness: 3 items" in chart for chart in charts)
+
+
+def test_the_demo_writes_its_report_and_says_where(tmp_path: Path) -> None:
+    file = tmp_path / "demo.html"
+    done = here("demo", "--flawed", "--report", file, "--no-store")
+    assert done.code == 1
+    assert str(file) in done.err
+    assert "YOU GOED." in file.read_text(encoding="utf-8")
+    assert "report" not in here("demo", "--no-report", "--no-store").err
+
+
+@given(st.lists(st.text(max_size=60), max_size=30))
+def test_labels_are_short_printable_and_different(names: list[str]) -> None:
+    labels = short(names, 20)
+    assert len(labels) == len(names)
+    assert len(set(labels)) == len(labels)
+    assert all(len(label) <= 20 and label.isprintable() for label in labels)
+
+
+def test_a_step_begins_exactly_at_its_limit() -> None:
+    values = (0, 0.49, 0.5, 0.75, 0.919, 0.92, 0.95, 0.9999, 1)
+    assert [step_of(value) for value in values] == [0, 0, 1, 2, 2, 3, 4, 4, 5]
