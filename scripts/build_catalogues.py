@@ -13,7 +13,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_file
@@ -42,7 +42,7 @@ def collected() -> Catalog:
     return catalogue
 
 
-def _spoken_in(path: Path) -> Iterator[str | tuple[str, str]]:
+def _spoken_in(path: Path) -> Iterator[Any]:
     """Yield the messages of a file; calls in Python are found wherever they are, f-strings too."""
     text = path.read_text("utf-8")
     if path.suffix == ".html":
@@ -101,7 +101,7 @@ def _is_whole(message: Message) -> bool:
     return all(texts) and set(map(_fields, texts)) == set(map(_fields, ids))
 
 
-def _fields(text: str) -> tuple[str, ...]:
+def _fields(text: Any) -> tuple[str, ...]:
     return tuple(sorted(name for _, name, _, _ in Formatter().parse(text) if name is not None))
 
 

@@ -159,7 +159,7 @@ def test_a_cluster_of_identical_wrong_answers_is_quoted() -> None:
 
     found = answered(refuse)
     assert (found[0].kind, found[0].hits, found[0].of) == ("cluster", 27, 27)
-    assert "“Sorry, busy now.”" in found[0].sentence
+    assert '"Sorry, busy now."' in found[0].sentence
     assert set(found[0].items) == every_third
 
 
@@ -252,6 +252,12 @@ def test_several_attempts_at_an_item_count_as_one_item() -> None:
     misses = {item: {"correctness"} for item in GO}
     once, often = (find(RUBRIC, EXAM, run_of(misses, n)) for n in (1, 1000))
     assert once == often
+
+
+def test_a_fault_that_shows_in_some_of_the_attempts_is_found() -> None:
+    right, wrong = run_of({}).marks, run_of({item: {"spanish_gloss"} for item in PAST}).marks
+    found = find(RUBRIC, EXAM, bare(right.merged(right).merged(wrong)))
+    assert [(one.kind, one.items) for one in found] == [("within", PAST)]
 
 
 def test_the_patterns_of_a_stored_run_and_of_its_result_file_are_the_same(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def set_(run: str, note: str | None, by: str | None, store: str | None, format_:
     """Make a complete stored run the baseline of its rubric and exam."""
     from markscheme.history.baselines import set_baseline
     from markscheme.history.runs import Runs
+    from markscheme.tell.language import say
 
     with Runs(store) as runs:
         baseline = set_baseline(runs, run, by=by, note=note)
@@ -44,8 +45,8 @@ def set_(run: str, note: str | None, by: str | None, store: str | None, format_:
         document = {"run": baseline.run, "rubric": baseline.rubric, "exam": baseline.exam}
         click.echo(json.dumps({"baseline": document}, ensure_ascii=False, indent=2))
     else:
-        what = f"{baseline.exam} under {baseline.rubric}"
-        click.echo(f"run {baseline.run} is the baseline of {what} now")
+        what = {"run": baseline.run, "exam": baseline.exam, "rubric": baseline.rubric}
+        click.echo(say("run {run} is the baseline of {exam} under {rubric} now", **what))
     return Exit.OK
 
 
@@ -66,6 +67,7 @@ def show(rubric: str | None, exam: str | None, last: int, store: str | None, for
     """Describe the score distribution of the baseline: mean, interval, axes, tags, trend, drift."""
     from markscheme.history.baselines import standing_baselines
     from markscheme.history.runs import Runs
+    from markscheme.tell.language import say
     from markscheme.tell.verdicts import VerdictPage
 
     with Runs(store) as runs:
@@ -78,7 +80,7 @@ def show(rubric: str | None, exam: str | None, last: int, store: str | None, for
         for standing in found:
             page.standing(standing.baseline, standing.distribution)
         if not found:
-            click.echo("no baseline is set; `markscheme baseline set RUN` sets one")
+            click.echo(say("no baseline is set; `markscheme baseline set RUN` sets one"))
     return Exit.OK if found else Exit.UNDECIDED
 
 

@@ -78,46 +78,56 @@ def command(
 
 def _list(exercise: Exercise, *, as_json: bool) -> None:
     from markscheme.tell.breaks import steps_record
+    from markscheme.tell.language import say, told
 
     if as_json:
         _echo({"rubric": exercise.rubric.name, "steps": steps_record(exercise.steps)})
         return
-    click.echo(f"Rules of {exercise.rubric.name} that can be removed:")
+    click.echo(say("Rules of {rubric} that can be removed:", rubric=exercise.rubric.name))
     for step, mutant in exercise.steps.items():
-        click.echo(f"  {step:<24}{mutant.says}")
-    click.echo("\nNext: `markscheme break lower`, then `markscheme break --quiz`.")
+        click.echo(f"  {step:<24}{told(mutant.says)}")
+    next_ = say("Next: `markscheme break lower`, then `markscheme break --quiz`.")
+    click.echo(f"\n{next_}")
 
 
 def _show(exercise: Exercise, step: str, *, as_json: bool) -> None:
     from markscheme.tell.breaks import CascadePage, solution_record, symptoms_record
+    from markscheme.tell.language import say, told
 
     found = exercise.without(step)
     if as_json:
         _echo({**solution_record(found), "symptoms": symptoms_record(found)})
         return
-    click.echo(f"{step}: {found.mutant.says}")
-    click.echo(f"{len(exercise.recorded):,} answers to {exercise.exam.name}\n")
+    click.echo(f"{step}: {told(found.mutant.says)}")
+    answers = say("{n:,} answers to {exam}", n=len(exercise.recorded), exam=exercise.exam.name)
+    click.echo(f"{answers}\n")
     page = CascadePage(found, exercise.rubric, exercise.exam)
     page.symptoms()
     page.solution()
 
 
 def _quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: bool) -> Exit:
+    from markscheme.sentences import sentence
     from markscheme.tell.breaks import CascadePage, solution_record, steps_record, symptoms_record
+    from markscheme.tell.language import say, told
 
     found = exercise.riddle()
     if guess is not None and guess not in exercise.steps:
         raise UsageError(f"`{guess}` is no choice; allowed: {', '.join(exercise.steps)}")
     page = CascadePage(found, exercise.rubric, exercise.exam)
-    question = "One rule of the rubric is missing. Which one?"
+    question = sentence("One rule of the rubric is missing. Which one?")
     if not as_json:
-        click.echo(f"{question} (quiz {exercise.seed})\n")
+        quiz = say("quiz {seed}", seed=exercise.seed)
+        click.echo(f"{told(question)} ({quiz})\n")
         page.symptoms()
-        click.echo(f"\nChoices: {', '.join(exercise.steps)}")
+        choices = say("Choices: {steps}", steps=", ".join(exercise.steps))
+        click.echo(f"\n{choices}")
         if guess is None and not reveal and sys.stdin.isatty():
-            guess = click.prompt("Which rule is missing", type=click.Choice(list(exercise.steps)))
+            guess = click.prompt(
+                say("Which rule is missing"), type=click.Choice(list(exercise.steps))
+            )
     right = None if guess is None else guess == found.step
-    told = reveal or guess is not None
+    solved = reveal or guess is not None
     if as_json:
         document = {
             "question": question,
@@ -126,13 +136,14 @@ def _quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: bool)
             "symptoms": symptoms_record(found),
         }
         solution = {"answer": guess, "right": right, "solution": solution_record(found)}
-        _echo({**document, **(solution if told else {})})
-    elif told:
-        verdict = {None: "", True: "Right. ", False: "Not this one. "}[right]
-        click.echo(f"\n{verdict}It is `{found.step}`: {found.mutant.says}.")
+        _echo({**document, **(solution if solved else {})})
+    elif solved:
+        verdict = {None: "", True: say("Right.") + " ", False: say("Not this one.") + " "}[right]
+        it = say("It is `{step}`: {says}.", step=found.step, says=told(found.mutant.says))
+        click.echo(f"\n{verdict}{it}")
         page.solution()
     else:
-        click.echo("Answer with --answer STEP, or --reveal the solution.")
+        click.echo(say("Answer with --answer STEP, or --reveal the solution."))
     return Exit.FAILED if right is False else Exit.OK
 
 

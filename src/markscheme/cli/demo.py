@@ -62,6 +62,7 @@ def command(
     from markscheme.history.judging import report_of_result
     from markscheme.history.recording import recording
     from markscheme.library import answers_of_tutor, load_exam, load_rubric
+    from markscheme.tell.language import say
     from markscheme.tell.patterns import PatternPage
     from markscheme.tell.terminal import Page
     from markscheme.weigh.patterns import pattern_record
@@ -89,7 +90,8 @@ def command(
         page.gates(found.gates.outcomes)
         PatternPage().first(found.patterns)
         if not flawed:
-            click.echo("\nNext: `markscheme demo --flawed`, then `markscheme init my-exam`.")
+            next_ = say("Next: `markscheme demo --flawed`, then `markscheme init my-exam`.")
+            click.echo(f"\n{next_}")
     if path is not None:
         click.echo(f"report written to {path}: open it in a browser", err=True)
     return EXIT_OF[found.gates.verdict.value]

@@ -29,6 +29,8 @@ def command(directory: str, format_: str) -> Exit:
     """Write a small working project to DIR, which must be new or empty."""
     import json
 
+    from markscheme.tell.language import say
+
     folder = Path(directory)
     written = _write(folder)
     if format_ == "json":
@@ -36,8 +38,8 @@ def command(directory: str, format_: str) -> Exit:
         click.echo(json.dumps({"directory": shown, "files": written}, indent=2))
         return Exit.OK
     for name in written:
-        click.echo(f"wrote {folder / name}")
-    click.echo("\nNow try:")
+        click.echo(say("wrote {file}", file=folder / name))
+    click.echo("\n" + say("Now try:"))
     click.echo(f"  cd {shlex.quote(str(folder))}")
     click.echo("  markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl")
     return Exit.OK

@@ -32,6 +32,7 @@ def command(rubric: str, exam: str | None, apply: bool, store: str | None, forma
     from markscheme.history.recalibrating import recalibrate_runs
     from markscheme.history.runs import Runs
     from markscheme.library import load_rubric
+    from markscheme.tell.language import say
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.weigh.records import recalibration_record
 
@@ -44,5 +45,6 @@ def command(rubric: str, exam: str | None, apply: bool, store: str | None, forma
     elif found.runs or found.refused:
         VerdictPage().recalibration(found, applied)
     else:
-        click.echo(f"no finished run under a rubric named {new.name} is stored")
+        what = say("no finished run under a rubric named {rubric} is stored", rubric=new.name)
+        click.echo(what)
     return Exit.OK if found.runs and not found.refused else Exit.UNDECIDED

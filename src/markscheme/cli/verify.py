@@ -67,18 +67,25 @@ def _exit(verification: Verification) -> Exit:
 
 
 def _lines(verification: Verification, whose: str) -> Iterator[str]:
-    yield from map(str, verification.findings)
+    from markscheme.tell.language import say, say_many
+    from markscheme.tell.verifying import finding_line
+
+    yield from map(finding_line, verification.findings)
     unjudged, checked = verification.not_judged_anew, verification.checked
     if unjudged:
-        yield (
-            f"{whose}the leading axis could not be judged anew in {unjudged} of {checked} "
-            "(no usable got and expected)"
+        anew = say(
+            "the leading axis could not be judged anew in {n} of {of} (no usable got and expected)",
+            n=unjudged,
+            of=checked,
         )
+        yield f"{whose}{anew}"
     wrong = len(verification.findings)
-    verdict = f"{wrong} wrong" if wrong else "all follow from each other"
-    unscored = f", {verification.unscored} unscored" if verification.unscored else ""
+    verdict = say("{n} wrong", n=wrong) if wrong else say("all follow from each other")
+    lacking = say("{n} unscored", n=verification.unscored)
+    unscored = f", {lacking}" if verification.unscored else ""
     if checked or wrong:
-        told = f"{checked} breakdown{'' if checked == 1 else 's'} checked"
-        yield f"{whose}{told}{unscored}: {verdict}"
+        count = say_many("{n} breakdown checked", "{n} breakdowns checked", checked)
+        yield f"{whose}{count}{unscored}: {verdict}"
     else:
-        yield f"{whose}nothing was checked: the file holds no breakdown{unscored}"
+        nothing = say("nothing was checked: the file holds no breakdown")
+        yield f"{whose}{nothing}{unscored}"

@@ -13,6 +13,7 @@ from markscheme.prove.bent import AnyEntry
 from markscheme.prove.golden import Golden, Miss
 from markscheme.prove.mutants import Kind, Mutant
 from markscheme.prove.recorded import Effect, Flip, Recorded
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Outcome
 
 if TYPE_CHECKING:
@@ -74,12 +75,12 @@ def breakable(rubric: Rubric) -> dict[str, Mutant]:
     found = {}
     steps = dict.fromkeys(s for spec in rubric for s in getattr(spec.axis, "normalise", ()))
     for step in steps:
-        says = f"the normalisation step `{step}` is left out"
+        says = sentence("the normalisation step `{step}` is left out", step=step)
         found[step] = _without(rubric, step, says, Kind.DROP_STEP, _dropping(step))
     if any(isinstance(spec.axis, ContainsAll) for spec in rubric):
-        says = "the whole text must be an entry; a substring is not enough"
+        says = sentence("the whole text must be an entry; a substring is not enough")
         found[SUBSTRING] = _without(rubric, SUBSTRING, says, Kind.MATCH, _whole)
-        says = "one entry is enough; not every one must appear"
+        says = sentence("one entry is enough; not every one must appear")
         found[EVERY_ENTRY] = _without(rubric, EVERY_ENTRY, says, Kind.ANY_ENTRY, _any)
     return found
 
@@ -177,33 +178,50 @@ def recognised(cascade: Cascade) -> Iterator[str]:
     for pattern in cascade.patterns:
         yield _sentence(pattern)
         if pattern.named:
-            yield (
-                f"{pattern.named} of {pattern.items} lost cells of `{pattern.axis}` name the near "
-                f"miss `{cascade.step}`: the breakdown itself says which step is missing"
+            yield sentence(
+                "{named} of {items} lost cells of `{axis}` name the near miss `{step}`: the "
+                "breakdown itself says which step is missing",
+                named=pattern.named,
+                items=pattern.items,
+                axis=pattern.axis,
+                step=cascade.step,
             )
     if not cascade.patterns:
-        yield "nothing changes in these answers; golden cases are there to notice it all the same"
+        yield sentence(
+            "nothing changes in these answers; golden cases are there to notice it all the same"
+        )
 
 
 def _sentence(pattern: Pattern) -> str:
-    axis, count = f"`{pattern.axis}`", f"{pattern.items} of {pattern.of} items"
+    what = {"axis": pattern.axis, "items": pattern.items, "of": pattern.of}
     if pattern.rises:
-        return (
-            f"{axis} rises in {count} though no answer changed: a score that jumps is a fault of "
-            "the rubric until the opposite is shown"
+        return sentence(
+            "`{axis}` rises in {items} of {of} items though no answer changed: a score that jumps "
+            "is a fault of the rubric until the opposite is shown",
+            **what,
         )
     match pattern.shape:
         case Shape.OUTLIER:
-            return f"one outlier in {axis}: check the normalisation before you blame the subject"
+            return sentence(
+                "one outlier in `{axis}`: check the normalisation before you blame the subject",
+                axis=pattern.axis,
+            )
         case Shape.COLUMN:
-            return (
-                f"the whole column {axis} falls at once ({count}): nobody forgets everything in "
-                "one day; look at the rule"
+            return sentence(
+                "the whole column `{axis}` falls at once ({items} of {of} items): nobody forgets "
+                "everything in one day; look at the rule",
+                **what,
             )
         case Shape.TAG:
-            return (
-                f"{axis} falls in every item with {pattern.tag} ({count}): it looks as if that had "
-                "not been learnt, but the words under `got` are right"
+            return sentence(
+                "`{axis}` falls in every item with {tag} ({items} of {of} items): it looks as if "
+                "that had not been learnt, but the words under `got` are right",
+                **what,
+                tag=pattern.tag,
             )
         case Shape.SCATTERED:
-            return f"{axis} falls in {count}, here and there: compare `got` with what is expected"
+            return sentence(
+                "`{axis}` falls in {items} of {of} items, here and there: compare `got` with what "
+                "is expected",
+                **what,
+            )

@@ -14,6 +14,7 @@ from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.normalise import normalise
 from markscheme.read.composed import composed
+from markscheme.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -80,13 +81,13 @@ def fenced(output: str) -> str:
 
 def conforming_forms(document: Document) -> Iterator[tuple[str, str]]:
     """Yield the ways to write an object that a JSON reader cannot tell apart."""
-    yield "as it is", as_json(document)
-    yield "indented", json.dumps(document, ensure_ascii=False, indent=2, default=str)
-    yield "keys in another order", as_json(dict(reversed(list(document.items()))))
-    yield "whitespace around it", _padded(as_json(document))
+    yield sentence("as it is"), as_json(document)
+    yield sentence("indented"), json.dumps(document, ensure_ascii=False, indent=2, default=str)
+    yield sentence("keys in another order"), as_json(dict(reversed(list(document.items()))))
+    yield sentence("whitespace around it"), _padded(as_json(document))
 
 
 def unconforming_forms(document: Document) -> Iterator[tuple[str, str]]:
     """Yield the ways to give an object that are read, but are no bare object."""
-    yield "a code fence", fenced(as_json(document))
-    yield "words before it", f"Here it is: {as_json(document)}"
+    yield sentence("a code fence"), fenced(as_json(document))
+    yield sentence("words before it"), f"Here it is: {as_json(document)}"

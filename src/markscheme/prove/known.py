@@ -17,6 +17,7 @@ from markscheme.mark.normalise import STEPS, essence, normalise
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import expectation_of
 from markscheme.prove.forms import as_json, conforming_forms, fenced, text_forms, unconforming_forms
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Item, Reading
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ def _in_forms(
         output = changed if field is None else as_json({**others, field: changed})
         yield known(form, output)
     if field is not None:
-        yield known("a code fence", fenced(as_json({**others, field: text})))
-        yield known("no JSON around it", text)
+        yield known(sentence("a code fence"), fenced(as_json({**others, field: text})))
+        yield known(sentence("no JSON around it"), text)
 
 
 def _of_case(rubric: Rubric, spec: AxisSpec, case: GoldenCase) -> Iterator[Known]:

@@ -17,6 +17,7 @@ from markscheme.mark.axes.text import ContainsAll, Match, OneOf
 from markscheme.mark.scoring import expectation_of
 from markscheme.prove.bent import AnyEntry, Waived
 from markscheme.prove.steps import proof_of_equality
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Axis, Frozen, Item, Rubric
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ def step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
 
 
 _OF_STEPS = {
-    Kind.DROP_STEP: "`{}` is left out",
-    Kind.DUPLICATE_STEP: "`{}` runs twice",
-    Kind.SWAP_STEPS: "`{}` change places",
+    Kind.DROP_STEP: sentence("`{steps}` is left out"),
+    Kind.DUPLICATE_STEP: sentence("`{steps}` runs twice"),
+    Kind.SWAP_STEPS: sentence("`{steps}` change places"),
 }
 
 
@@ -105,7 +106,7 @@ def _with_steps(
         rubric,
         spec,
         kind,
-        (label, _OF_STEPS[kind].format(label.replace("/", "` and `"))),
+        (label, _OF_STEPS[kind].format(steps=label.replace("/", "` and `"))),
         replace(axis, normalise=steps),
         _proof(axis, steps),
     )
@@ -116,7 +117,11 @@ def _proof(axis: Any, steps: tuple[str, ...]) -> str:
     proof = proof_of_equality(axis.normalise, steps)
     if not proof or type(axis) in AXES.values():
         return proof
-    return f"{proof}, if `{axis.kind}`, which is not built in, does with its steps what they say"
+    return sentence(
+        "{proof}, if `{kind}`, which is not built in, does with its steps what they say",
+        proof=proof,
+        kind=axis.kind,
+    )
 
 
 def mutated(
@@ -132,7 +137,7 @@ def mutated(
     return Mutant(
         kind=kind,
         name=f"{kind.value} {spec.name} {label}".strip(),
-        says=f"{spec.name}: {says}",
+        says=sentence("{axis}: {says}", axis=spec.name, says=says),
         rubric=with_axis(rubric, spec.name, axis),
         axes=(spec.name,),
         equivalent=equivalent,
@@ -149,26 +154,27 @@ def _matching(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     axis = spec.axis
     if not isinstance(axis, ContainsAll):
         return
-    told = ("any", "one of the entries is enough")
+    told = ("any", sentence("one of the entries is enough"))
     yield mutated(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
     for match, words in (
-        (Match.WORD, "an entry must stand as a whole word"),
-        (Match.SUBSTRING, "an entry may be part of a longer word"),
+        (Match.WORD, sentence("an entry must stand as a whole word")),
+        (Match.SUBSTRING, sentence("an entry may be part of a longer word")),
     ):
         if match is not axis.match:
             told = (match.value, words)
             yield mutated(rubric, spec, Kind.MATCH, told, replace(axis, match=match))
     whole = OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
-    yield mutated(rubric, spec, Kind.MATCH, ("whole", "the whole text must be an entry"), whole)
+    told = ("whole", sentence("the whole text must be an entry"))
+    yield mutated(rubric, spec, Kind.MATCH, told, whole)
 
 
 def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     if isinstance(spec.axis, JsonSchema):
-        told = ("object", "any object will do, whatever the schema says")
+        told = ("object", sentence("any object will do, whatever the schema says"))
         lax = replace(spec.axis, schema=Frozen())
         proof = _asks_no_more(rubric, spec.axis.schema) if type(spec.axis) is JsonSchema else ""
         yield mutated(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
-        told = ("anything", "any response will do, also one that is no object")
+        told = ("anything", sentence("any response will do, also one that is no object"))
         yield mutated(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
 
 
@@ -183,7 +189,9 @@ def _asks_no_more(rubric: Rubric, schema: Mapping[str, Any]) -> str:
         or any(kind != {"type": "string"} for kind in properties.values())
     ):
         return ""
-    return "the schema only asks for the texts that axes read, and the axis asks for those anyway"
+    return sentence(
+        "the schema only asks for the texts that axes read, and the axis asks for those anyway"
+    )
 
 
 def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
@@ -195,7 +203,9 @@ def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
             changed = replace(axis, **{field.name: moved})
             if not any(True for _ in changed.parameter_problems()):
                 now, before = _told_apart(moved, value)
-                told = f"`{field.name}` is {now}, not {before}"
+                told = sentence(
+                    "`{field}` is {moved}, not {value}", field=field.name, moved=now, value=before
+                )
                 yield mutated(rubric, spec, Kind.LIMIT, (f"{field.name}={now}", told), changed)
 
 
@@ -245,7 +255,17 @@ def weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
     for spec in rubric if len(rubric.axes) > 1 else ():
         heaviest = max((other for other in rubric if other is not spec), key=lambda s: s.weight)
         yield _dropped(rubric, spec, heaviest)
-        yield from _moved_weights(rubric, spec, heaviest)
+        step = min(one_step(other.weight, _HUNDREDTH) for other in rubric)
+        for moved in (-step, step):
+            weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
+            if all(0 <= weight <= 1 for weight in weights.values()):
+                told = " and ".join(f"`{name}` {plain(w)}" for name, w in weights.items())
+                yield Mutant(
+                    kind=Kind.WEIGHT,
+                    name=f"weight {spec.name}={plain(spec.weight + moved)}",
+                    says=sentence("weights: {weights}", weights=told),
+                    rubric=_reweighed(rubric, weights),
+                )
 
 
 def _moved_weights(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterator[Mutant]:
@@ -278,7 +298,9 @@ def _dropped(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
         axes=tuple(other for other in weighed if other.name != spec.name),
         gates=tuple(gate for gate in rubric.gates if gate.axis != spec.name),
     )
-    says = f"the axis `{spec.name}` is gone, `{heir.name}` has its weight"
+    says = sentence(
+        "the axis `{axis}` is gone, `{heir}` has its weight", axis=spec.name, heir=heir.name
+    )
     return Mutant(kind=Kind.DROP_AXIS, name=f"drop-axis {spec.name}", says=says, rubric=rest)
 
 
@@ -296,7 +318,12 @@ def expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Iterator[Mut
                 yield Mutant(
                     kind=Kind.DROP_EXPECTATION,
                     name=f"drop-expectation {item.id} {spec.name} {at}",
-                    says=f"{item.id}: {spec.name} no longer expects {entry!r}",
+                    says=sentence(
+                        "{item}: {axis} no longer expects {entry!r}",
+                        item=item.id,
+                        axis=spec.name,
+                        entry=entry,
+                    ),
                     rubric=rubric if rest else waived,
                     axes=(spec.name,),
                     item=replace(item, expectations=expectations),
@@ -311,5 +338,7 @@ def _implied(axis: Axis, entry: str, rest: tuple[str, ...]) -> str:
     wanted, others = axis.prepared((entry,))[0], axis.prepared(rest)
     for other in others:
         if wanted == other or (axis.match is Match.SUBSTRING and wanted in other):
-            return f"every text that holds {other!r} holds {wanted!r}"
+            return sentence(
+                "every text that holds {other!r} holds {wanted!r}", other=other, wanted=wanted
+            )
     return ""

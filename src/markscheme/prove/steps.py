@@ -10,6 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from markscheme.sentences import sentence
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -74,12 +76,18 @@ def _rewritten(steps: Steps) -> Iterator[tuple[Steps, str]]:
     for at, (first, second) in enumerate(pairwise(steps)):
         before, behind = steps[:at], steps[at + 2 :]
         if first == second and first in IDEMPOTENT:
-            yield (*before, first, *behind), f"`{first}` twice does what it does once on every text"
+            yield (
+                (*before, first, *behind),
+                sentence("`{step}` twice does what it does once on every text", step=first),
+            )
         if frozenset({first, second}) in COMMUTING:
             one, two = sorted((first, second))
-            fact = f"`{one}` and `{two}` may change places on every text"
+            fact = sentence("`{one}` and `{two}` may change places on every text", one=one, two=two)
             yield (*before, second, first, *behind), fact
         if (first, second) in ABSORBED:
             whole = ABSORBED[first, second]
             other = first if whole == second else second
-            yield (*before, whole, *behind), f"`{whole}` already does what `{other}` does"
+            yield (
+                (*before, whole, *behind),
+                sentence("`{whole}` already does what `{other}` does", whole=whole, other=other),
+            )

@@ -10,6 +10,8 @@ from rich.text import Text
 from markscheme.exact import number, show
 from markscheme.prove.breaking import recognised
 from markscheme.prove.records import effect_record, miss_record
+from markscheme.tell.language import say, told
+from markscheme.tell.reports import OUTCOMES
 from markscheme.tell.terminal import console
 
 if TYPE_CHECKING:
@@ -40,37 +42,45 @@ class CascadePage:
         """Print what can be seen: items before and after, the mean, each gate."""
         self._items()
         effect = self.found.effect
-        self._line(f"\nmean {show(effect.before)} to {show(effect.after)}")
+        means = {"before": show(effect.before), "after": show(effect.after)}
+        self._line("\n" + say("mean {before} to {after}", **means))
         after = {change.gate: change.after for change in effect.gates}
         for gate, before in self.found.gates.items():
             now = after.get(gate, before)
-            changed = "unchanged" if now is before else f"to {'gone' if now is None else now.value}"
-            self._line(f"gate {gate}: {before.value} {changed}")
+            was = told(OUTCOMES[before])
+            new = say("gone") if now is None else told(OUTCOMES[now])
+            if now is before:
+                self._line(say("gate {gate}: {before} unchanged", gate=gate, before=was))
+            else:
+                self._line(
+                    say("gate {gate}: {before} to {after}", gate=gate, before=was, after=new)
+                )
 
     def solution(self) -> None:
         """Print how the fault is recognised, and which golden cases would have noticed it."""
-        self._line("\nHow to recognise it", "bold")
+        self._line("\n" + say("How to recognise it"), "bold")
         for line in recognised(self.found):
-            self._line(f"  {line}")
+            self._line(f"  {told(line)}")
         cases = list({miss.case: miss.because for miss in self.found.golden}.items())
         if cases:
-            self._line("\nGolden cases that notice it (`markscheme audit`)", "bold")
+            head = say("Golden cases that notice it (`markscheme audit`)")
+            self._line(f"\n{head}", "bold")
             for case, because in cases[:_CASES]:
                 self._line(f"  {case}: {because}")
             if len(cases) > _CASES:
-                self._line(f"  … and {len(cases) - _CASES:,} more")
-        self._line(
-            f"\nThe rule is back: mean {show(self.found.effect.before)}. No file was changed."
-        )
+                self._line(f"  {say('… and {n:,} more', n=len(cases) - _CASES)}")
+        mean = show(self.found.effect.before)
+        back = say("The rule is back: mean {mean}. No file was changed.", mean=mean)
+        self._line(f"\n{back}")
 
     def _line(self, text: str, style: str = "") -> None:
         self.out.print(Text(text, style=style), highlight=False, soft_wrap=True)
 
     def _items(self) -> None:
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-        for column in ("item", "axis", "got", "expected"):
+        for column in (say("item"), say("axis"), say("got"), say("expected")):
             table.add_column(column, no_wrap=True, max_width=36, overflow="ellipsis")
-        for column in ("cell", "score before", "after"):
+        for column in (say("cell"), say("score before"), say("after")):
             table.add_column(column, justify="right", no_wrap=True)
         keys = {spec.name: getattr(spec.axis, "expects", "") for spec in self.rubric}
         items = {item.id: item for item in self.exam.items}
@@ -81,13 +91,18 @@ class CascadePage:
                 flip.axis,
                 Text(flip.got),
                 Text(_listed(items[flip.item].expectations, keys[flip.axis])),
-                f"{_short(flip.before.value)} to {_short(flip.after.value)}",
+                say(
+                    "{before} to {after}",
+                    before=_short(flip.before.value),
+                    after=_short(flip.after.value),
+                ),
                 show(self.found.before[flip.item]),
                 show(self.found.after.get(flip.item)),
             )
         self.out.print(table, highlight=False)
         if len(flips) > _ROWS:
-            self._line(f"… and {len(flips) - _ROWS:,} more cells (--format json has all)")
+            more = len(flips) - _ROWS
+            self._line(say("… and {n:,} more cells (--format json has all)", n=more))
 
 
 def _short(value: Any) -> str:

@@ -21,7 +21,28 @@ CATALOGUES = Path(__file__).parent / "catalogues"
 _FIELD = re.compile(r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}")
 _QUOTED = re.compile(r'"[^"]*"')
 _HIDDEN = 0xF0000  # private characters stand for what is not to be translated
+_LONGEST = 5_000  # characters
 _NAME = re.compile(r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*")  # a number, a name, tags
+_NAMES = frozenset(
+    {
+        "baseline",
+        "exam",
+        "field",
+        "file",
+        "gate",
+        "gates",
+        "item",
+        "rubric",
+        "run",
+        "step",
+        "steps",
+        "subject",
+        "tag",
+        "tags",
+    }
+)  # fields that hold names, which are the same in every language
+_NUMBERS = frozenset({"n", "of", "seen", "limit", "place", "hits", "others", "rest", "over"})
+_SEPARATORS = ("; ", ", ")
 _WEAK = 8  # letters
 
 _spoken: ContextVar[str] = ContextVar("language", default="en")
@@ -68,6 +89,8 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 @lru_cache(maxsize=16_384)
 def _retold(sentence: str, language: str) -> str:
     """Translate a sentence; what stands in quotation marks is foreign, and stays as it is."""
+    if len(sentence) > _LONGEST or max(sentence, default="") >= chr(_HIDDEN):
+        return sentence  # not one of ours
     foreign: list[str] = []
 
     def hide(found: re.Match[str]) -> str:
@@ -87,33 +110,47 @@ def _translated(text: str, language: str) -> str | None:
     if not text:
         return None
     known = _catalogue(language).gettext(text)
-    if known != text:
-        return known
-    return _listed(text, language) or _unformatted(text, language)
+    if known != text or " " not in text:
+        return known if known != text else None
+    return (
+        _unformatted(text, language, lists=True)
+        or _listed(text, language)
+        or _unformatted(text, language, lists=False)
+    )
 
 
 def _listed(text: str, language: str) -> str | None:
-    for separator in ("; ", ", "):
+    for separator in _SEPARATORS:
         parts = text.split(separator)
-        if len(parts) > 1:
+        if len(parts) > 1 and all(" " in part for part in parts):  # a single word may be a name
             told = [_translated(part, language) for part in parts]
             if None not in told:
                 return separator.join(filter(None, told))
     return None
 
 
-def _unformatted(text: str, language: str) -> str | None:
-    """Return a sentence in translation, the values that were put into it told in turn."""
-    for known in _templates(language):
+def _unformatted(text: str, language: str, *, lists: bool) -> str | None:
+    """Return a sentence in translation, the values that were put into it told in turn.
+
+    Sentences with a comma or semicolon of their own come before lists, the others after.
+    """
+    for known in _templates(language, lists=lists):
         found = known.pattern.fullmatch(text) if known.longest in text else None
         if found is None:
             continue
         values = found.groupdict()
-        told = {name: _translated(value, language) for name, value in values.items()}
-        if known.weak and not all(told[name] or _NAME.fullmatch(values[name]) for name in told):
+        told = {
+            name: None if name in _NAMES else _translated(value, language)
+            for name, value in values.items()
+        }
+        if known.weak and not all(told[name] or _is_name(name, values[name]) for name in told):
             continue
         return known.translation.format(**{name: told[name] or values[name] for name in told})
     return None
+
+
+def _is_name(field: str, value: str) -> bool:
+    return field in _NAMES or _NAME.fullmatch(value) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +164,19 @@ class _Template:
 
 
 @cache
-def _templates(language: str) -> tuple[_Template, ...]:
+def _templates(language: str, *, lists: bool) -> tuple[_Template, ...]:
     """Return what stored sentences look like, those with the most words of their own first."""
     catalogue = _catalogue(language)
     known: dict[object, str] = getattr(catalogue, "_catalog", {})  # plural forms are pairs
-    found = [
-        (_literals(text), _template(text, known[text]))
+    fitting = [
+        text
         for text in known
-        if isinstance(text, str) and _FIELD.search(text)
+        if isinstance(text, str)
+        and _FIELD.search(text)
+        and any(separator in _literals(text) for separator in _SEPARATORS) is lists
     ]
-    return tuple(template for words, template in sorted(found, key=lambda pair: -len(pair[0])))
+    ordered = sorted(fitting, key=lambda text: -len(_literals(text)))
+    return tuple(_template(text, known[text]) for text in ordered)
 
 
 def _literals(template: str) -> str:
@@ -148,7 +188,8 @@ def _template(text: str, translation: str) -> _Template:
     for field in _FIELD.finditer(text):
         name = field[1]
         parts.append(re.escape(text[end : field.start()]))
-        parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>.+?)")
+        value = r"\S+?" if name in _NUMBERS else ".+?"
+        parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{value})")
         seen.add(name)
         end = field.end()
     pattern = re.compile("".join((*parts, re.escape(text[end:]))), re.DOTALL)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from markscheme.sentences import sentence
+from markscheme.tell.language import say, say_many, told
 from markscheme.tell.terminal import console
 from markscheme.transcript import CallStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from datetime import datetime
     from decimal import Decimal
 
@@ -24,6 +26,13 @@ _STYLES = {
     CallStatus.ERROR: "red",
     CallStatus.DENIED: "yellow",
     CallStatus.NONE: "magenta",
+}
+_STATUSES = {
+    None: sentence("unknown"),
+    CallStatus.OK: sentence("ok"),
+    CallStatus.ERROR: sentence("error"),
+    CallStatus.DENIED: sentence("denied"),
+    CallStatus.NONE: sentence("none"),
 }
 _UNKNOWN = "?"
 _PROMPT_LINES = 4
@@ -44,15 +53,16 @@ def print_timeline(transcript: Transcript, file: str, out: Console | None = None
 
 def _head(transcript: Transcript, file: str) -> Iterator[Text]:
     line = Text(_line(file), style="bold")
-    session = f", session {transcript.session}" if transcript.session else ""
+    named = say("session {session}", session=transcript.session)
+    session = f", {named}" if transcript.session else ""
     line.append(_line(f"  {transcript.format}{session}"), style="not bold")
     yield line
     if transcript.models:
-        yield Text(_line(f"models: {', '.join(transcript.models)}"))
+        yield Text(_line(say("models: {models}", models=", ".join(transcript.models))))
     if transcript.complete:
-        yield Text("complete", style="green")
+        yield Text(say("complete"), style="green")
     for gap in transcript.gaps:
-        yield Text(f"incomplete: {gap}", style="magenta")
+        yield Text(say("incomplete: {gap}", gap=gap), style="magenta")
     yield Text()
 
 
@@ -76,20 +86,20 @@ def _events(transcript: Transcript, indent: str) -> Iterator[Text]:
 
 
 def _prompt(prompt: Prompt, indent: str) -> Iterator[Text]:
-    said = "(a prompt that the log does not show)" if prompt.text is None else prompt.text
+    unseen = say("(a prompt that the log does not show)")
+    said = unseen if prompt.text is None else prompt.text
     lines = [line for line in said.splitlines() if line.strip()] or [""]
     for number, line in enumerate(lines[:_PROMPT_LINES]):
         begin = f"{_clock(prompt.at)}  " if number == 0 else " " * 10
         yield Text(f"{indent}{begin}> {_line(line)}", style="bold")
     if len(lines) > _PROMPT_LINES:
-        yield Text(f"{indent}{' ' * 10}> … {len(lines) - _PROMPT_LINES} more lines", style="bold")
+        more = say("… {n} more lines", n=len(lines) - _PROMPT_LINES)
+        yield Text(f"{indent}{' ' * 10}> {more}", style="bold")
 
 
 def _called(call: Call, indent: str, *, changes: bool) -> Text:
     line = Text(f"{indent}{_clock(call.started)}  {call.index + 1:>4}  ")
-    line.append(
-        "unknown" if call.status is None else f"{call.status.value:<7}", _style(call.status)
-    )
+    line.append(f"{told(_STATUSES[call.status]):<7}", _style(call.status))
     took = "" if call.seconds is None else f"{float(call.seconds):.1f} s"
     line.append(f" {took:>9}  ")
     line.append(_line(call.name), "bold red" if changes else "bold")
@@ -114,24 +124,23 @@ def _target(call: Call) -> str:
 def _subagent(transcript: Transcript, indent: str) -> Iterator[Text]:
     inner = f"{indent}    "
     kind = f" ({transcript.kind})" if transcript.kind else ""
-    told = "client's own" if transcript.internal else "sub-agent"
-    yield Text(_line(f"{inner}{told} {transcript.agent}{kind}"), style="cyan")
+    what = say("client's own") if transcript.internal else say("sub-agent")
+    yield Text(_line(f"{inner}{what} {transcript.agent}{kind}"), style="cyan")
     yield from _events(transcript, inner)
     for line in (*_gaps(transcript), *_sums(transcript)):
         yield Text(f"{inner}{line}", style="cyan")
 
 
 def _gaps(transcript: Transcript) -> Iterator[str]:
-    yield from (f"incomplete: {gap}" for gap in transcript.gaps)
+    yield from (say("incomplete: {gap}", gap=gap) for gap in transcript.gaps)
 
 
 def _tail(transcript: Transcript) -> Iterator[Text]:
     yield Text()
     if transcript.final_text is None:
-        yield Text("no final text", style="magenta")
+        yield Text(say("no final text"), style="magenta")
     else:
-        told = "answer" if transcript.complete else "last text"
-        yield Text(told, style="bold")
+        yield Text(say("answer") if transcript.complete else say("last text"), style="bold")
         for line in transcript.final_text.strip().splitlines():
             yield Text(f"  {_line(line)}")
     yield Text()
@@ -140,32 +149,42 @@ def _tail(transcript: Transcript) -> Iterator[Text]:
 
 def _sums(transcript: Transcript) -> Iterator[str]:
     """Yield the metrics of one agent: calls, dispatches, changes, time, tokens."""
-    statuses = Counter("unknown" if c.status is None else c.status.value for c in transcript.calls)
-    states = ", ".join(f"{n} {name}" for name, n in statuses.items() if name != "none")
-    none = f", {statuses['none']} without result" if statuses["none"] else ""
-    calls = f"{_many(transcript.calls, 'call')}{f' ({states}{none})' if statuses else ''}"
-    dispatched = _many(transcript.dispatches, "dispatch", "dispatches")
-    changed = _many(
-        transcript.mutations, "attempt to change something", "attempts to change things"
+    statuses = Counter(call.status for call in transcript.calls)
+    without = statuses.pop(CallStatus.NONE, 0)
+    states = ", ".join(f"{n} {told(_STATUSES[status])}" for status, n in statuses.items())
+    none = f", {say('{n} without result', n=without)}" if without else ""
+    calls = say_many("{n} call", "{n} calls", len(transcript.calls))
+    dispatched = say_many("{n} dispatch", "{n} dispatches", len(transcript.dispatches))
+    changed = say_many(
+        "{n} attempt to change something",
+        "{n} attempts to change things",
+        len(transcript.mutations),
     )
-    yield f"{calls}; {dispatched}; {changed}"
+    yield f"{calls}{f' ({states}{none})' if transcript.calls else ''}; {dispatched}; {changed}"
     took, last = transcript.latency_s, transcript.last_turn_latency_s
-    turns = f", last turn {_seconds(last)}" if len(transcript.prompts) > 1 else ""
-    yield f"latency {_seconds(took)}{turns}; {_many(transcript.prompts, 'prompt')}"
+    turn = say("last turn {seconds}", seconds=_seconds(last))
+    turns = f", {turn}" if len(transcript.prompts) > 1 else ""
+    latency = say("latency {seconds}", seconds=_seconds(took))
+    prompts = say_many("{n} prompt", "{n} prompts", len(transcript.prompts))
+    yield f"{latency}{turns}; {prompts}"
     yield _used(transcript.tokens)
 
 
 def _used(tokens: Tokens) -> str:
-    least = "at least " if tokens.output_is_lower_bound else ""
-    sums = " (with sub-agents)" if tokens.with_subagents else ""
+    output = _number(tokens.output)
+    if tokens.output_is_lower_bound:
+        output = say("at least {n}", n=output)
+    sums = f" ({say('with sub-agents')})" if tokens.with_subagents else ""
     return (
-        f"tokens: input {_number(tokens.input_uncached)}, cache read {_number(tokens.cache_read)}, "
-        f"cache write {_number(tokens.cache_write)}, output {least}{_number(tokens.output)}{sums}"
+        say(
+            "tokens: input {input}, cache read {read}, cache write {write}, output {output}",
+            input=_number(tokens.input_uncached),
+            read=_number(tokens.cache_read),
+            write=_number(tokens.cache_write),
+            output=output,
+        )
+        + sums
     )
-
-
-def _many(found: Sequence[object], one: str, several: str | None = None) -> str:
-    return f"{len(found)} {one if len(found) == 1 else several or f'{one}s'}"
 
 
 def _number(value: int | None) -> str:

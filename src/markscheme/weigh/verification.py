@@ -12,6 +12,7 @@ from markscheme.exact import ZERO, mean, number, plain, recovered, show
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.scoring import leading_axis, score_of
 from markscheme.read.breakdowns import Field
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -181,7 +182,9 @@ def _weighted_findings(row: _Row, rubric: Rubric) -> Findings:
         value, published = row.values[spec.name], weighted.get(spec.name)
         right = None if value is None else Fraction(spec.weight) * value
         if not _agrees(published, right):
-            because = f"the weight of `{spec.name}` is {spec.weight}"
+            because = sentence(
+                "the weight of `{axis}` is {weight}", axis=spec.name, weight=spec.weight
+            )
             yield ("weighted", spec.name), (published, right, because)
 
 
@@ -195,7 +198,7 @@ def _document_findings(
 ) -> Findings:
     fingerprint = _inside(document, "rubric", "fingerprint")
     if fingerprint is not None and fingerprint != rubric.fingerprint:
-        because = "it was scored under another rubric than the one it is checked with"
+        because = sentence("it was scored under another rubric than the one it is checked with")
         yield ("rubric", "fingerprint"), (fingerprint, rubric.fingerprint, because)
         return
     summary = document.get("summary") or {}
@@ -218,7 +221,9 @@ def _mean_findings(
     totals = {name: sum((row[name] or ZERO for row in rows), ZERO) for name in names}
     means = {name: mean(total, len(rows)) for name, total in totals.items()}
     score = score_of(rubric, list(means.values()))
-    because = f"the mean over {len(rows)} breakdown{'' if len(rows) == 1 else 's'}"
+    because = sentence("the mean over {n} breakdowns", n=len(rows))
+    if len(rows) == 1:
+        because = sentence("the mean over {n} breakdown", n=len(rows))
     if "score" in summary and not _agrees(summary["score"], score):
         yield ("summary", "score"), (summary["score"], score, because)
     for axis, was in (summary.get("axes") or {}).items():
@@ -231,7 +236,11 @@ def _names(rubric: Rubric) -> list[str]:
 
 
 def _other_axes(published: Mapping[str, Any], rubric: Rubric) -> Told:
-    return list(published), _names(rubric), f"these are the axes of the rubric `{rubric.name}`"
+    return (
+        list(published),
+        _names(rubric),
+        sentence("these are the axes of the rubric `{rubric}`", rubric=rubric.name),
+    )
 
 
 def _inside(document: Mapping[str, Any], *keys: str) -> Any:

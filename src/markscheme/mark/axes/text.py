@@ -100,8 +100,7 @@ class ContainsAll(ComparingAxis):
         normal, wanted = normalise(text, self.normalise), self._wanted(item)
         places = [_find(normal, entry, self.match) for entry in wanted]
         if min(places) >= 0:
-            found = ", ".join(map(_found, wanted, places))
-            return Cell.passed(sentence("found {places}", places=found))
+            return Cell.passed(_found(wanted, places))
         missing = [entry for entry, place in zip(wanted, places, strict=True) if place < 0]
         step = self._near_miss(normal, wanted, self._passes)
         if step is None:
@@ -183,8 +182,15 @@ def _in_word(character: str) -> bool:
     )
 
 
-def _found(entry: str, place: int) -> str:
-    return sentence("{entry} at character {place}", entry=quoted(entry), place=place + 1)
+def _found(entries: Sequence[str], places: Sequence[int]) -> str:
+    if len(entries) == 1:
+        entry, place = quoted(entries[0]), places[0] + 1
+        return sentence("found {entry} at character {place}", entry=entry, place=place)
+    told = [
+        sentence("{entry} at character {place}", entry=quoted(entry), place=place + 1)
+        for entry, place in zip(entries, places, strict=True)
+    ]
+    return sentence("found {places}", places=", ".join(told))
 
 
 def _either(entries: Sequence[str]) -> str:

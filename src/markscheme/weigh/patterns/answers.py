@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from markscheme.mark.axes.base import quoted
 from markscheme.mark.scoring import expected_of, leading_axis
 from markscheme.sentences import sentence
 from markscheme.weigh.patterns.luck import tossed
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     Columns = dict[str | None, Column]
 
 _FEWEST = 3
-_EXCERPT = 60
 
 
 def clusters(reading: Reading) -> Iterator[Pattern]:
@@ -48,15 +48,15 @@ def clusters(reading: Reading) -> Iterator[Pattern]:
 
 def _cluster(reading: Reading, answer: str, luck: tuple[Fraction, int]) -> Pattern:
     wrong = reading.observed.wrong
-    items = tuple(item for item in reading.names if wrong.get(item) == answer)
-    shown = answer if len(answer) <= _EXCERPT else f"{answer[:_EXCERPT]}…"
+    positions = [at for at, item in enumerate(reading.names) if wrong.get(item) == answer]
+    items = reading.items(positions)
     return Pattern(
         kind="cluster",
         sentence=sentence(
-            "a cluster of identical wrong answers: {hits:,} of {of:,} are “{answer}”",
+            "a cluster of identical wrong answers: {hits:,} of {of:,} are {answer}",
             hits=len(items),
             of=len(wrong),
-            answer=shown,
+            answer=quoted(answer),
         ),
         action=sentence(
             "see where this answer comes from: a refusal, a fallback, or an error that is handed "
@@ -68,7 +68,7 @@ def _cluster(reading: Reading, answer: str, luck: tuple[Fraction, int]) -> Patte
         of=len(wrong),
         p=luck[0],
         evidence=(chance(*luck),),
-        lost=reading.lost(reading.leading, len(items)),
+        lost=reading.lost(reading.leading, positions),
     )
 
 
@@ -124,7 +124,7 @@ def _near(reading: Reading, axis: str, step: str, items: set[int]) -> Pattern:
         hits=len(names),
         of=of,
         evidence=(sentence("the near miss proves it: with `{step}` it would pass", step=step),),
-        lost=reading.lost(axis, len(names)),
+        lost=reading.lost(axis, items),
     )
 
 
@@ -156,5 +156,5 @@ def _alone(reading: Reading, columns: Columns, proven: set[int]) -> Iterator[Pat
         of=of,
         p=p,
         evidence=(chance(p, 1),),
-        lost=sum((reading.lost(axis, 1) for axis in axes), Fraction(0)),
+        lost=sum((reading.lost(axis, items) for axis in axes), Fraction(0)),
     )

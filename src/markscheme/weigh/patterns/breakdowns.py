@@ -10,6 +10,7 @@ from markscheme.sentences import sentence
 from markscheme.weigh.patterns.groups import gatherings
 from markscheme.weigh.patterns.luck import tossed
 from markscheme.weigh.patterns.pattern import LEVEL, Pattern, chance, tagged
+from markscheme.weigh.patterns.table import columns_of
 from markscheme.weigh.patterns.words import (
     column_action,
     row_sentence,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Columns = dict[str | None, Column]
 
 _MOST = Fraction(19, 20)
+_TENTH = Fraction(1, 10)
 
 
 def missing_columns(reading: Reading, columns: Columns) -> Iterator[Pattern]:
@@ -82,14 +84,20 @@ def _column(
         of=of,
         p=luck[0],
         evidence=(chance(*luck),),
-        lost=reading.lost(axis, hits),
+        lost=reading.lost(axis, column.missed),
     )
 
 
 def gathered(reading: Reading, columns: Columns) -> Iterator[Pattern]:
-    """Yield the groups in which misses gather, once each, and set their items aside."""
+    """Yield the groups in which misses gather, once each, and set their items aside.
+
+    Where items have many answers a fault may show in some of them, so an item counts as soon as it
+    is a tenth below the mean.
+    """
+    short = columns_of(reading.run.marks, _TENTH)
+    left = {key: column.among(columns[key].seen) for key, column in short.items()}
     told: dict[tuple[tuple[str, str], ...], Pattern] = {}
-    for found in gatherings(dict(columns), reading.groups):
+    for found in gatherings(left, reading.groups):
         for key in tuple(columns) if found.column is None else (found.column,):
             columns[key] = columns[key].without(found.group.items)
         pattern, tags = _group(reading, found), tuple(found.group.tags.items())
@@ -112,7 +120,7 @@ def _group(reading: Reading, found: Gathering) -> Pattern:
         of=found.of,
         p=found.p,
         evidence=(chance(found.p, found.groups),),
-        lost=reading.lost(found.column, len(found.hits)),
+        lost=reading.lost(found.column, found.hits),
     )
 
 

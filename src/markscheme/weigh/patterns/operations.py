@@ -84,7 +84,7 @@ def _failing(reading: Reading, found: Gathering) -> Pattern:
         of=found.of,
         p=found.p,
         evidence=(chance(found.p, found.groups),),
-        lost=reading.lost(None, len(found.hits)),
+        lost=reading.lost(None, found.hits),
     )
 
 

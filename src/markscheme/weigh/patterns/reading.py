@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from markscheme.vocabulary import Exam, Rubric
 from markscheme.weigh.patterns.groups import groups_by_tags
 from markscheme.weigh.patterns.observed import Observed, leading_name
+from markscheme.weigh.patterns.table import means_of
 from markscheme.weigh.runs import Run
 
 if TYPE_CHECKING:
@@ -47,10 +49,24 @@ class Reading:
         """Return the names of items in the order of the exam."""
         return tuple(self.names[at] for at in sorted(positions))
 
-    def lost(self, axis: str | None, misses: int) -> Fraction:
-        """Return what so many misses take from the score; `None` is every axis."""
-        weight = sum(
-            (Fraction(spec.weight) for spec in self.rubric if axis in {None, spec.name}),
+    @cached_property
+    def _means(self) -> list[tuple[Fraction | None, ...]]:
+        return means_of(self.run.marks)
+
+    def lost(self, axis: str | None, positions: Iterable[int]) -> Fraction:
+        """Return what items take from the mean score; `None` is every axis.
+
+        What has no value counts as if it had been missed.
+        """
+        at = {spec.name: number for number, spec in enumerate(self.rubric)}
+        weights = [(at[s.name], Fraction(s.weight)) for s in self.rubric if axis in {None, s.name}]
+        counts = Counter(self._means[item] for item in positions)
+        total = sum(
+            (
+                weight * (1 - (means[number] or 0)) * count
+                for means, count in counts.items()
+                for number, weight in weights
+            ),
             Fraction(0),
         )
-        return weight * misses / len(self.names)
+        return total / len(self.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -21,28 +22,25 @@ class Column:
     seen: frozenset[int]
     missed: frozenset[int]
 
+    def among(self, items: frozenset[int]) -> Column:
+        """Return the column of these items only."""
+        return Column(seen=self.seen & items, missed=self.missed & items)
+
     def without(self, items: Iterable[int]) -> Column:
         """Return the column with some items set aside."""
         gone = frozenset(items)
         return Column(seen=self.seen - gone, missed=self.missed - gone)
 
 
-def columns_of(marks: Marks) -> dict[str | None, Column]:
+def columns_of(marks: Marks, within: Fraction | None = None) -> dict[str | None, Column]:
     """Return the column of each axis; under `None`, that of missing every axis at once.
 
-    An item misses an axis when its answers get less than half of the points there, on average.
+    An item misses an axis when its answers get less than half of the points there, on average;
+    with `within`, also when they get less than the mean over items by more than that.
     """
-    seen: list[set[int]] = [set() for _ in marks.axes]
-    missed: list[set[int]] = [set() for _ in marks.axes]
-    for at, counts in enumerate(marks.items.values()):
-        for axis, mean in enumerate(_means(counts, len(marks.axes))):
-            if mean is not None:
-                seen[axis].add(at)
-                if mean < HALF:
-                    missed[axis].add(at)
+    means = means_of(marks)
     each: dict[str | None, Column] = {
-        axis: Column(seen=frozenset(seen[at]), missed=frozenset(missed[at]))
-        for at, axis in enumerate(marks.axes)
+        axis: _column([one[at] for one in means], within) for at, axis in enumerate(marks.axes)
     }
     if len(each) < 2:  # noqa: PLR2004 - one axis is every axis
         return each
@@ -51,6 +49,23 @@ def columns_of(marks: Marks) -> dict[str | None, Column]:
         missed=frozenset.intersection(*(column.missed for column in each.values())),
     )
     return {None: every, **each}
+
+
+def _column(means: list[Fraction | None], within: Fraction | None) -> Column:
+    known = {at: value for at, value in enumerate(means) if value is not None}
+    limit = HALF
+    if within is not None and known:
+        counts = Counter(known.values())  # equal values are many, and adding fractions is dear
+        total = sum((value * n for value, n in counts.items()), Fraction(0))
+        limit = max(HALF, total / len(known) - within)
+    below = {value for value in set(known.values()) if value < limit}
+    missed = frozenset(at for at, value in known.items() if value in below)
+    return Column(seen=frozenset(known), missed=missed)
+
+
+def means_of(marks: Marks) -> list[tuple[Fraction | None, ...]]:
+    """Return the means of the axes for each item; one that was not answered has none."""
+    return [tuple(_means(counts, len(marks.axes))) for counts in marks.items.values()]
 
 
 def _means(counts: Mapping[Values, int], axes: int) -> Iterator[Fraction | None]:

@@ -1,0 +1,216 @@
+"""Two languages: the catalogue is whole, English is as it was, foreign text is never touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commands import here, markscheme
+from markscheme import load_exam, load_rubric, score
+from markscheme.library import answers_of_tutor
+from markscheme.sentences import sentence
+from markscheme.tell.language import say, say_many, speak, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "tests" / "golden" / "spanish"
+
+
+@pytest.fixture
+def spanish() -> Iterator[None]:
+    speak("es")
+    yield
+    speak("en")
+
+
+def test_the_catalogue_is_complete_translated_and_compiled() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "build_catalogues.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+    assert done.returncode == 0
+
+
+@pytest.mark.usefixtures("spanish")
+@pytest.mark.parametrize(
+    ("english", "wanted"),
+    [
+        ('"ate" is missing from "I eat, or so."', 'falta "ate" en "I eat, or so."'),
+        (
+            'found "ate" at character 4, "no answer" at character 9',
+            'encontrado "ate" en el carácter 4, "no answer" en el carácter 9',
+        ),
+        (
+            (
+                '"comio" lacks the accent of "comió"; it would pass if accents were ignored '
+                "(the field `gloss` is missing, so the whole text was read)"
+            ),
+            (
+                'a "comio" le falta la tilde de "comió"; pasaría si se ignoraran las tildes '
+                "(falta el campo `gloss`, así que se leyó el texto entero)"
+            ),
+        ),
+        (
+            "31 words, at most 30 allowed: 1 too many",
+            "31 palabras, se permiten como máximo 30: sobran 1",
+        ),
+        (
+            "score 0.91 is below 0.92, by 0.01; mending e-1, e-2 and 1,234 more would meet it",
+            (
+                "puntuación 0.91 está por debajo de 0.92, por 0.01; se cumpliría arreglando "
+                "e-1, e-2 y 1,234 más"
+            ),
+        ),
+        (
+            (
+                "score 0.91 is down 0.09 from 1.00, below 0.98 (a drop of 2%); 16 items went from "
+                "pass to fail"
+            ),
+            (
+                "la puntuación 0.91 (0.09 menos respecto de 1.00) está por debajo de 0.98 (una "
+                "bajada de 2%); 16 ítems pasaron de aprobado a suspenso"
+            ),
+        ),
+        (
+            (
+                "the run is incomplete (3 missing, 1 unscored); it can be judged when every item "
+                "is scored"
+            ),
+            (
+                "la ejecución está incompleta (3 sin respuesta, 1 sin puntuar); se podrá juzgar "
+                "cuando todos los ítems estén puntuados"
+            ),
+        ),
+        ("not met: capstone, baseline", "sin cumplir: capstone, baseline"),
+        (
+            "score of tense: past-simple 0.5 is at least 0.5, exactly",
+            "puntuación de tense: past-simple 0.5 supera o iguala 0.5, exactamente",
+        ),
+        ('"a" is not "x" or "y or z"', '"a" no es "x" o "y or z"'),
+    ],
+)
+def test_stored_sentences_are_told_with_what_is_inside_them(english: str, wanted: str) -> None:
+    assert told(english) == wanted
+
+
+@pytest.mark.usefixtures("spanish")
+@pytest.mark.parametrize(
+    "foreign", ["", "no template", '"no answer"', "x: y", "(a: b) is not of type c", "\U000f0000"]
+)
+def test_what_is_not_ours_stays_as_it_is(foreign: str) -> None:
+    assert told(foreign) == foreign
+
+
+@pytest.mark.usefixtures("spanish")
+def test_a_sentence_keeps_its_values_whatever_they_are() -> None:
+    for value in ('"a, b; c"', '"{n} {}"', '"found x at character 1"'):
+        made = sentence("{entries} is missing from {got}", entries=value, got='"x"')
+        assert told(made) == f'falta {value} en "x"'
+
+
+def test_english_is_said_as_it_is_written() -> None:
+    assert say("score {score}", score=1) == "score 1"
+    assert say_many("{n} call", "{n} calls", 1) == "1 call"
+    assert told("it is empty") == "it is empty"
+
+
+@pytest.mark.usefixtures("spanish")
+def test_one_and_many_are_told_apart() -> None:
+    assert [say_many("{n} call", "{n} calls", n) for n in (1, 2)] == ["1 llamada", "2 llamadas"]
+
+
+@pytest.mark.usefixtures("spanish")
+def test_every_reason_of_the_flawed_tutor_is_told_in_spanish() -> None:
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", "capstone-extra", rubric=rubric)
+    frame = score(rubric, exam, answers_of_tutor(exam, flawed=True)).frame
+    reasons = {text for row in frame["reason"].to_list() for text in row.values()}
+    assert len(reasons) > 50
+    assert not [reason for reason in reasons if told(reason) == reason]
+
+
+COMMANDS = {
+    "demo": ("demo", "--flawed", "--no-store"),
+    "show": ("show", "release", "--patterns"),
+    "gate": ("gate", "latest"),
+}
+
+
+def printed(store: Path, *words: str) -> str:
+    out = here(*words, "--lang", "es", MARKSCHEME_STORE=str(store)).out
+    out = re.sub(r"\b[0-9a-f]{12}\b", "ID", out)
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "WHEN", out)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store with a good run as the baseline, and a flawed one after it."""
+    place = tmp_path_factory.mktemp("spanish") / "store.db"
+    env = {"MARKSCHEME_STORE": str(place)}
+    here("demo", **env)
+    here("baseline", "set", "latest", **env)
+    here("demo", "--flawed", **env)
+    return place
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_printed_in_spanish_is_what_was_looked_at(name: str, store: Path) -> None:
+    words = [word.replace("release", "latest") for word in COMMANDS[name]]
+    golden = GOLDEN / f"{name}.txt"
+    text = printed(store, *words)
+    if os.environ.get("MARKSCHEME_WRITE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+def test_the_language_comes_from_the_locale_and_the_option_wins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def first(*words: str, **env: str) -> str:
+        for name, value in {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "", **env}.items():
+            monkeypatch.setenv(name, value)
+        return markscheme("demo", "--no-store", *words).out.split()[0]
+
+    assert first(LANG="es_ES.UTF-8") == "ítem"
+    assert first(LANG="es_ES.UTF-8", LC_ALL="C.UTF-8") == "item"
+    assert first("--lang", "en", LANG="es_ES.UTF-8") == "item"
+    assert first(LANG="fr_FR.UTF-8") == "item"
+
+
+def test_json_and_files_are_english_in_every_language(store: Path, tmp_path: Path) -> None:
+    env = {"MARKSCHEME_STORE": str(store)}
+    for words in (("gate", "latest"), ("show", "latest", "--patterns")):
+        both = [
+            here(*words, "--format", "json", "--lang", lang, **env).out for lang in ("en", "es")
+        ]
+        assert both[0] == both[1]
+    files = [tmp_path / f"{lang}.jsonl" for lang in ("en", "es")]
+    for file in files:
+        here("show", "latest", "-o", file, "--lang", file.stem, **env)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert json.loads(files[0].read_text().splitlines()[0])["reason"]
+
+
+def test_markdown_junit_and_annotations_speak_the_language(store: Path, tmp_path: Path) -> None:
+    markdown, junit = tmp_path / "c.md", tmp_path / "j.xml"
+    out = here(
+        "gate",
+        "latest",
+        *("--lang", "es", "--markdown", markdown, "--junit", junit),
+        MARKSCHEME_STORE=str(store),
+        GITHUB_ACTIONS="true",
+    ).out
+    assert "NO APTO (sin cumplir: capstone, baseline)" in markdown.read_text(encoding="utf-8")
+    xml = junit.read_text(encoding="utf-8")
+    assert 'type="fail"' in xml
+    assert "el texto está vacío; se espera" in xml
+    assert "::error title=markscheme%3A veredicto::NO APTO" in out
