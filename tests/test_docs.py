@@ -128,6 +128,17 @@ def test_the_story_of_the_readme_is_true(tmp_path: Path, monkeypatch: pytest.Mon
             assert re.sub(r"\b[0-9a-f]{12}\b", "ID", line) in printed, line
 
 
+def test_the_comparison_in_the_readme_is_what_the_command_prints(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command, *lines = readme.split("```console\n")[3].partition("```")[0].splitlines()
+    done = here(*shlex.split(command.removeprefix("$ markscheme ")))
+    assert done.code == 1
+    assert set(lines) - {"…"} <= {line.rstrip() for line in done.out.splitlines()}
+
+
 def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     wanted = readme.partition("```text\n")[2].partition("```")[0]
