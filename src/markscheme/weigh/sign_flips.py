@@ -2,12 +2,14 @@
 
 If two variants are the same, every difference is as likely with the other sign. The sums over all
 2ⁿ choices of signs are counted as the coefficients of a product of polynomials, all of them in one
-long integer. Floats would see ties where there are none, and miss those that there are.
+long integer, or half against half where sums are far apart. Floats would see ties where there are
+none, and miss those that there are.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _MOST_WORK = 400_000_000  # bytes that are shifted: well below a second
+_MOST_HALVED = 30  # differences: 2^15 sums in each half
 _DRAWS = 19_999
 _MOST_DRAWN = 4_000_000
 
@@ -47,8 +50,21 @@ def sign_flip(differences: Sequence[Fraction]) -> SignFlip:
     sizes = Counter(abs(value) for value in whole if value)
     seen = sum(whole)
     if _work(sizes) <= _MOST_WORK:
-        return _counted(len(whole), sizes, seen)
+        return _exactly(len(whole), sizes, *_counted(sizes, seen))
+    if sum(sizes.values()) <= _MOST_HALVED:
+        return _exactly(len(whole), sizes, *_halved(sizes, seen))
     return _drawn(len(whole), sizes, seen)
+
+
+def _exactly(n: int, sizes: Mapping[int, int], below: int, above: int) -> SignFlip:
+    """Return the chances from how many choices have a sum as low and as high as the one seen."""
+    choices = 1 << sum(sizes.values())
+    return SignFlip(
+        n=n,
+        two_sided=Fraction(min(2 * min(below, above), choices), choices),
+        lower=Fraction(below, choices),
+        upper=Fraction(above, choices),
+    )
 
 
 def _whole(differences: Sequence[Fraction]) -> list[int]:
@@ -64,7 +80,7 @@ def _work(sizes: Mapping[int, int]) -> int:
     return n * (total + 1) * (n // 8 + 1)
 
 
-def _counted(n: int, sizes: Mapping[int, int], seen: int) -> SignFlip:
+def _counted(sizes: Mapping[int, int], seen: int) -> tuple[int, int]:
     """Count the choices of signs by their sum; a difference of nothing changes no chance."""
     moved, total = sum(sizes.values()), sum(size * count for size, count in sizes.items())
     width = 8 * (moved // 8 + 1)  # bits for one coefficient, which is at most 2^moved
@@ -74,13 +90,24 @@ def _counted(n: int, sizes: Mapping[int, int], seen: int) -> SignFlip:
             product += product << size * width
     below = _sum_of_first((total + seen) // 2 + 1, product, width)
     above = _sum_of_first((total - seen) // 2 + 1, product, width)
-    outside = min(2 * min(below, above), 1 << moved)
-    return SignFlip(
-        n=n,
-        two_sided=Fraction(outside, 1 << moved),
-        lower=Fraction(below, 1 << moved),
-        upper=Fraction(above, 1 << moved),
-    )
+    return below, above
+
+
+def _halved(sizes: Mapping[int, int], seen: int) -> tuple[int, int]:
+    """Count them where the sums are few and far apart: those of one half against the other."""
+    values = [size for size, count in sizes.items() for _ in range(count)]
+    middle = len(values) // 2
+    ours, theirs = _all_sums(values[:middle]), sorted(_all_sums(values[middle:]))
+    below = sum(bisect_right(theirs, seen - one) for one in ours)
+    above = sum(len(theirs) - bisect_left(theirs, seen - one) for one in ours)
+    return below, above
+
+
+def _all_sums(values: Sequence[int]) -> list[int]:
+    sums = [0]
+    for value in values:
+        sums = [one + signed for one in sums for signed in (value, -value)]
+    return sums
 
 
 def _sum_of_first(coefficients: int, product: int, width: int) -> int:
