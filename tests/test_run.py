@@ -273,6 +273,22 @@ def test_a_run_stops_when_its_budget_is_spent_and_goes_on_later(sitting: Sitting
     assert set(sitting.server.counts.values()) == {1}
 
 
+def test_attempts_that_were_not_asked_leave_a_run_that_is_not_whole(sitting: Sitting) -> None:
+    sitting.asks("fine 1", "fine 2")
+    words = ("--price", "100000:100000", "--concurrency", "1", "--attempts", "2")
+    done = sitting.run(*words, "--max-cost", "4.5", "--format", "json")
+    assert done.code == 4
+    assert done.json["live"]["not_asked"] == 1
+    assert done.json["summary"]["complete"] is False
+    assert "attempt 2: not asked" in done.json["errors"][0]["reason"]
+
+
+def test_a_run_without_any_answer_is_still_that_of_its_subject(sitting: Sitting) -> None:
+    sitting.asks("down 1").run("--retries", "0")
+    (run,) = here("runs", "--store", sitting.store, "--format", "json").json["runs"]
+    assert run["subject"] == "openai:m"
+
+
 def test_a_budget_that_cannot_be_kept_stops_the_run(sitting: Sitting) -> None:
     sitting.asks(*(f"fine {n}" for n in range(10)))
     done = sitting.run("--max-cost", "1", "--concurrency", "1")

@@ -1,1 +1,5 @@
-"""Subjects that answer an exam."""
+"""Subjects that answer an exam, and the asking of them.
+
+`templates` make `questions` of items; `subjects` give `replies` to them, those at an endpoint over
+the `wire` as `completions` or `streams`; the `runner` asks at a `pace`. `keys` stay hidden.
+"""

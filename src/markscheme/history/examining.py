@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from markscheme.engines.scoring import Scoring
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from markscheme.ask.questions import Ask, Question
     from markscheme.ask.runner import Asked
     from markscheme.history.asking import Examined, Watch
     from markscheme.keep import Store
@@ -142,24 +143,39 @@ def _scored(
             store, plan.rubric, plan.exam, source=f"live {subject}", tag=tag, seed=plan.seed
         )
     scoring = Scoring(plan.rubric, plan.exam, keep=recorder.keep if recorder else None)
-    frames = scoring.frames(map(scoring.marked, _batches(plan, asked)))
-    result = scoring.result(frames)
+    unasked = [ask for ask in examined.asks if ask.subject == subject]
+    unasked = [ask for ask in unasked if ask.key not in examined.asked]
+    frames = scoring.frames(map(scoring.marked, _batches(plan, asked, unasked)))
+    result = _of_subject(scoring.result(frames), subject)
     kept = recorder.finish(result, {"live": live.to_dict()}) if recorder else []
     return LiveRun(result=result, live=live, id=kept[0] if kept else None)
 
 
-def _batches(plan: Plan, asked: list[Asked]) -> Iterator[AnswerBatch]:
-    """Yield the answers in the order of the exam, then the errors."""
+def _of_subject(result: Result, subject: str) -> Result:
+    """Return a result whose run has the subject's name, also where it answered nothing."""
+    runs = [replace(run, name=subject, subject=subject) for run in result.runs]
+    return replace(result, each_run=lambda: runs)
+
+
+def _batches(plan: Plan, asked: list[Asked], unasked: list[Ask]) -> Iterator[AnswerBatch]:
+    """Yield the answers in the order of the exam, then the errors.
+
+    An attempt that was not asked is an error where another answered its item: the item is not
+    missing then, and the run is not whole.
+    """
     place = {item.id: at for at, item in enumerate(plan.exam.items)}
     ordered = sorted(
         asked, key=lambda one: (one.ask.question.attempt, place[one.ask.question.item])
     )
     rows = [_row(one) for one in ordered if one.reply.text is not None]
     yield from read_rows(rows, items=list(place))
-    faults = [one for one in ordered if one.reply.fault is not None]
-    if faults:
-        errors = [_row_error(line, one) for line, one in enumerate(faults, start=len(rows) + 1)]
-        yield AnswerBatch(errors=errors)
+    reasons = [(one.ask.question, _why(one)) for one in ordered if one.reply.fault is not None]
+    answered = {row["item"] for row in rows}
+    lacking = [ask.question for ask in unasked if ask.question.item in answered]
+    reasons += [(question, sentence("not asked")) for question in lacking]
+    if reasons:
+        lines = enumerate(reasons, start=len(rows) + 1)
+        yield AnswerBatch(errors=[_row_error(line, *found) for line, found in lines])
 
 
 def _row(asked: Asked) -> Mapping[str, Any]:
@@ -177,14 +193,17 @@ def _row(asked: Asked) -> Mapping[str, Any]:
     return {name: told[name] for name in wanted if name in told}
 
 
-def _row_error(line: int, asked: Asked) -> RowError:
-    reply, question = asked.reply, asked.ask.question
-    reason = sentence(
-        "{item}, attempt {attempt}: no answer, {kind}: {why} ({tries} tries)",
-        item=question.item,
-        attempt=question.attempt,
-        kind=reply.fault,
-        why=reply.why,
+def _why(asked: Asked) -> str:
+    return sentence(
+        "no answer, {kind}: {why} ({tries} tries)",
+        kind=asked.reply.fault,
+        why=asked.reply.why,
         tries=asked.tries,
+    )
+
+
+def _row_error(line: int, question: Question, why: str) -> RowError:
+    reason = sentence(
+        "{item}, attempt {attempt}: {why}", item=question.item, attempt=question.attempt, why=why
     )
     return RowError(line=line, reason=reason, item=question.item)
