@@ -24,7 +24,7 @@ from markscheme.library import answers_of_tutor
 from markscheme.tell.charts import Mean, means, short, step_of
 from markscheme.tell.html import html
 from markscheme.tell.markdown import markdown
-from markscheme.tell.templates import page
+from markscheme.tell.templates import coded, page
 from markscheme.weigh.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -216,6 +216,14 @@ def test_no_text_ends_the_data_block(text: str) -> None:
     parts = Parts(made)
     assert sum(tag == "script" for tag, _ in parts.elements) == 2
     assert parts.data == {"said": clean}
+
+
+@given(st.one_of(st.text('`<>&a" '), st.sampled_from(HOSTILE)))
+def test_names_in_backticks_are_code_and_nothing_else_is_alive(text: str) -> None:
+    parts = Parts(coded(text))
+    assert {tag for tag, _ in parts.elements} <= {"code"}
+    told = "".join(said for tag in parts.texts.values() for said in tag)
+    assert sorted(told.replace("`", "")) == sorted(text.replace("`", ""))
 
 
 # --- what stands on the page --------------------------------------------------------------------

@@ -208,7 +208,7 @@ def test_failures_changes_groups_and_texts_can_be_asked_for(look: Any, story: Pa
 
 def test_an_item_opens_with_all_that_is_known_of_it(look: Any, story: Path) -> None:
     seen = look(story)
-    seen.page.click(".fix a:text-is('e-39-24')")
+    seen.page.click(".fix table a:text-is('e-39-24')")
     seen.settle()
     inside = seen.page.inner_text(".item[open]")
     for told in (

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from markscheme.tell.colours import COLOURS
 from markscheme.tell.language import say, say_many, spoken, told
@@ -56,6 +56,17 @@ def _block(data: dict[str, Any]) -> Markup:
     return Markup(text)  # noqa: S704 - no tag can begin in it
 
 
+def coded(text: str) -> Markup:
+    """Return a sentence of ours with the names in backticks set as code; all of it is escaped."""
+    parts = [escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:
+        return escape(text)
+    names = (
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
+    return Markup("").join(names)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -66,6 +77,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(say=say, say_many=say_many, told=told)
+    environment.filters["coded"] = coded
     return environment
 
 
