@@ -255,17 +255,7 @@ def weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
     for spec in rubric if len(rubric.axes) > 1 else ():
         heaviest = max((other for other in rubric if other is not spec), key=lambda s: s.weight)
         yield _dropped(rubric, spec, heaviest)
-        step = min(one_step(other.weight, _HUNDREDTH) for other in rubric)
-        for moved in (-step, step):
-            weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
-            if all(0 <= weight <= 1 for weight in weights.values()):
-                told = " and ".join(f"`{name}` {plain(w)}" for name, w in weights.items())
-                yield Mutant(
-                    kind=Kind.WEIGHT,
-                    name=f"weight {spec.name}={plain(spec.weight + moved)}",
-                    says=sentence("weights: {weights}", weights=told),
-                    rubric=_reweighed(rubric, weights),
-                )
+        yield from _moved_weights(rubric, spec, heaviest)
 
 
 def _moved_weights(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterator[Mutant]:
@@ -281,7 +271,7 @@ def _moved_weights(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterat
             yield Mutant(
                 kind=Kind.WEIGHT,
                 name=f"weight {spec.name}={plain(spec.weight + moved)}",
-                says=f"weights: {told}",
+                says=sentence("weights: {weights}", weights=told),
                 rubric=_reweighed(rubric, weights),
             )
 
