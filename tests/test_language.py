@@ -138,7 +138,7 @@ def test_every_reason_of_the_flawed_tutor_is_told_in_spanish() -> None:
 
 
 COMMANDS = {
-    "demo": ("demo", "--flawed", "--no-store"),
+    "demo": ("demo", "--flawed", "--no-store", "--no-report"),
     "show": ("show", "release", "--patterns"),
     "gate": ("gate", "latest"),
 }
@@ -155,9 +155,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store with a good run as the baseline, and a flawed one after it."""
     place = tmp_path_factory.mktemp("spanish") / "store.db"
     env = {"MARKSCHEME_STORE": str(place)}
-    here("demo", **env)
+    here("demo", "--no-report", **env)
     here("baseline", "set", "latest", **env)
-    here("demo", "--flawed", **env)
+    here("demo", "--flawed", "--no-report", **env)
     return place
 
 
@@ -178,7 +178,7 @@ def test_the_language_comes_from_the_locale_and_the_option_wins(
     def first(*words: str, **env: str) -> str:
         for name, value in {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "", **env}.items():
             monkeypatch.setenv(name, value)
-        return markscheme("demo", "--no-store", *words).out.split()[0]
+        return markscheme("demo", "--no-store", "--no-report", *words).out.split()[0]
 
     assert first(LANG="es_ES.UTF-8") == "ítem"
     assert first(LANG="es_ES.UTF-8", LC_ALL="C.UTF-8") == "item"

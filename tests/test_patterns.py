@@ -262,7 +262,7 @@ def test_a_fault_that_shows_in_some_of_the_attempts_is_found() -> None:
 
 def test_the_patterns_of_a_stored_run_and_of_its_result_file_are_the_same(tmp_path: Path) -> None:
     store = tmp_path / "store.db"
-    assert here("demo", "--flawed", "--store", store).code == 1
+    assert here("demo", "--flawed", "--no-report", "--store", store).code == 1
     shown = here("show", "latest", "--patterns", "--format", "json", "--store", store).json
     assert [one["kind"] for one in shown["patterns"]] == ["within", "row", "within", "within"]
     assert shown["patterns"][1]["exact"]["lost"] == "9/400"
@@ -280,7 +280,7 @@ def test_the_patterns_of_a_stored_run_and_of_its_result_file_are_the_same(tmp_pa
 
 def test_a_run_that_passes_has_nothing_to_look_at_first(tmp_path: Path) -> None:
     store = tmp_path / "store.db"
-    assert "look at first" not in here("demo", "--store", store).out
+    assert "look at first" not in here("demo", "--no-report", "--store", store).out
     assert here("gate", "latest", "--store", store, "--format", "json").json["patterns"] == []
     assert "no pattern" in here("show", "latest", "--patterns", "--store", store).out
 
