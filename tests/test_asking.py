@@ -363,3 +363,14 @@ def test_the_model_runs_on_this_machine(tmp_path: Path) -> None:
     assert done.code == 0
     assert done.json["items"][0]["breakdown"]["schema"] == 1.0
     assert done.json["live"]["finish_reasons"] == {"stop": 1}
+
+
+def test_a_live_run_goes_on_in_either_database(place: str) -> None:
+    words = ("run", "-r", "tutor-capstone", "-e", "capstone-extra", "-s", "tutor", "--store", place)
+    first, again = here(*words), here(*words, "--resume", "--format", "json")
+    assert (first.code, again.code) == (0, 0)
+    with open_store(place, create=False) as store:
+        sitting = Sitting(subject="tutor", exam="capstone-extra", parameters={})
+        assert store.sittings.latest(sitting) == again.json["live"]["sitting"]
+        assert len(store.sittings.noted(again.json["live"]["sitting"])) == 20
+        assert len(store.runs()) == 2
