@@ -200,7 +200,7 @@ def examine_model(*, flawed: bool, store: str | None, skip: bool, format_: str) 
     else:
         page = LivePage(run.result.rubric)
         page.run(run.result)
-        page.live(run.live)
+        page.live(run.live.to_dict())
         page.gates(report.outcomes)
     return EXIT_OF[report.verdict.value]
 
@@ -223,7 +223,7 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
         glimpse.look([run.result.frame], run.result.frame.height)
         page = LivePage(run.result.rubric)
         page.run(replace(run.result, frame=pl.concat(glimpse.frames)), hidden=glimpse.hidden)
-        page.live(run.live)
+        page.live(run.live.to_dict())
 
 
 def _say_how_to_resume(why: str, *, stored: bool) -> None:

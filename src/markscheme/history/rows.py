@@ -82,10 +82,17 @@ class StoredRows:
                 items[item][_recovered(values)] += 1
         return Marks(axes=tuple(axes), items=items)
 
+    def live(self) -> Mapping[str, Any] | None:
+        """Return what was told of a live run beside its scores; of any other there is nothing."""
+        found: Mapping[str, Any] | None = self._summary().get("live")
+        return found
+
     def _errors(self) -> tuple[RowError, ...]:
-        for _, summary in self._store.summaries([self._stored.id]):
-            return tuple(RowError(**row) for row in summary.get("bad_rows", ()))
-        return ()
+        return tuple(RowError(**row) for row in self._summary().get("bad_rows", ()))
+
+    def _summary(self) -> Mapping[str, Any]:
+        summaries = self._store.summaries([self._stored.id])
+        return next((summary for _, summary in summaries), {})
 
 
 def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[Mapping[str, Any]]:
