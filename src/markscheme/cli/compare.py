@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.paired_runs import RunsComparison
 
 _EPILOG = """\b
-Examples:
+Example:
   markscheme compare -r context-agent -e context-queries --baseline big --candidate small \\
     --ratings ratings.csv --markdown decision.md
   markscheme compare release-1.4 latest
