@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 format_option = click.option(
     "--format",
@@ -43,7 +45,8 @@ _JUDGED = (
         "--baseline",
         "-b",
         metavar="RUN",
-        help="Compare with this run. Default: the baseline that was set for the rubric and the exam.",
+        help="Compare with this run. Default: the baseline that was set for the rubric and the "
+        "exam.",
     ),
     click.option(
         "--rubric",
