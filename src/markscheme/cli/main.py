@@ -150,13 +150,17 @@ def complain_as_json(message: str, code: Exit) -> None:
 
 
 def _steady_streams() -> None:
-    """Make streams that are closed or of a small character set take whatever is printed."""
+    """Make streams that are closed or of a small character set take whatever is printed.
+
+    What goes to a file or a pipe is UTF-8 in every locale, so that it is the same everywhere.
+    """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="replace")
 
 
 def _abandon_stdout() -> None:
