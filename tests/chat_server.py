@@ -10,6 +10,7 @@ and answered.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import sys
 import threading
@@ -139,6 +140,12 @@ class _Talk(asyncio.Protocol):
     def _down(self, *_: Any) -> None:
         self._send(b'{"error": {"message": "out of order"}}', "503 Unavailable", "retry-after: 0")
 
+    def _tomorrow(self, nth: int, prompt: str, *_: Any) -> None:
+        if nth == 1:
+            self._send(b"", "503 Unavailable", "retry-after: 86400")
+        else:
+            self._say(prompt, "yes")
+
     def _hang(self, *_: Any) -> None:
         pass
 
@@ -169,6 +176,22 @@ class _Talk(asyncio.Protocol):
     def _tell(self, _: int, __: str, ___: Any, key: str) -> None:
         said = json.dumps({"error": {"message": f"wrong key: {key}"}}).encode()
         self._send(said, "400 Bad Request")
+
+    def _lengthy(self, _: int, __: str, ___: Any, key: str) -> None:
+        self._send(f"{'x' * 180} {key} {'x' * 180}".encode(), "400 Bad Request")
+
+    def _packed(self, _: int, prompt: str, *__: Any) -> None:
+        self._server.answered[prompt] += 1
+        whole = b"\xef\xbb\xbf" + json.dumps(completion("yes")).encode()
+        self._send(gzip.compress(whole), "200 OK", "content-encoding: gzip")
+
+    def _nul(self, nth: int, prompt: str, *_: Any) -> None:
+        self._say(prompt, "yes" if nth > 1 else "\0")
+
+    def _boast(self, _: int, prompt: str, *__: Any) -> None:
+        self._server.answered[prompt] += 1
+        usage = {"prompt_tokens": 2**63, "completion_tokens": 5, "cost": "1e400"}
+        self._send(json.dumps({**completion("yes"), "usage": usage}).encode())
 
     def _parrot(self, _: int, prompt: str, __: Any, key: str) -> None:
         self._say(prompt, f"yes {key}")
@@ -210,6 +233,12 @@ class _Talk(asyncio.Protocol):
             loop.call_later(0.05 * (place + 2), self._wire.write, text.encode())
         loop.call_later(0.05 * (len(texts) + 2), self._wire.close)
         self._server.answered[prompt] += 1
+
+    def _sink(self, *_: Any) -> None:
+        self._wire.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+        self._wire.write(b'data: {"choices": [{"delta": {"content": "ye"}}]}\n\n')
+        self._wire.write(b'data: {"error": {"message": "overloaded"}}\n\ndata: [DONE]\n\n')
+        self._wire.close()
 
     def _trickle(self, *_: Any) -> None:
         self._wire.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")

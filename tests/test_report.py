@@ -129,6 +129,20 @@ def test_a_result_file_is_reported_and_says_that_it_has_no_raw_output(project: P
     assert "o" not in data["items"][0]["a"][0]
 
 
+def test_a_result_file_with_parts_of_milliseconds_and_of_cents_is_reported(
+    project: Project,
+) -> None:
+    answers = project.folder / "answers.jsonl"
+    row = {"item": "e-39-01", "output": "ate", "latency_ms": 12.5, "cost": 0.001}
+    answers.write_text(json.dumps(row), encoding="utf-8")
+    result, file = project.folder / "result.json", project.folder / "r.html"
+    words = ("-r", "tutor-capstone", "-e", "capstone")
+    assert here("score", *words, "--answers", answers, "-o", result, "--no-store").code == 4
+    assert here("report", result, "-o", file).code == 0
+    data = Parts(file.read_text(encoding="utf-8")).data
+    assert [data["items"][0]["a"][0][name] for name in ("ms", "cost")] == [12.5, 0.001]
+
+
 def test_what_is_missing_is_shown_and_never_a_zero(project: Project) -> None:
     run = project.stored(FULL, FULL)
     file = project.folder / "r.html"

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chat_server import HUGE, ChatServer
 from commands import RUBRIC, Done, here, markscheme
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CANARY = "sk-canary-5d41402abc4b2a76b9719d91"
 SCHEMA_RUBRIC = """\
@@ -161,6 +160,43 @@ def test_a_streamed_answer_has_the_time_to_its_first_token(sitting: Sitting) -> 
 def test_a_stream_that_ends_too_soon_is_no_answer(sitting: Sitting) -> None:
     document = sitting.asks("trickle 1").json("--stream", "--retries", "0")
     assert faults(document) == {"broken-off": 1}
+
+
+def test_a_stream_that_ends_with_an_error_is_no_answer(sitting: Sitting) -> None:
+    document = sitting.asks("sink 1").json("--stream", "--retries", "0")
+    assert faults(document) == {"server-error": 1}
+    assert "overloaded" in document["items"][0]["asked"]["error"]["why"]
+
+
+def test_a_server_that_names_a_day_is_asked_again_in_minutes(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("markscheme.ask.runner.LONGEST_WAIT", 0.01)
+    assert sitting.asks("tomorrow 1").run("--max-time", "20").code == 0
+
+
+def test_a_packed_answer_is_read(sitting: Sitting) -> None:
+    assert sitting.asks("packed 1").json()["items"][0]["got"] == "yes"
+
+
+def test_an_answer_that_cannot_be_kept_is_no_answer_and_is_asked_again(sitting: Sitting) -> None:
+    document = sitting.asks("nul 1").json("--retries", "0")
+    assert faults(document) == {"garbled": 1}
+    assert sitting.json("--resume")["items"][0]["got"] == "yes"
+
+
+def test_an_answer_with_tokens_and_cost_beyond_belief_is_still_an_answer(sitting: Sitting) -> None:
+    (row,) = sitting.asks("boast 1").json()["items"]
+    assert (row["got"], row["tokens_in"], row["tokens_out"], row["cost"]) == ("yes", None, 5, None)
+
+
+def test_a_question_without_an_answer_says_how_it_ended(sitting: Sitting) -> None:
+    (row,) = sitting.asks("reject 1").json()["items"]
+    assert row["status"] == "missing"
+    assert row["asked"]["error"] == {
+        "kind": "rejected",
+        "why": "the server says 404: no such model",
+    }
 
 
 def test_a_server_that_is_not_there_is_an_error_of_every_item(sitting: Sitting) -> None:
@@ -510,6 +546,22 @@ def test_a_key_goes_to_the_server_and_nowhere_else(
     assert not [path for path in files if CANARY.encode() in path.read_bytes()]
 
 
+def test_no_half_of_a_key_stays_where_an_error_is_cut(sitting: Sitting) -> None:
+    sitting.asks("lengthy 1")
+    done = sitting.run("--format", "json", OPENAI_API_KEY=CANARY)
+    assert CANARY[:5] not in done.out
+    script = f"import sys; sys.exit('x' * 300 + {CANARY!r} + 'x' * 185)"
+    command = f"cmd:{shlex.join([sys.executable, '-c', script])}"
+    done = sitting.run("--no-store", "--format", "json", subject=command, OPENAI_API_KEY=CANARY)
+    assert CANARY[-9:] not in str(done.json["errors"])
+
+
+def test_another_key_of_the_environment_is_hidden_too(sitting: Sitting) -> None:
+    command = f"cmd:{shlex.join(['sh', '-c', 'echo $OTHER_API_KEY'])}"
+    document = sitting.asks("x").json(subject=command, OTHER_API_KEY=CANARY)
+    assert document["items"][0]["got"] == "[key]"
+
+
 def test_a_key_that_cannot_be_one_is_refused_without_being_shown(sitting: Sitting) -> None:
     done = sitting.asks("fine 1").run("--key-env", "MINE", MINE=f"{CANARY}\nx")
     assert done.code == 2
@@ -553,7 +605,54 @@ def test_a_command_that_hangs_is_killed(sitting: Sitting) -> None:
     assert faults(document) == {"timeout": 1}
 
 
+def test_what_a_command_leaves_behind_ends_with_it(sitting: Sitting) -> None:
+    left = sitting.folder / "left"
+    script = f"sleep 60 & echo $! > {left}; echo yes"
+    words = ("--timeout", "0.5", "--retries", "0", "--format", "json")
+    subject = f"cmd:{shlex.join(['sh', '-c', script])}"
+    done = markscheme(*sitting.asks("x").words(*words, subject=subject))
+    assert faults(done.json) == {"timeout": 1}
+    assert "Traceback" not in done.err
+    assert not running(int(left.read_text()))
+
+
+def running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_command_that_never_stops_talking_is_stopped(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("markscheme.ask.subjects.commands.LARGEST", 100_000)
+    assert faults(sitting.asks("x").json(subject="cmd:yes")) == {"too-large": 1}
+
+
+def test_what_a_function_prints_is_no_part_of_the_document(sitting: Sitting) -> None:
+    sitting.write("my_printer.py", "def answer(prompt):\n    print('noise')\n    return 'yes'\n")
+    subject = "python:my_printer:answer"
+    words = sitting.asks("x").words("--format", "json", subject=subject)
+    done = markscheme(*words, cwd=sitting.folder)
+    assert done.json["summary"]["n"] == 1
+    assert "noise" in done.err
+
+
 FUNCTIONS = """\
+import asyncio, sys
+def leaves(prompt):
+    sys.exit(3)
+def ends(prompt):
+    raise StopIteration
+async def gives_up(prompt):
+    raise asyncio.CancelledError
+def not_a_number(prompt):
+    return {"word": float("nan")}
+class Later:
+    async def __call__(self, prompt):
+        return "yes"
+later_still = Later()
 async def later(prompt):
     return "yes"
 def now(prompt):
@@ -567,7 +666,13 @@ def odd(prompt):
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("later", {}), ("now", {}), ("broken", {"failed": 1}), ("odd", {"failed": 1})],
+    [
+        *((name, {}) for name in ("later", "later_still", "now")),
+        *(
+            (name, {"failed": 1})
+            for name in ("broken", "odd", "leaves", "ends", "gives_up", "not_a_number")
+        ),
+    ],
 )
 def test_a_function_is_a_subject(
     sitting: Sitting, name: str, expected: dict[str, int], monkeypatch: pytest.MonkeyPatch

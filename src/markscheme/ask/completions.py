@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import orjson
 
-from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.replies import Fault, Reply, on_one_line
+from markscheme.read.answers.rows import LARGEST
 
 _TOLD = 200
 
@@ -15,7 +17,7 @@ _TOLD = 200
 def completion_of(body: bytes, latency: int) -> Reply:
     """Read a completion; whatever is not one is garbled."""
     try:
-        document = orjson.loads(body)
+        document = orjson.loads(body.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError as error:
         return Reply.failed(Fault.GARBLED, f"the response is no JSON: {error}")
     try:
@@ -24,7 +26,7 @@ def completion_of(body: bytes, latency: int) -> Reply:
         text, refusal = message.get("content"), message.get("refusal")
     except (LookupError, TypeError, AttributeError):
         return Reply.failed(Fault.GARBLED, f"the response is no completion: {said_in(body)}")
-    if not isinstance(text, str | None):
+    if not isinstance(text, str | None) or not isinstance(refusal, str | None):
         return Reply.failed(Fault.GARBLED, "the content of the answer is not text")
     reason = choice.get("finish_reason")
     return Reply(
@@ -46,7 +48,7 @@ def usage_of(usage: Any) -> dict[str, Any]:
 
 
 def _whole(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= LARGEST else None
 
 
 def _amount(value: Any) -> Decimal | None:
@@ -56,7 +58,7 @@ def _amount(value: Any) -> Decimal | None:
         amount = Decimal(str(value))
     except InvalidOperation:
         return None
-    return amount if amount.is_finite() and amount >= 0 else None
+    return amount if amount.is_finite() and 0 <= amount <= LARGEST else None
 
 
 def _text_or_none(value: Any) -> str | None:
@@ -71,5 +73,4 @@ def said_in(body: bytes) -> str:
         said = said["message"] if isinstance(said, dict) else said
     except (orjson.JSONDecodeError, LookupError, TypeError):
         said = body[: 4 * _TOLD].decode("utf-8", "replace")
-    line = " ".join("".join(c if c.isprintable() else " " for c in str(said)).split())
-    return line if len(line) <= _TOLD else f"{line[:_TOLD]}…"
+    return on_one_line(str(said), _TOLD)

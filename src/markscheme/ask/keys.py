@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 USUAL = "OPENAI_API_KEY"
 _SHORTEST = 4  # what is shorter stands in any text by chance
+_CERTAIN = 16  # a variable by another name may hold a plain word
+_NAMED = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY")
 _HIDDEN = "[key]"
 
 
@@ -38,6 +40,12 @@ class Secrets:
         for key in self.keys:
             text = text.replace(key, _HIDDEN)
         return text
+
+    def hidden_in_bytes(self, body: bytes) -> bytes:
+        """Return bytes without any of the keys; before a text is cut, lest half a key stay."""
+        for key in self.keys:
+            body = body.replace(key.encode(), _HIDDEN.encode())
+        return body
 
     def hidden_in(self, reply: Reply) -> Reply:
         """Return a reply without any of the keys."""
@@ -66,5 +74,6 @@ def key_of(variable: str | None) -> str | None:
 
 
 def in_reach() -> Secrets:
-    """Return the usual key, which a command or a function of one's own could tell."""
-    return Secrets.of([os.environ.get(USUAL)])
+    """Return the keys of the environment, which a command or a function of one's own could tell."""
+    keys = (value for name, value in os.environ.items() if name.upper().endswith(_NAMED))
+    return Secrets.of([os.environ.get(USUAL), *(key for key in keys if len(key) >= _CERTAIN)])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 SECONDS = 60.0
-_LONGEST_WAIT = 120.0  # a server may name a day; the run goes on trying
+LONGEST_WAIT = 120.0  # a server may name a day; the run goes on trying
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,4 +102,4 @@ class Pace:
         if began >= self._slowed_at:
             self.allowed = max(1.0, self.allowed / 2)
             self._slowed_at = now
-        self._quiet_until = max(self._quiet_until, now + min(wait, _LONGEST_WAIT))
+        self._quiet_until = max(self._quiet_until, now + wait)

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+def on_one_line(text: str, longest: int) -> str:
+    """Return a text that anybody may have written so that it can be shown: one line, and cut."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= longest else f"{line[:longest]}…"
+
+
 class Fault(StrEnum):
     """Why there is no answer; the first six may be gone at the next try."""
 

@@ -10,16 +10,17 @@ import asyncio
 import random
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
 from markscheme.ask.keys import in_reach
-from markscheme.ask.pace import Limits, Pace
+from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace
 from markscheme.ask.questions import Ask
-from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.replies import Fault, Reply, on_one_line
+from markscheme.read.answers.rows import fault_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _FIRST_WAIT = 0.5  # seconds; doubled with every try, and a random part of it
 _LONGEST = 30.0
+_TOLD = 500  # signs of why there is no answer
 _HOPELESS = 5  # so many rejections and not one answer: the rest would be rejected too
 
 
@@ -155,7 +157,7 @@ class Runner:
             pace.was_busy(began, self._wait(1, reply))
         elif reply.text is not None:
             pace.went_well()
-        return self._secrets.hidden_in(reply)
+        return _sound(self._secrets.hidden_in(reply))
 
     async def _timed(self, ask: Ask) -> Reply:
         try:
@@ -163,6 +165,11 @@ class Runner:
                 return await self._subjects[ask.subject].ask(ask.question)
         except TimeoutError:
             return Reply.failed(Fault.TIMEOUT, f"no answer within {self._limits.timeout:g} s")
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return Reply.failed(Fault.FAILED, "the subject gave up: CancelledError")
         except Exception as error:  # noqa: BLE001 - a subject may be anybody's
             return Reply.failed(
                 Fault.FAILED, f"the subject failed: {type(error).__name__}: {error}"
@@ -171,6 +178,16 @@ class Runner:
     def _wait(self, failures: int, reply: Reply) -> float:
         """Return how long to wait: what the subject says, else longer each time, with chance."""
         if reply.wait is not None:
-            return reply.wait + self._random.uniform(0, _FIRST_WAIT / 5)
+            return min(reply.wait, LONGEST_WAIT) + self._random.uniform(0, _FIRST_WAIT / 5)
         longest = min(_LONGEST, _FIRST_WAIT * 2 ** max(0, failures - 1))
         return self._random.uniform(longest / 2, longest)
+
+
+def _sound(reply: Reply) -> Reply:
+    """Return a reply that can be kept; a text that cannot is no answer, and is asked again."""
+    if reply.text is None:
+        return replace(reply, why=on_one_line(reply.why, _TOLD))
+    fault = fault_in_text(reply.text)
+    if fault is None:
+        return reply
+    return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.ask.completions import usage_of
+from markscheme.ask.completions import said_in, usage_of
 from markscheme.ask.replies import Fault, Reply
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Stream:
         self._first: int | None = None
         self._refused = False
         self._ended = False
-        self._wrong = ""
+        self._wrong = self._error = ""
         self.spoke = False
 
     def hear(self, data: bytes) -> None:
@@ -46,6 +46,8 @@ class Stream:
         try:
             document = orjson.loads(data)
             self._usage = document.get("usage") or self._usage
+            if document.get("error"):
+                self._error = self._error or said_in(data)
             for choice in document.get("choices") or ():
                 self._choice(choice)
         except (orjson.JSONDecodeError, AttributeError, TypeError) as error:
@@ -66,6 +68,8 @@ class Stream:
         """Return the whole answer, unless its end never came."""
         if self._wrong:
             return Reply.failed(Fault.GARBLED, f"an event of the stream is no JSON: {self._wrong}")
+        if self._error:
+            return Reply.failed(Fault.SERVER, f"the stream ended with an error: {self._error}")
         if not self._ended and self._reason is None:
             return Reply.failed(Fault.BROKEN_OFF, "the stream ended before the answer did")
         return Reply(

@@ -28,9 +28,12 @@ async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
             called.set_exception(error)
 
     def work() -> None:
-        result, raised = None, None
+        result: Any = None
+        raised: Exception | None = None
         try:
             result = function(given)
+        except (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration) as error:
+            raised = RuntimeError(f"{type(error).__name__} {error}".strip())  # a future takes none
         except Exception as error:  # noqa: BLE001 - handed to who called
             raised = error
         with contextlib.suppress(RuntimeError):  # the run is over, and nobody listens

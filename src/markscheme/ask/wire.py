@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 LARGEST = 64_000_000  # bytes of a response
 _PORTS = {"http": 80, "https": 443}
 _OK = range(200, 300)
+_PACKED = {"gzip", "x-gzip", "deflate"}
+_ANY_HEADER = 32 + zlib.MAX_WBITS  # of gzip or of zlib
 
 
 class WireError(Exception):
@@ -255,7 +258,7 @@ class _Connection(asyncio.Protocol):
     def _finish(self) -> bool:
         if self._response and self._head and not self._response.done():
             headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in self._head.headers}
-            body = b"".join(self._body)
+            body = _unpacked(b"".join(self._body), headers.get("content-encoding", ""))
             status = self._head.status_code
             self._response.set_result(Response(status=status, headers=headers, body=body))
         return True
@@ -263,6 +266,16 @@ class _Connection(asyncio.Protocol):
     def _fail(self, error: WireError) -> None:
         if self._response and not self._response.done():
             self._response.set_exception(error)
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    """Return a body that a server packed though it was not asked to."""
+    if encoding.strip().lower() not in _PACKED:
+        return body
+    try:
+        return zlib.decompressobj(_ANY_HEADER).decompress(body, LARGEST)
+    except zlib.error:
+        return body
 
 
 def _proxy_for(address: Address) -> Address | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from contextlib import redirect_stdout
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -153,10 +154,11 @@ def command(
         destination = check_destination(record, (rubric, *exams), suffixes=(".jsonl",))
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
-    plan = plan_of(loaded, exam, subjects, Settings.of(options))
     try:
-        with asking(plan.rubric, plan.exam, plan.questions) as watch:
-            runs = examine(plan, store=store, skip=no_store, tag=tag, watch=watch)
+        with redirect_stdout(sys.stderr):  # what a function of one's own prints is no result
+            plan = plan_of(loaded, exam, subjects, Settings.of(options))
+            with asking(plan.rubric, plan.exam, plan.questions) as watch:
+                runs = examine(plan, store=store, skip=no_store, tag=tag, watch=watch)
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
         return Exit.INTERRUPTED

@@ -43,7 +43,7 @@ class LiveRun:
         document = self.result.to_dict()
         told = {(one.ask.question.item, one.ask.question.attempt): one for one in self.live.asked}
         for row in document["items"]:
-            found = told.get((row["item"], row.get("attempt")))
+            found = told.get((row["item"], row["attempt"] or 1))  # a missing one has no attempt
             row["asked"] = None if found is None else asked_record(found)
         return {**document, "live": self.live.to_dict(), "run": self.id}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -184,10 +185,10 @@ class _Records:
         known = {
             "n": row.get("attempt"),
             "r": row.get("reading"),
-            "ms": row.get("latency_ms"),
+            "ms": _number(row.get("latency_ms")),
             "in": row.get("tokens_in"),
             "out": row.get("tokens_out"),
-            "cost": row.get("cost"),
+            "cost": _number(row.get("cost")),
         }
         return {**record, **{key: value for key, value in known.items() if value is not None}}
 
@@ -208,6 +209,11 @@ class _Records:
 
 def _entries(expected: Any) -> list[str]:
     return list(map(str, expected if isinstance(expected, list | tuple) else [expected]))
+
+
+def _number(value: Any) -> Any:
+    """Return a number as a page holds it; a result file has exact ones."""
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _shown(value: Any) -> str | None:

@@ -10,6 +10,7 @@ import shutil
 import signal
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask.keys import in_reach
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
 from markscheme.errors import UsageError, shown
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 LARGEST = 64_000_000  # bytes of an answer
 _PROMPT = "{prompt}"
 _TOLD = 200
+_CHUNK = 65_536
 
 
 class CommandSubject(BaseSubject):
@@ -46,22 +48,61 @@ class CommandSubject(BaseSubject):
         except (OSError, ValueError) as error:
             return Reply.failed(Fault.FAILED, f"the command did not start: {error}")
         try:
-            given = None if self._inserted else question.text.encode()
-            out, err = await process.communicate(given)
+            given = b"" if self._inserted else question.text.encode()
+            out, err, _ = await asyncio.gather(
+                _heard(process.stdout), _tail(process.stderr), _told(process.stdin, given)
+            )
+            await process.wait()
+        except _TooLargeError:
+            return Reply.failed(Fault.TOO_LARGE, f"the answer is larger than {LARGEST:,} bytes")
         finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+            await _end(process)
         return _reply(process.returncode or 0, out, err, watch())
+
+
+class _TooLargeError(Exception):
+    """A command says more than can be an answer."""
+
+
+async def _heard(stream: asyncio.StreamReader | None) -> bytes:
+    found, size = [], 0
+    while stream is not None and (data := await stream.read(_CHUNK)):
+        size += len(data)
+        if size > LARGEST:
+            raise _TooLargeError
+        found.append(data)
+    return b"".join(found)
+
+
+async def _tail(stream: asyncio.StreamReader | None) -> bytes:
+    """Read to the end, and keep the end only."""
+    found = b""
+    while stream is not None and (data := await stream.read(_CHUNK)):
+        found = (found + data)[-_CHUNK:]
+    return found
+
+
+async def _told(stream: asyncio.StreamWriter | None, given: bytes) -> None:
+    if stream is None:
+        return
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        stream.write(given)
+        await stream.drain()
+    stream.close()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill what is left of it and of what it started, and let go of its pipes."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process._transport.close()  # type: ignore[attr-defined] # noqa: SLF001 - asyncio has no other way
+    await process.wait()
 
 
 def _reply(code: int, out: bytes, err: bytes, latency: int) -> Reply:
     if code:
-        said = " ".join(err.decode("utf-8", "replace").split())[-_TOLD:]
+        said = in_reach().hidden(" ".join(err.decode("utf-8", "replace").split()))[-_TOLD:]
         return Reply.failed(Fault.FAILED, f"the command ended with {code}: {said}")
-    if len(out) > LARGEST:
-        return Reply.failed(Fault.TOO_LARGE, f"the answer has {len(out):,} bytes")
     try:
         text = out.decode()
     except UnicodeDecodeError as error:

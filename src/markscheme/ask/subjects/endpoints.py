@@ -72,11 +72,11 @@ class EndpointSubject(BaseSubject):
         except WireError as error:
             return Reply.failed(error.fault, error.why)
         if not response.ok:
-            return _fault(response)
+            return _fault(response, self.secrets)
         latency = watch()
         if stream is not None and stream.spoke:
             return self._priced(stream.reply(latency))
-        return self._priced(completion_of(response.body, latency))
+        return self._priced(completion_of(self.secrets.hidden_in_bytes(response.body), latency))
 
     def _priced(self, reply: Reply) -> Reply:
         price = self._options.price
@@ -95,9 +95,9 @@ def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fault(response: Response) -> Reply:
+def _fault(response: Response, secrets: Secrets) -> Reply:
     """Say what a server means that does not answer, and when it wants to be asked again."""
-    status, said = response.status, said_in(response.body)
+    status, said = response.status, said_in(secrets.hidden_in_bytes(response.body))
     told = f"the server says {status}{': ' if said else ''}{said}"
     wait = _wait(response.headers.get("retry-after"))
     if status == _TOO_MANY:

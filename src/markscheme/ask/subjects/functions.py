@@ -37,6 +37,8 @@ class FunctionSubject(BaseSubject):
                 given = await self._function(question.text)
             else:
                 given = await in_thread(self._function, question.text)
+            if inspect.isawaitable(given):  # of an object with an async `__call__`
+                given = await given
         except Exception as error:  # noqa: BLE001 - the function may be anybody's
             return Reply.failed(Fault.FAILED, f"{type(error).__name__}: {error}")
         return _reply(given, watch())
@@ -48,7 +50,7 @@ def _reply(given: Any, latency: int) -> Reply:
             return Reply(text=given, finish_reason="stop", latency_us=latency)
         case Mapping():
             try:
-                text = json.dumps(given, ensure_ascii=False)
+                text = json.dumps(given, ensure_ascii=False, allow_nan=False)
             except (TypeError, ValueError) as error:
                 return Reply.failed(Fault.FAILED, f"the function gave no JSON: {error}")
             return Reply(text=text, finish_reason="stop", latency_us=latency)
