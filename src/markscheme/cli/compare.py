@@ -130,7 +130,8 @@ def _html(found: Comparison) -> str:
 
 
 def _compared(asked: Asked) -> Comparison:
-    from markscheme.library import compare, load_exam, load_rubric
+    from markscheme.library.comparing import compare
+    from markscheme.library.documents import load_exam, load_rubric
 
     needed = ("rubric", "exams", "baseline", "candidate", "ratings")
     missing = [f"--{name.removesuffix('s') if name == 'exams' else name}" for name in needed]

@@ -60,7 +60,7 @@ def command(
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
     from markscheme.cli.outputs import written
     from markscheme.history.judging import report_of_result
-    from markscheme.library import load_exam, load_rubric
+    from markscheme.library.documents import load_exam, load_rubric
     from markscheme.tell.language import say
     from markscheme.tell.live import LivePage
     from markscheme.tell.patterns import PatternPage
@@ -106,7 +106,7 @@ def _tutor(
     """Examine the bundled tutor; return also what it said to each item."""
     from markscheme.engines.scoring import Scoring
     from markscheme.history.recording import recording
-    from markscheme.library import answers_of_tutor
+    from markscheme.library.scoring import answers_of_tutor
 
     answers = answers_of_tutor(exam, flawed=flawed)
     with recording(rubric, exam, where=store, skip=skip) as recorder:

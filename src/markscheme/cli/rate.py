@@ -44,7 +44,8 @@ def command(
     format_: str,
 ) -> Exit:
     """Rate answers at the terminal, blind and in random order, with the anchors in view."""
-    from markscheme.library import answers_to_rate, load_exam, load_rubric
+    from markscheme.library.comparing import answers_to_rate
+    from markscheme.library.documents import load_exam, load_rubric
     from markscheme.read.composed import composed
     from markscheme.read.ratings import Raters, RatingBook
     from markscheme.tell.files import check_destination

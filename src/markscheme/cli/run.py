@@ -145,7 +145,7 @@ def command(
     """Ask a live subject every item, score its answers, and store the run."""
     from markscheme.history.examining import examine
     from markscheme.history.plans import Settings, plan_of
-    from markscheme.library import load_exam, load_rubric
+    from markscheme.library.documents import load_exam, load_rubric
     from markscheme.tell.files import check_destination
     from markscheme.tell.progress import asking
 
