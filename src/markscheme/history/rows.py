@@ -17,6 +17,7 @@ from markscheme.mark.frames import Frames
 from markscheme.mark.scoring import score_of
 from markscheme.vocabulary import RowError
 from markscheme.weigh.marks import Marks
+from markscheme.weigh.operations import operation_group
 from markscheme.weigh.results import Result
 from markscheme.weigh.summaries import summarise
 
@@ -70,6 +71,7 @@ class StoredRows:
             frame=pl.concat(kept) if kept else pl.DataFrame(schema=self.schema),
             errors=self._errors(),
             each_run=lambda: [run],
+            operations=tuple(map(operation_group, self._summary().get("operational", ()))),
         )
 
     def _counted(self) -> Marks:
