@@ -303,7 +303,14 @@ def test_markdown_keeps_foreign_text_dead(files: Files) -> None:
         (["-b", "small"], "baseline and candidate are both `small`"),
         (["--margin", "-1"], "is not above 0"),
         (["--margin", "nan"], "is not above 0"),
+        (["--margin", "1e400"], "is not between"),
+        (["--plan", "--noise", "1e-300"], "is not between"),
         (["--markdown", "ratings.csv"], "is an input of this run"),
+        (["--log-map", "map.csv"], "--log-map goes with --logs"),
+        (["--noise", "1"], "--noise goes with --plan"),
+        (["--cluster", "mode"], "--cluster goes with runs"),
+        (["--markdown", "out", "--html", "./out"], "one file for --markdown and --html"),
+        (["-r", "tutor-capstone"], "no axes of kind `scale`, no `verdict_rules`, no `decision_"),
     ],
 )
 def test_what_cannot_be_carried_out_is_wrong_usage(
@@ -312,9 +319,22 @@ def test_what_cannot_be_carried_out_is_wrong_usage(
     monkeypatch.chdir(files.folder)
     files.ratings(rows([GOOD] * 5, [GOOD] * 5))
     usual = ["-r", "context-agent", "-e", "exam.yaml", "-b", "big", "-c", "small"]
-    done = here("compare", *usual, "--ratings", "ratings.csv", *words)
+    exam = ["-e", "capstone"] if "tutor-capstone" in words else usual[2:4]
+    done = here("compare", *usual[:2], *exam, *usual[4:], "--ratings", "ratings.csv", *words)
     assert done.code == 2
     assert told in done.err
+
+
+def test_a_variant_is_the_same_however_its_accent_is_typed(files: Files) -> None:
+    lines = [line.replace("small", "zo\u00eb") for line in rows([GOOD] * 5, [GOOD] * 5)]
+    done = here(*files.words(files.ratings(lines), "-c", "zoe\u0308", "--format", "json"))
+    assert done.code == 0
+    assert done.json["candidate"] == "zo\u00eb"
+
+
+@pytest.mark.parametrize(("noise", "margin"), [("1e-6", "1e6"), ("1e6", "1e-6")])
+def test_a_plan_for_the_strangest_numbers_is_a_plan(noise: str, margin: str) -> None:
+    assert here("compare", "--plan", "--noise", noise, "--margin", margin).code == 0
 
 
 def test_what_is_missing_is_named(files: Files) -> None:

@@ -75,7 +75,8 @@ def placed(logs: Logs) -> list[tuple[str, str | None, int]]:
 def test_a_name_says_item_variant_and_attempt(
     path: str, item: str, variant: str | None, attempt: int
 ) -> None:
-    assert named(PurePath(path), IDS) == Named(items=(item,), variant=variant, attempt=attempt)
+    found = named(PurePath(path), IDS)
+    assert (found.items, found.variant, found.attempt) == ((item,), variant, attempt)
 
 
 def test_a_name_without_an_item_may_still_say_the_variant() -> None:
@@ -98,6 +99,16 @@ def test_a_log_is_found_by_what_was_asked(tmp_path: Path) -> None:
     write(tmp_path, "haiku/a.jsonl", good(equal, session="a"))
     write(tmp_path, "haiku/b.jsonl", good(inside, session="b"))
     assert placed(read(tmp_path)) == [("TQ-2", "haiku", 1), ("TQ-3", "haiku", 1)]
+
+
+def test_where_folders_hold_both_variants_the_file_names_tell_them_apart(tmp_path: Path) -> None:
+    for name in ("quick/TQ-1_big", "quick/TQ-1_small", "medium/TQ-2.big", "medium/TQ-2.small"):
+        write(tmp_path, f"{name}.jsonl", good(session=name))
+    found = read(tmp_path)
+    assert found.errors == ()
+    assert sorted(placed(found)) == [
+        (item, variant, 1) for item in ("TQ-1", "TQ-2") for variant in ("big", "small")
+    ]
 
 
 def test_where_nothing_names_a_variant_it_is_the_model(tmp_path: Path) -> None:

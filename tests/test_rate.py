@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import signal
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -214,3 +216,23 @@ def test_a_note_with_a_nul_in_it_leaves_a_file_that_can_be_read(desk: Desk) -> N
     desk.rate("n\nso\0so\n4\n")
     assert desk.rated[0].endswith(",4,soso")
     assert desk.rate("4\n").code == 4
+
+
+def test_an_interrupt_ends_the_sitting_at_once(desk: Desk) -> None:
+    """The signal is made usual first: whoever runs the tests may have it ignored."""
+    usual = "import signal as s; s.signal(s.SIGINT, s.default_int_handler)"
+    code = f"{usual}; from markscheme.cli.main import run; run()"
+    inputs = ("-r", "context-agent", "-e", desk.exam, "-a", desk.answers, "-o", desk.out)
+    rate = ("rate", *map(str, inputs), "--rater", "anna", "--lang", "en")
+    words = [sys.executable, "-c", code, *rate]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0) as sitting:
+        assert sitting.stdin is not None
+        assert sitting.stdout is not None
+        sitting.stdin.write(b"4\n")
+        seen = b""
+        while seen.count(b"quit: ") < 2:
+            seen += sitting.stdout.read(1000)
+        sitting.send_signal(signal.SIGINT)
+        assert sitting.wait(timeout=60) == 130
+    assert len(desk.rated) == 1

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from made_up import Session
 from markscheme import InputError, MarkschemeError, Transcript, read_transcript
 from markscheme.read.transcripts import read_transcripts
 from markscheme.tell.timeline import print_timeline
@@ -85,6 +86,15 @@ def test_times_and_usage_that_are_missing_are_unknown(tmp_path: Path) -> None:
     assert {call.seconds for call in found.calls} == {None}
     assert [call.status for call in found.calls] == [call.status for call in WHOLE.calls]
     assert found.complete
+
+
+@pytest.mark.parametrize("count", ["NaN", "-5", "1e400", "10.5", "null"])
+def test_a_count_that_is_none_is_unknown_and_not_zero(count: str, tmp_path: Path) -> None:
+    log = Session("Ask.").say("Done.").text()
+    log = log.replace('"input_tokens": 10', f'"input_tokens": {count}')
+    found = read(tmp_path, log.encode()).tokens
+    assert found.input_uncached is None
+    assert (found.output, found.cache_read) == (20, 1000)
 
 
 def test_redacted_fields_are_unknown(tmp_path: Path) -> None:

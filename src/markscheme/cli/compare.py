@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,6 @@ from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from markscheme.verdicts import Decided
     from markscheme.weigh.comparison import Comparison
@@ -33,6 +33,9 @@ decision. RUN RUN compares stored runs or result files in pairs: 0 when none is 
 by more than the margin, 1 when one is, 4 when that cannot be told."""
 
 
+_LEAST, _MOST = Decimal("0.000001"), Decimal(1_000_000)  # beyond these nothing can be planned
+
+
 class _Number(click.ParamType[Decimal]):
     name = "number"
 
@@ -43,6 +46,8 @@ class _Number(click.ParamType[Decimal]):
             self.fail(f"{value!r} is no number", param, ctx)
         if not number.is_finite() or number <= 0:
             self.fail(f"{value!r} is not above 0", param, ctx)
+        if not _LEAST <= number <= _MOST:
+            self.fail(f"{value!r} is not between {_LEAST} and {_MOST:,}", param, ctx)
         return number
 
 
@@ -101,11 +106,24 @@ class Asked:
 def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> Exit:
     """Compare variants: verdicts on queries, a decision, and what the numbers can show."""
     asked = Asked(**options)
-    if asked.html is not None and (plan or asked.runs):
-        raise UsageError("--html goes with ratings")
+    _check(asked, plan=plan)
+    if markdown and asked.html and Path(markdown).resolve() == Path(asked.html).resolve():
+        raise UsageError("one file for --markdown and --html; name two")
     destination = _destination(markdown, asked.inputs)
     page = _planned if plan else _by_runs if asked.runs else _by_ratings
     return page(asked, destination, format_)
+
+
+def _check(asked: Asked, *, plan: bool) -> None:
+    """Refuse an option that would be read by nobody."""
+    if asked.html is not None and (plan or asked.runs):
+        raise UsageError("--html goes with ratings")
+    if asked.log_map and not asked.logs:
+        raise UsageError("--log-map goes with --logs")
+    if asked.noise is not None and not plan:
+        raise UsageError("--noise goes with --plan")
+    if asked.cluster and not asked.runs:
+        raise UsageError("--cluster goes with runs")
 
 
 def _by_ratings(asked: Asked, destination: Path | None, format_: str) -> Exit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -74,6 +75,7 @@ def command(
 
     sitting = Sitting(loaded, book, name, ask=ask, tell=tell)
     ordered = blind_order(shown, name, seed)
+    signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))  # a library made reads go on
     if book.torn:
         tell(say("the last row of the file was not whole and is cut off"))
     sitting.run(ordered)

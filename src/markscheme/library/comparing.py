@@ -48,12 +48,14 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         UsageError: the rubric has no scales, rules or table, or the variants are one.
         InputError: the ratings, or the modes of the exam, are not what they must be.
     """
+    from markscheme.read.composed import composed
     from markscheme.read.ratings import Raters, read_ratings
     from markscheme.weigh.compared import compare_ratings
     from markscheme.weigh.comparing import Contest
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    baseline, candidate = composed(baseline), composed(candidate)
     contest = Contest(rubric=rubric, exam=exam, baseline=baseline, candidate=candidate)
     raters = Raters(rubric=rubric, exam=exam, variants=contest.variants, gaps=allow_gaps)
     found = read_ratings(ratings, raters)

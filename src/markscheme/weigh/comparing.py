@@ -40,7 +40,7 @@ class Contest:
             for what, there in (
                 ("axes of kind `scale`", self.rubric.scales),
                 ("`verdict_rules`", self.rubric.verdict_rules),
-                ("a `decision_table`", self.rubric.decision_table),
+                ("`decision_table`", self.rubric.decision_table),
             )
             if not there
         ]

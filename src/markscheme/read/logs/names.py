@@ -19,11 +19,15 @@ _EDGES = "-_. #"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """What a name says; `items` holds every item that it could mean."""
+    """What a name says; `items` holds every item that it could mean.
+
+    `rest` is what is left of the file's name, the variant where folders do not tell it.
+    """
 
     items: tuple[str, ...] = ()
     variant: str | None = None
     attempt: int = 1
+    rest: str = ""
 
 
 def named(path: PurePath, items: Collection[str]) -> Named:
@@ -46,10 +50,12 @@ def named(path: PurePath, items: Collection[str]) -> Named:
     attempt = _ATTEMPT.search(rest)
     if attempt is not None:
         rest = rest[: attempt.start()]
+    rest = rest.strip(_EDGES)
     return Named(
         items=found,
-        variant=_variant(folders, rest.strip(_EDGES)),
+        variant=_variant(folders, rest),
         attempt=int(attempt["number"]) if attempt is not None else 1,
+        rest=rest,
     )
 
 

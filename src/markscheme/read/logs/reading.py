@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,15 +116,25 @@ def read_logs(
     sessions = _sessions(root, found, _placed(rows, root, mapping, found), items)
     ours = None if mapping is None else Path(mapping).resolve()
     errors = [_error(_told(path, root), why) for path, why in refused if path.resolve() != ours]
-    answers: list[LoggedAnswer] = []
-    for session in sessions:
-        placed = _answer(session, items)
-        if isinstance(placed, LoggedAnswer):
-            answers.append(placed)
-        else:
-            errors.append(placed)
-    answers, repeats = _without_repeats(answers)
+    placed = [_answer(session, items) for session in sessions]
+    if _repeats(placed) and all(session.name.rest for session in sessions):
+        by_file = [_answer(_told_by_file(session), items) for session in sessions]
+        placed = placed if _repeats(by_file) else by_file
+    errors += [one for one in placed if isinstance(one, RowError)]
+    answers, repeats = _without_repeats([one for one in placed if isinstance(one, LoggedAnswer)])
     return Logs(answers=tuple(answers), errors=(*errors, *repeats))
+
+
+def _told_by_file(session: _Session) -> _Session:
+    """Return a session whose variant is told by its file, where folders hold several variants."""
+    name = session.name
+    return replace(session, name=replace(name, variant=name.rest))
+
+
+def _repeats(placed: Iterable[LoggedAnswer | RowError]) -> bool:
+    """Say whether two logs claim the same attempt."""
+    answers = [one for one in placed if isinstance(one, LoggedAnswer)]
+    return len({(one.item, one.variant, one.attempt) for one in answers}) < len(answers)
 
 
 def _sessions(

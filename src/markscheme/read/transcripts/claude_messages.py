@@ -45,13 +45,17 @@ class Usage:
     def __init__(self) -> None:
         self._messages: dict[Any, list[int]] = {}
         self._last: Any = None
+        self._given = (False, False)  # whether any message gives its input and its output
 
     def take(self, message: Any, usage: Any) -> None:
         """Take the usage that one line gives for a message."""
         if type(usage) is not dict or (message, usage) == self._last:
             return
         self._last = message, usage
-        found = [count(usage.get(name)) or 0 for name in _FIELDS]
+        counts = [count(usage.get(name)) for name in _FIELDS]
+        found = [one or 0 for one in counts]
+        some_input, some_output = self._given
+        self._given = (some_input or counts[0] is not None, some_output or counts[1] is not None)
         known = self._messages.get(message)
         if known is None:
             self._messages[message] = found
@@ -59,13 +63,16 @@ class Usage:
             self._messages[message] = list(map(max, known, found))
 
     def total(self) -> Tokens | None:
-        """Return the sum over the messages; all zeros mean that nothing was reported."""
+        """Return the sum over the messages; all zeros mean that nothing was reported.
+
+        A count that no message gives is not known.
+        """
         totals = [sum(column) for column in zip(*self._messages.values(), strict=True)]
         if not any(totals):
             return None
         return Tokens(
-            input_uncached=totals[0],
-            output=totals[1],
+            input_uncached=totals[0] if self._given[0] else None,
+            output=totals[1] if self._given[1] else None,
             cache_write=totals[2],
             cache_read=totals[3],
             output_is_lower_bound=True,
