@@ -691,6 +691,13 @@ def test_what_is_no_subject_is_wrong_usage(sitting: Sitting, subject: str) -> No
     assert sitting.asks("x").run(subject=subject).code == 2
 
 
+@pytest.mark.parametrize(
+    "words", [("--temperature", "1e400"), ("--timeout", "nan"), ("--max-time", "nan")]
+)
+def test_what_is_no_number_of_use_is_wrong_usage(sitting: Sitting, words: tuple[str, str]) -> None:
+    assert sitting.asks("fine 1").run(*words).code == 2
+
+
 def test_a_rubric_that_can_score_nothing_is_refused_before_anything_is_asked(
     sitting: Sitting,
 ) -> None:
