@@ -464,3 +464,17 @@ def test_the_first_help_page_is_laid_out() -> None:
     out = markscheme("--help").out
     assert "\\b" not in out
     assert "\n    markscheme demo  " in out
+
+
+def test_signs_of_ours_are_plain_where_only_ascii_can_be_shown() -> None:
+    done = markscheme("demo", "--flawed", "--no-store", "--no-report", PYTHONIOENCODING="ascii")
+    assert "   -> it is mis-learned: check the corpus for verb: go" in done.out
+    assert "\n... and " in done.out
+
+
+def test_json_is_utf_8_wherever_it_goes() -> None:
+    words = ("demo", "--no-store", "--no-report", "--format", "json")
+    prompts = [
+        row["prompt"] for row in markscheme(*words, PYTHONIOENCODING="latin-1").json["items"]
+    ]
+    assert prompts[0] == "Conjugate 'eat' — past simple, 3rd singular."

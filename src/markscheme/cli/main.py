@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gc
 import importlib
@@ -105,6 +106,9 @@ def main() -> None:
     """  # noqa: D301 - click reads the \b
 
 
+_PLAIN = {"→": "->", "…": "...", "−": "-", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">="}
+
+
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
     gc.set_threshold(100_000, 50, 50)  # imports and rows; looking for cycles among them is waste
@@ -143,10 +147,13 @@ def _outcome() -> int:
 
 def complain_as_json(message: str, code: Exit) -> None:
     """Put what went wrong into a document on stdout where JSON was asked for."""
-    words = " ".join(sys.argv).replace("=", " ")
-    if "--format json" in words:
+    if _json_is_asked_for():
         document = {"error": {"exit_code": int(code), "message": message, "problems": []}}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def _json_is_asked_for() -> bool:
+    return "--format json" in " ".join(sys.argv).replace("=", " ")
 
 
 def _steady_streams() -> None:
@@ -156,7 +163,18 @@ def _steady_streams() -> None:
         if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            codecs.register_error("plainly", _plainly)
+            stream.reconfigure(errors="plainly")
+    if _json_is_asked_for() and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")  # JSON is in UTF-8 wherever it goes
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Return signs of ours in ASCII; a letter that cannot be shown is a `?`, never another one."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(sign, "?") for sign in lacking), error.end
 
 
 def _abandon_stdout() -> None:
