@@ -470,7 +470,10 @@ def noted(store: Path) -> set[str]:
     return {f"fine {item[1:]}" for item in items}
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(sitting: Sitting) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
+    sitting: Sitting, sent: signal.Signals, code: int
+) -> None:
     sitting.asks(*(f"fine {n}" for n in range(3)), "hang 4")
     command = [sys.executable, "-m", "markscheme", *map(str, sitting.words())]
     process = subprocess.Popen(
@@ -479,9 +482,9 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(sitting: Sitting) -> None:
     while not (sitting.store.exists() and len(sitting.server.counts) == 4):
         time.sleep(0.01)
     time.sleep(0.2)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, sent)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert b"go on with: markscheme run" in err
     assert b"--resume" in err
     assert b"Traceback" not in err

@@ -175,6 +175,9 @@ def command(
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
         return Exit.INTERRUPTED
+    except SystemExit:  # SIGTERM
+        _say_how_to_resume("terminated", stored=not no_store)
+        raise
     if destination is not None:
         from markscheme.history.examining import answer_record
         from markscheme.tell.files import write_whole
