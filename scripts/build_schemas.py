@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from markscheme.library import json_schemas
+from markscheme.library.documents import json_schemas
 
 FOLDER = Path(__file__).parent.parent / "src" / "markscheme" / "builtin" / "schemas"
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 from hypothesis import settings
 
+from browsing import CHROMIUM, DESK, Seen
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
@@ -73,3 +77,42 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "store.db")
     url: str = request.getfixturevalue("postgres_url")
     return url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start a real headless Chromium."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed (Debian's package `chromium`)")
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - heavy
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def look(browser: Browser) -> Iterator[Any]:
+    """Open a page from disk, and watch what it does."""
+    contexts = []
+
+    def opened(
+        path: Path, state: str = "", size: tuple[int, int] = DESK, scheme: Any = "light"
+    ) -> Seen:
+        width, height = size
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme
+        )
+        contexts.append(context)
+        seen = Seen(context.new_page())
+        seen.page.on("console", lambda message: seen.complaints.append(message.text))
+        seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        seen.page.on("request", lambda request: seen.requests.append(request.url))
+        seen.page.goto(f"{path.as_uri()}{state}")
+        seen.settle()
+        return seen
+
+    yield opened
+    for context in contexts:
+        context.close()

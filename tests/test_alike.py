@@ -150,6 +150,15 @@ def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
     assert [error.line for batch in batches for error in batch.errors] == [31]
 
 
+def test_lines_are_numbered_on_after_a_batch_that_ends_in_an_empty_line() -> None:
+    fields = Scoring(TUTOR, EXAM).scorer.fields
+    known = KnownItems([item.id for item in EXAM.items])
+    blocks, limits = [FIRST + b"\n", b"nope\n"], Limits(batch_rows=10)
+    batches = list(read_jsonl(blocks, known=known, fields=fields, limits=limits))
+    assert alike_rows(batches) == 30
+    assert [error.line for batch in batches for error in batch.errors] == [32]
+
+
 @pytest.mark.parametrize(
     "axes",
     [

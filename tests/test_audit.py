@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import AuditReport, Cell, DocumentError, Item, audit, load_exam, load_rubric
-from markscheme.library import load_cases
+from markscheme.library.documents import load_cases
 from markscheme.mark.axes.text import ContainsAll
 from markscheme.mark.normalise import STEPS, normalise
 from markscheme.prove.audit import Fate, Judged

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from markscheme import UsageError
-from markscheme.library import Exercise
+from markscheme.library.proving import Exercise
 from markscheme.prove.breaking import Shape, recognised
 
 ROOT = Path(__file__).parent.parent

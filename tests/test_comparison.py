@@ -278,6 +278,17 @@ def test_the_same_ratings_give_the_same_bytes_whatever_their_order(files: Files)
     assert kept[:3] == kept[3:]
 
 
+@pytest.mark.parametrize("words", [(), ("--format", "json")])
+def test_a_pipe_gets_the_same_bytes_whatever_the_character_set(
+    files: Files, words: tuple[str, ...]
+) -> None:
+    ratings = files.ratings(rows([27, 24, 26, 23, 25], [25, 24, 23, 21, 24], raters=("zoë",)))
+    every = files.words(ratings, "--lang", "en", *words)
+    latin = markscheme(*every, PYTHONIOENCODING="latin-1", PYTHONUTF8="0")
+    assert "−" in latin.out
+    assert latin.out == here(*every).out
+
+
 def test_markdown_keeps_foreign_text_dead(files: Files) -> None:
     lines = [*rows([GOOD] * 5, [GOOD] * 5), "TQ-1,small,anna,OP-05,,<img src=x> @all"]
     path = files.folder / "o.md"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -30,7 +31,7 @@ from markscheme.weigh.operating import operating
 from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.planning import plan
 from markscheme.weigh.power import detectable, noncentral_t_cdf, pairs_needed, power
-from markscheme.weigh.proportions import clopper_pearson, clustered, mcnemar
+from markscheme.weigh.proportions import clopper_pearson, clustered, mcnemar, tango
 from markscheme.weigh.sign_flips import pairs_for, sign_flip, smallest_p
 from markscheme.weigh.statistics import holm
 
@@ -78,8 +79,8 @@ def test_clusters_mcnemar_and_clopper_pearson() -> None:
     found = clustered(values, [at // 3 for at in range(12)])
     assert found is not None
     assert found.standard_error == pytest.approx(0.585314, abs=1e-6)
-    assert mcnemar(5, 1).two_sided == Fraction(7, 32)
-    assert mcnemar(5, 1).worse == Fraction(7, 64)
+    assert mcnemar(5, 1, 20).two_sided == Fraction(7, 32)
+    assert mcnemar(5, 1, 20).worse == Fraction(7, 64)
     assert clopper_pearson(18, 20) == pytest.approx((0.683017, 0.987651), abs=1e-6)
     assert clopper_pearson(0, 5)[0] == 0
     assert clopper_pearson(5, 5)[1] == 1
@@ -334,3 +335,38 @@ def test_a_plan_needs_more_queries_for_less_and_fewer_with_repeats() -> None:
     queries = [one.queries or 0 for one in narrow.by_repeats]
     assert queries == sorted(queries, reverse=True)
     assert plan(0.0001, 5.0, source="a guess").by_repeats[0].queries is None
+
+
+def tango_score(before: int, after: int, n: int, by: float) -> float:
+    """The score statistic from the likelihood itself, maximised by brute force over a grid."""
+    ways = [i / 40_000 for i in range(40_001)]  # the baseline-only share, given the difference
+    low, high = max(0.0, -by), (1 - by) / 2
+    shares = [low + (high - low) * way for way in ways]
+
+    def log(count: int, share: float) -> float:
+        return 0.0 if not count else count * math.log(share) if share > 0 else -math.inf
+
+    def likelihood(share: float) -> float:
+        both = max(0.0, 1 - 2 * share - by)
+        return log(before, share) + log(after, share + by) + log(n - before - after, both)
+
+    best = max(shares, key=likelihood)
+    return (after - before - n * by) / math.sqrt(n * (2 * best + by * (1 - by)))
+
+
+@pytest.mark.parametrize(("before", "after", "n"), [(5, 1, 20), (0, 4, 12), (3, 3, 9), (0, 0, 30)])
+def test_the_interval_of_tango_ends_where_the_score_test_begins_to_refuse(
+    before: int, after: int, n: int
+) -> None:
+    lower, upper = tango(before, after, n)
+    assert lower <= (after - before) / n <= upper
+    for end, wanted in ((lower, 1.959964), (upper, -1.959964)):
+        assert tango_score(before, after, n, end) == pytest.approx(wanted, abs=2e-3)
+    mirrored = tango(after, before, n)
+    assert (-mirrored[1], -mirrored[0]) == pytest.approx((lower, upper), abs=1e-9)
+
+
+def test_the_interval_of_tango_reaches_the_end_where_every_pair_disagrees() -> None:
+    assert tango(0, 7, 7)[1] == 1.0
+    assert tango(7, 0, 7)[0] == -1.0
+    assert tango(0, 0, 0) == (-1.0, 1.0)

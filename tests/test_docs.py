@@ -157,7 +157,9 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
     "module",
     [
         "markscheme",
-        "markscheme.library",
+        "markscheme.library.documents",
+        "markscheme.library.proving",
+        "markscheme.library.scoring",
         "markscheme.ask.tutor",
         "markscheme.history.examining",
         "markscheme.mark.axes.base",

@@ -248,7 +248,7 @@ def test_a_process_with_one_thread_may_fork_until_polars_is_there() -> None:
     code = """
 import sys
 from markscheme.engines.local import Local, may_fork
-from markscheme.library import load_exam, load_rubric
+from markscheme.library.documents import load_exam, load_rubric
 exam = load_exam("capstone", rubric=load_rubric("tutor-capstone"))
 assert may_fork() and "polars" not in sys.modules
 import polars

@@ -14,7 +14,7 @@ import pytest
 
 from commands import here, markscheme
 from markscheme import load_exam, load_rubric, score
-from markscheme.library import answers_of_tutor
+from markscheme.library.scoring import answers_of_tutor
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, say_many, speak, told
 

@@ -327,6 +327,17 @@ def test_a_complete_folder_of_logs_exits_with_0_and_is_stored(
     assert "stored as run" in done.err
 
 
+def test_a_stored_run_of_logs_still_knows_what_was_measured(tmp_path: Path) -> None:
+    for item in IDS:
+        write(tmp_path, f"logs/small/{item}.jsonl", good())
+    store = ("--store", tmp_path / "store.db")
+    scored = here(*RUN[:-1], "--logs", tmp_path / "logs", *store, "--format", "json").json
+    shown = here("show", "latest", *store, "--format", "json").json
+    own = [group for group in scored["operational"] if group["variant"] == "small"]
+    assert shown["operational"] == [{**group, "variant": None} for group in own]
+    assert "Measured, not scored" in here("show", "latest", *store).out
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

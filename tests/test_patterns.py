@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from commands import Project, here
 from markscheme import load_exam, load_rubric, score
-from markscheme.library import answers_of_tutor
+from markscheme.library.scoring import answers_of_tutor
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures
 from markscheme.weigh.outcomes import BaselineReport, ItemChange

@@ -175,3 +175,42 @@ def test_a_file_of_other_ratings_is_not_written_over(desk: Desk) -> None:
     assert desk.rate(EACH).code == 3
     assert desk.out.read_text() == "a,b\n1,2\n"
     assert AXES[0] not in desk.out.read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what I know of the matter",
+        "a,b\n1,2\n3,4",
+        "score,item,variant,rater,axis,note\n5,TQ-1,big,bob,Q-01,\n",
+        "item,variant,rater,axis,score\nTQ-1,big,bob,Q-01,5\n",
+        HEADER.replace(",", ";"),
+    ],
+)
+def test_a_file_with_other_columns_is_refused_and_left_as_it_is(desk: Desk, text: str) -> None:
+    desk.write("ratings.csv", text)
+    done = desk.rate("4\n")
+    assert done.code == 3
+    assert "ratings.csv:1: header: " in done.err
+    assert desk.out.read_text() == text
+
+
+@pytest.mark.parametrize("header", [HEADER[:9], HEADER, f"\ufeff{HEADER.title()}\r\n"])
+def test_a_header_that_was_torn_or_written_by_a_spreadsheet_will_do(
+    desk: Desk, header: str
+) -> None:
+    desk.write("ratings.csv", header)
+    assert desk.rate("4\n").code == 4
+    assert len(desk.rated) == 1
+
+
+def test_a_rater_is_the_same_however_the_accent_is_typed(desk: Desk) -> None:
+    desk.rate("4\n", "--rater", "zoe\u0308")
+    desk.rate("4\n", "--rater", "zo\u00eb")
+    assert [line.split(",")[2:4] for line in desk.rated] == [["zoë", "Q-01"], ["zoë", "Q-02"]]
+
+
+def test_a_note_with_a_nul_in_it_leaves_a_file_that_can_be_read(desk: Desk) -> None:
+    desk.rate("n\nso\0so\n4\n")
+    assert desk.rated[0].endswith(",4,soso")
+    assert desk.rate("4\n").code == 4

@@ -141,6 +141,9 @@ def test_json_lines_give_the_same_comparison(files: Files) -> None:
         ('{"axis": "Q-01", "score": true}', ":1: score: true is no score"),
         ('{"axis": "Q-01", "score": 4.0}', ":1: score: the number 4.0 is no score"),
         ('{"axis": "Q-01", "score": 4, "note": 7}', ":1: note: must be text"),
+        ('{"axis": "Q-01", "score": 1, "score": 5}', ":1: row: not JSON: the key `score` occurs"),
+        ('{"axis": "Q-01", "score": 4, "note": "\\ud800"}', ":1: note: holds half a character"),
+        ('{"axis": "Q-01", "rater": "a\\udc00"}', ":1: rater: holds half a character"),
     ],
 )
 def test_a_wrong_json_line_is_told(files: Files, line: str, told: str) -> None:

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote_plus
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, sync_playwright
 
+from browsing import DESK, OPEN_ALL, PHONE, faults_of_access
 from commands import here
 from hostile import HOSTILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is not installed (Debian's package `chromium`)"
-)
-DESK, PHONE = (1280, 900), (390, 844)
-BLOCKING = {"serious", "critical"}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -80,60 +60,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = here("report", "latest", "-o", report, *store)
     assert done.code == 0, done.err
     return report
-
-
-@dataclass
-class Seen:
-    """A page, with what it complained about and what it asked for."""
-
-    page: Page
-    complaints: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-    def script(self, code: str) -> Any:
-        return self.page.evaluate(code)
-
-    def settle(self) -> None:
-        self.script("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
-
-    def ids(self) -> list[str]:
-        """Return the items that are listed, in their order."""
-        found: list[str] = self.script(
-            "[...document.querySelectorAll('.item:not([hidden]) .id')].map(id => id.textContent)"
-        )
-        return found
-
-    @property
-    def state(self) -> str:
-        return unquote_plus(self.page.url.partition("#")[2])
-
-
-@pytest.fixture
-def look(browser: Browser) -> Iterator[Any]:
-    contexts = []
-
-    def opened(
-        path: Path, state: str = "", size: tuple[int, int] = DESK, scheme: Any = "light"
-    ) -> Seen:
-        width, height = size
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
-        )
-        contexts.append(context)
-        seen = Seen(context.new_page())
-        seen.page.on("console", lambda message: seen.complaints.append(message.text))
-        seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-        seen.page.on("request", lambda request: seen.requests.append(request.url))
-        seen.page.goto(f"{path.as_uri()}{state}")
-        seen.settle()
-        return seen
-
-    yield opened
-    for context in contexts:
-        context.close()
-
-
-OPEN_ALL = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
 
 
 def test_it_opens_from_disk_without_complaint_and_without_asking_for_anything(
@@ -305,13 +231,7 @@ def test_an_accessibility_checker_finds_nothing_serious(
 ) -> None:
     seen = look(story, "#axis=correctness&open=e-39-24", scheme=scheme)
     seen.script("document.querySelector('#heat details').open = true")
-    found = Axe().run(seen.page).response["violations"]
-    serious = [
-        (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
-        for one in found
-        if one["impact"] in BLOCKING
-    ]
-    assert serious == []
+    assert faults_of_access(seen.page) == []
 
 
 def test_sixty_hostile_texts_are_inert_and_are_told_as_they_are(look: Any, hostile: Path) -> None:

@@ -425,6 +425,16 @@ def test_the_latency_gate_sees_what_was_measured(sitting: Sitting) -> None:
     assert "fast" in judged.out
 
 
+def test_a_stored_live_run_is_shown_as_it_was_told(sitting: Sitting) -> None:
+    told = sitting.asks("fine 1", "down 2").run("--retries", "0", "--tag", "seen")
+    shown = here("show", "seen", "--store", sitting.store)
+    latency = next(line for line in told.out.splitlines() if line.startswith("latency, ms: p50"))
+    assert latency in shown.out
+    assert "errors: server-error 1" in shown.out
+    document = here("show", "seen", "--store", sitting.store, "--format", "json").json
+    assert faults(document) == {"server-error": 1}
+
+
 def test_a_recording_scores_the_same_again(sitting: Sitting) -> None:
     said = sitting.folder / "said.jsonl"
     sitting.asks("fine 1", "down 2", "refuse 3").run("--retries", "0", "--record", said)

@@ -8,7 +8,7 @@ import pytest
 
 from comparisons import GOOD, Files, rows
 from markscheme import DocumentError, compare, lint, load_exam, load_rubric
-from markscheme.library import json_schemas
+from markscheme.library.documents import json_schemas
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -64,6 +64,11 @@ def test_students_t_is_that_of_scipy(df: int) -> None:
         assert t_quantile(probability, df) == pytest.approx(wanted, rel=1e-10, abs=1e-10)
 
 
+@pytest.mark.parametrize(("t", "df"), [(-5.0, 199), (-14.1, 199), (-30.0, 1000), (-3.0, 10**6)])
+def test_a_small_p_is_never_zero(t: float, df: int) -> None:
+    assert t_cdf(t, df) == pytest.approx(stats.t.cdf(t, df), rel=1e-9)
+
+
 @given(st.floats(0.001, 0.999), st.integers(1, 5000))
 def test_a_quantile_is_where_the_distribution_reaches_it(probability: float, df: int) -> None:
     assert t_cdf(t_quantile(probability, df), df) == pytest.approx(probability, abs=1e-12)

@@ -67,6 +67,23 @@ STYLES = [
     '<h3 class="x">{}</h3>',
     "=== {} ===",
     "--- {} ---",
+    "─── {} ───",
+    "== {}",
+    "*{}*",
+    "_{}_",
+    "*{}:*",
+    "🧠 **{}**",
+    "⚠️ {}:",
+    "🧠 {}",
+    "{}",
+    "{}: with text behind it",
+    "A. {}",
+    "(1) {}",
+    "[{}]",
+    "<b>{}</b>",
+    "<details><summary><strong>{}</strong></summary>",
+    "\ufeff## {}",
+    "##\u00a0{}",
 ]
 
 
@@ -95,10 +112,40 @@ def test_a_heading_is_found_in_any_style(style: str) -> None:
         "Nothing is in memory.\n---",
         "1. **Memory**: none\n2. **Codebase**: none",
         "Immemorial:",
+        "*Memory* is what matters here",
+        "✅ memory was looked at",
+        "Memory use of the loader",
+        "Text before it.\nMemory\nand after it.",
+        "Text before it.\nMemory: 3 of them",
+        "a) Memory\nb) Codebase",
     ],
 )
 def test_what_only_mentions_a_section_is_no_heading(line: str) -> None:
     assert not passes(Sections(sections=("Memory",)), f"Intro.\n\n{line}\n\nMore.")
+
+
+def test_plain_capitals_are_headings() -> None:
+    text = "\n\n".join(f"{name.upper()}\n- src/a.py:1" for name in SIX)
+    assert passes(Sections(sections=SIX), text)
+    assert passes(Citations(sections=FOUR, other_sections=SIX[4:]), text)
+
+
+TITLED = "# Context package: patterns of storage\n\n- in short\n\n" + "\n".join(
+    f"## {name}\n- src/a.py:1" for name in SIX[:4]
+)
+
+
+def test_a_title_over_the_sections_is_none_of_them() -> None:
+    text = f"{TITLED}\n## Gaps\n- unknown\n## Recommendation\n- go on\n"
+    axis = Citations(sections=FOUR, other_sections=SIX[4:])
+    assert cell(axis, text).reason == "4 findings, each with its source"
+    without = text.replace("## Patterns\n", "")
+    assert cell(Sections(sections=SIX), without).reason.startswith("no heading for Patterns; found")
+
+
+def test_a_section_may_hold_the_others() -> None:
+    text = "# Memory\n- mem-1\n" + "\n".join(f"## {name}\n- src/a.py:1" for name in SIX[1:])
+    assert passes(Sections(sections=SIX), text)
 
 
 def test_the_missing_headings_are_named_and_the_others_placed() -> None:
@@ -214,6 +261,8 @@ UNCITED = [
     "http://localhost:8080/",
     "https://example.org/a.py:10",
     "localhost:8080",
+    "cache.example.com:6379",
+    "me@host.net:22",
     "line 10 of src/a.py",
     "see memory",
     "from memory",
@@ -256,6 +305,10 @@ def test_the_findings_that_cite_nothing_are_quoted() -> None:
         "- N/A",
         "- n/a",
         "- **None**",
+        "- _None_",
+        "- Empty",
+        "- 0 agents",
+        "- Not dispatched (quick mode).",
         "- Nothing relevant.",
         "- No relevant memories found.",
         "-",
@@ -285,6 +338,8 @@ def test_what_is_covered_or_no_finding(inside: str) -> None:
         ("- one:\n  - src/a.py:1\n  - two", '"two"'),
         ("1. one", '"one"'),
         ("+ one", '"one"'),
+        ("- Not validated: the input", '"Not validated: the input"'),
+        ("- 0 is returned on error", '"0 is returned on error"'),
         ("• one", '"one"'),
         ("- [ ] one", '"[ ] one"'),
         ("| a | b |\n|---|---|\n| x | src/a.py |", '"x | src/a.py"'),

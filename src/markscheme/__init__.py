@@ -27,16 +27,10 @@ if TYPE_CHECKING:
     from markscheme.history.comparing import compare_runs
     from markscheme.history.examining import run
     from markscheme.history.judging import gate
-    from markscheme.library import (
-        audit,
-        compare,
-        lint,
-        load_exam,
-        load_rubric,
-        read_transcript,
-        score,
-        verify,
-    )
+    from markscheme.library.comparing import compare
+    from markscheme.library.documents import load_exam, load_rubric
+    from markscheme.library.proving import audit, lint
+    from markscheme.library.scoring import read_transcript, score, verify
     from markscheme.prove.audit import AuditReport
     from markscheme.prove.findings import LintFinding, LintReport, Severity
     from markscheme.transcript import (
@@ -108,7 +102,10 @@ _ROOMS = {
     "history.comparing": "compare_runs",
     "history.examining": "run",
     "history.judging": "gate",
-    "library": "audit compare lint load_exam load_rubric read_transcript score verify",
+    "library.comparing": "compare",
+    "library.documents": "load_exam load_rubric",
+    "library.proving": "audit lint",
+    "library.scoring": "read_transcript score verify",
     "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
     "prove.audit": "AuditReport",
     "prove.findings": "LintFinding LintReport Severity",

@@ -64,7 +64,8 @@ def command(
     format_: str,
 ) -> Exit:
     """Test a rubric by breaking it on purpose: does anything notice?"""
-    from markscheme.library import audit, load_exam, load_rubric
+    from markscheme.library.documents import load_exam, load_rubric
+    from markscheme.library.proving import audit
     from markscheme.prove.records import audit_record
     from markscheme.read.sources import answers_at
     from markscheme.tell.audits import AuditPage

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.paired_runs import RunsComparison
 
 _EPILOG = """\b
-Examples:
+Example:
   markscheme compare -r context-agent -e context-queries --baseline big --candidate small \\
     --ratings ratings.csv --markdown decision.md
   markscheme compare release-1.4 latest
@@ -130,7 +130,8 @@ def _html(found: Comparison) -> str:
 
 
 def _compared(asked: Asked) -> Comparison:
-    from markscheme.library import compare, load_exam, load_rubric
+    from markscheme.library.comparing import compare
+    from markscheme.library.documents import load_exam, load_rubric
 
     needed = ("rubric", "exams", "baseline", "candidate", "ratings")
     missing = [f"--{name.removesuffix('s') if name == 'exams' else name}" for name in needed]

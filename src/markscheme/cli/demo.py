@@ -9,9 +9,14 @@ import click
 
 from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
 from markscheme.cli.options import format_option, no_store_option, store_option
+from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from markscheme.history.examining import LiveRun
+    from markscheme.vocabulary import Exam, Rubric
+    from markscheme.weigh.results import Result
 
 _REPORT = "markscheme-demo.html"
 _EPILOG = """\b
@@ -53,43 +58,41 @@ def command(
     format_: str,
 ) -> Exit:
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
-    if model:
-        from markscheme.cli.run import examine_model
-
-        return examine_model(flawed=flawed, store=store, skip=no_store, format_=format_)
     from markscheme.cli.outputs import written
-    from markscheme.engines.scoring import Scoring
     from markscheme.history.judging import report_of_result
-    from markscheme.history.recording import recording
-    from markscheme.library import answers_of_tutor, load_exam, load_rubric
+    from markscheme.library.documents import load_exam, load_rubric
     from markscheme.tell.language import say
+    from markscheme.tell.live import LivePage
     from markscheme.tell.patterns import PatternPage
-    from markscheme.tell.terminal import Page
     from markscheme.weigh.patterns import pattern_record
     from markscheme.weigh.records import gate_records
 
+    if flawed and model:
+        raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
     path = None if no_report else _place(report)
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
-    with recording(rubric, exam, where=store, skip=no_store) as recorder:
-        scoring = Scoring(rubric, exam, keep=recorder.keep if recorder else None)
-        answers = answers_of_tutor(exam, flawed=flawed)
-        stretches = scoring.streamed(answers)
-        result = scoring.result(scoring.frames(stretches))
-        say_stored(recorder.finish(result) if recorder else [])
-    found = report_of_result(result, {answer["item"]: answer["output"] for answer in answers})
+    live = _model(rubric, exam, store=store, skip=no_store) if model else None
+    if live is None:
+        result, outputs = _tutor(rubric, exam, flawed=flawed, store=store, skip=no_store)
+    else:
+        replies = live.live.asked
+        result, outputs = live.result, {one.ask.question.item: one.reply.text for one in replies}
+    found = report_of_result(result, outputs)
     if path is not None:
         written(path, found)
     if format_ == "json":
-        document = {**result.to_dict(), "gates": gate_records(found.gates.outcomes)}
+        document = {**(live or result).to_dict(), "gates": gate_records(found.gates.outcomes)}
         document["patterns"] = [*map(pattern_record, found.patterns)]
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
-        page = Page(result.rubric)
+        page = LivePage(rubric)
         page.run(result)
+        if live is not None:
+            page.live(live.live.to_dict())
         page.gates(found.gates.outcomes)
         PatternPage().first(found.patterns)
-        if not flawed:
+        if not (flawed or model):
             next_ = say("Next: `markscheme demo --flawed`, then `markscheme init my-exam`.")
             click.echo(f"\n{next_}")
     if path is not None:
@@ -97,10 +100,38 @@ def command(
     return EXIT_OF[found.gates.verdict.value]
 
 
+def _tutor(
+    rubric: Rubric, exam: Exam, *, flawed: bool, store: str | None, skip: bool
+) -> tuple[Result, dict[str, str | None]]:
+    """Examine the bundled tutor; return also what it said to each item."""
+    from markscheme.engines.scoring import Scoring
+    from markscheme.history.recording import recording
+    from markscheme.library.scoring import answers_of_tutor
+
+    answers = answers_of_tutor(exam, flawed=flawed)
+    with recording(rubric, exam, where=store, skip=skip) as recorder:
+        scoring = Scoring(rubric, exam, keep=recorder.keep if recorder else None)
+        result = scoring.result(scoring.frames(scoring.streamed(answers)))
+        say_stored(recorder.finish(result) if recorder else [])
+    return result, {answer["item"]: answer["output"] for answer in answers}
+
+
+def _model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
+    """Examine the local model, which is shown three worked examples."""
+    from markscheme.history.examining import examine
+    from markscheme.history.plans import Settings, plan_of
+    from markscheme.tell.progress import asking
+
+    plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
+    with asking(plan.rubric, plan.exam, plan.questions) as watch:
+        (run,) = examine(plan, store=store, skip=skip, watch=watch)
+    say_stored([run.id] if run.id else [])
+    return run
+
+
 def _place(report: str | None) -> Path | None:
     """Return where the report goes; a folder that cannot be written stops only who names it."""
     from markscheme.cli.outputs import REPORTS
-    from markscheme.errors import UsageError
     from markscheme.tell.files import check_destination
 
     try:

@@ -7,7 +7,7 @@ import json
 import click
 
 from markscheme.cli.exits import EXIT_OF, Exit, command_body
-from markscheme.cli.options import format_option, store_option
+from markscheme.cli.options import format_option, judged_options, store_option
 
 _EPILOG = """\b
 Example:
@@ -23,27 +23,7 @@ On GitHub Actions the job gets annotations, and a summary where GITHUB_STEP_SUMM
 
 @click.command(name="gate", epilog=_EPILOG)
 @click.argument("run", metavar="RUN")
-@click.option(
-    "--baseline",
-    "-b",
-    metavar="RUN",
-    help="Compare with this run. Default: the baseline that was set for the rubric and the exam.",
-)
-@click.option(
-    "--rubric",
-    "-r",
-    metavar="FILE|NAME",
-    help="Take the gates from here; its axes and weights must be those of the run.",
-)
-@click.option(
-    "--exam",
-    "-e",
-    "exams",
-    multiple=True,
-    metavar="FILE|NAME",
-    help="The exam of a result file, where it is not a built-in one.",
-)
-@click.option("--subject", metavar="NAME", help="Which subject of a result file that has several.")
+@judged_options
 @click.option("--junit", metavar="FILE", help="Write gates and items as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a comment for a pull request.")
 @store_option

@@ -63,7 +63,7 @@ def command(
     format_: str,
 ) -> Exit:
     """Check rubrics, exams and decision tables for mistakes."""
-    from markscheme.library import lint
+    from markscheme.library.proving import lint
     from markscheme.tell import lint as told
 
     report = lint(*files, rubric=rubric, exams=exams, fix=fix).at_least(level)

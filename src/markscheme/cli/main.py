@@ -147,26 +147,25 @@ def _outcome() -> int:
 
 def complain_as_json(message: str, code: Exit) -> None:
     """Put what went wrong into a document on stdout where JSON was asked for."""
-    if _json_is_asked_for():
+    words = " ".join(sys.argv).replace("=", " ")
+    if "--format json" in words:
         document = {"error": {"exit_code": int(code), "message": message, "problems": []}}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 
-def _json_is_asked_for() -> bool:
-    return "--format json" in " ".join(sys.argv).replace("=", " ")
-
-
 def _steady_streams() -> None:
-    """Make streams that are closed or of a small character set take whatever is printed."""
+    """Make streams that are closed or of a small character set take whatever is printed.
+
+    What goes to a file or a pipe is UTF-8 in every locale, so that it is the same everywhere.
+    """
+    codecs.register_error("plainly", _plainly)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
-            codecs.register_error("plainly", _plainly)
-            stream.reconfigure(errors="plainly")
-    if _json_is_asked_for() and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")  # JSON is in UTF-8 wherever it goes
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="plainly")
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:

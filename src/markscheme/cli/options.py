@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 format_option = click.option(
     "--format",
@@ -35,3 +40,36 @@ store_option = click.option(
     ".markscheme/markscheme.db in this folder or the nearest above.",
 )
 no_store_option = click.option("--no-store", is_flag=True, help="Do not store the run.")
+_JUDGED = (
+    click.option(
+        "--baseline",
+        "-b",
+        metavar="RUN",
+        help="Compare with this run. Default: the baseline that was set for the rubric and the "
+        "exam.",
+    ),
+    click.option(
+        "--rubric",
+        "-r",
+        metavar="FILE|NAME",
+        help="Take the gates from here; its axes and weights must be those of the run.",
+    ),
+    click.option(
+        "--exam",
+        "-e",
+        "exams",
+        multiple=True,
+        metavar="FILE|NAME",
+        help="The exam of a result file, where it is not a built-in one.",
+    ),
+    click.option(
+        "--subject", metavar="NAME", help="Which subject of a result file that has several."
+    ),
+)
+
+
+def judged_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says beside what, and by which documents, a run is judged."""
+    for option in reversed(_JUDGED):
+        command = option(command)
+    return command

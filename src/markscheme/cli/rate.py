@@ -44,7 +44,9 @@ def command(
     format_: str,
 ) -> Exit:
     """Rate answers at the terminal, blind and in random order, with the anchors in view."""
-    from markscheme.library import answers_to_rate, load_exam, load_rubric
+    from markscheme.library.comparing import answers_to_rate
+    from markscheme.library.documents import load_exam, load_rubric
+    from markscheme.read.composed import composed
     from markscheme.read.ratings import Raters, RatingBook
     from markscheme.tell.files import check_destination
     from markscheme.tell.language import say
@@ -53,6 +55,7 @@ def command(
     path = Path(check_destination(output, (rubric, answers, *exams), suffixes=(".csv",)))
     if not rater.strip() or not rater.isprintable():
         raise UsageError("--rater needs a name that can be printed")
+    name = composed(rater.strip())
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
     shown = answers_to_rate(loaded, exam, answers)
@@ -66,18 +69,18 @@ def command(
     def ask(prompt: str) -> str | None:
         click.echo(prompt, nl=False, err=to_stderr)
         line = sys.stdin.readline() if sys.stdin else ""
-        typed = line.encode(errors="replace").decode()
+        typed = line.encode(errors="replace").decode().replace("\0", "")  # no CSV holds a NUL
         return typed.rstrip("\r\n") if line else None
 
-    sitting = Sitting(loaded, book, rater.strip(), ask=ask, tell=tell)
-    ordered = blind_order(shown, rater.strip(), seed)
+    sitting = Sitting(loaded, book, name, ask=ask, tell=tell)
+    ordered = blind_order(shown, name, seed)
     if book.torn:
         tell(say("the last row of the file was not whole and is cut off"))
     sitting.run(ordered)
     left = len(sitting.left(ordered))
     done = len(ordered) - left
     if to_stderr:
-        document = {"file": output, "rater": rater, "answers": len(ordered), "left": left}
+        document = {"file": output, "rater": name, "answers": len(ordered), "left": left}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         tell(

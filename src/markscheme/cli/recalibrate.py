@@ -31,7 +31,7 @@ def command(rubric: str, exam: str | None, apply: bool, store: str | None, forma
     """Rescore stored history under changed weights and show what moves."""
     from markscheme.history.recalibrating import recalibrate_runs
     from markscheme.history.runs import Runs
-    from markscheme.library import load_rubric
+    from markscheme.library.documents import load_rubric
     from markscheme.tell.language import say
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.weigh.records import recalibration_record

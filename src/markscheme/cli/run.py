@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
+from markscheme.cli.exits import Exit, command_body, say_stored
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -20,7 +20,7 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
-from markscheme.errors import UsageError, shown
+from markscheme.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +158,7 @@ def command(
     """Ask a live subject every item, score its answers, and store the run."""
     from markscheme.history.examining import examine
     from markscheme.history.plans import Settings, plan_of
-    from markscheme.library import load_exam, load_rubric
+    from markscheme.library.documents import load_exam, load_rubric
     from markscheme.tell.files import check_destination
     from markscheme.tell.progress import asking
 
@@ -194,35 +194,6 @@ def command(
     return Exit.OK if whole else Exit.UNDECIDED
 
 
-def examine_model(*, flawed: bool, store: str | None, skip: bool, format_: str) -> Exit:
-    """Examine the local model as `demo` does the tutor: breakdown, gates, and their verdict."""
-    from markscheme.history.examining import examine
-    from markscheme.history.plans import Settings, plan_of
-    from markscheme.library import load_exam, load_rubric
-    from markscheme.tell.live import LivePage
-    from markscheme.tell.progress import asking
-    from markscheme.weigh.records import gate_records
-
-    if flawed:
-        raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
-    rubric = load_rubric("tutor-capstone")
-    exam = load_exam("capstone", "capstone-extra", rubric=rubric)
-    plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
-    with asking(plan.rubric, plan.exam, plan.questions) as watch:
-        (run,) = examine(plan, store=store, skip=skip, watch=watch)
-    say_stored([run.id] if run.id else [])
-    report = run.result.judge()
-    if format_ == "json":
-        document = {**run.to_dict(), "gates": gate_records(report.outcomes)}
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
-    else:
-        page = LivePage(run.result.rubric)
-        page.run(run.result)
-        page.live(run.live)
-        page.gates(report.outcomes)
-    return EXIT_OF[report.verdict.value]
-
-
 def _print(runs: Sequence[LiveRun], format_: str) -> None:
     if format_ == "json":
         documents = [run.to_dict() for run in runs]
@@ -241,7 +212,7 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
         glimpse.look([run.result.frame], run.result.frame.height)
         page = LivePage(run.result.rubric)
         page.run(replace(run.result, frame=pl.concat(glimpse.frames)), hidden=glimpse.hidden)
-        page.live(run.live)
+        page.live(run.live.to_dict())
 
 
 def _say_how_to_resume(why: str, *, stored: bool) -> None:

@@ -108,7 +108,7 @@ def command(
 ) -> Exit:
     """Score recorded answers and explain every point."""
     from markscheme.engines.local import Local
-    from markscheme.library import load_exam, load_rubric
+    from markscheme.library.documents import load_exam, load_rubric
     from markscheme.read.sources import answers_at
     from markscheme.tell.files import check_destination, check_folder
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import click
 
@@ -43,9 +44,10 @@ def command(run: str, output: str | None, patterns: bool, store: str | None, for
     from markscheme.history.rows import StoredRows
     from markscheme.history.runs import Runs, is_open
     from markscheme.tell.files import check_destination, drain, passing_json, write_frames
+    from markscheme.tell.live import LivePage
     from markscheme.tell.patterns import PatternPage
     from markscheme.tell.reports import title_of
-    from markscheme.tell.terminal import Glimpse, Page
+    from markscheme.tell.terminal import Glimpse
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.weigh.patterns import pattern_record
     from markscheme.weigh.patterns.observed import Observer
@@ -60,8 +62,13 @@ def command(run: str, output: str | None, patterns: bool, store: str | None, for
         if patterns:
             frames = observer.watch(frames)
         seen = cache(lambda: patterns_of(runs, found, gates, observer.observed()))
+        live = stored.live()
+
+        def more() -> dict[str, Any]:
+            named = {"patterns": [*map(pattern_record, seen())]} if patterns else {}
+            return {**named, "live": live} if live else named
+
         if format_ == "json":
-            more = (lambda: {"patterns": [*map(pattern_record, seen())]}) if patterns else dict
             frames = passing_json(frames, stream, stored.result, more)
         if destination is None:
             drain(frames)
@@ -71,8 +78,10 @@ def command(run: str, output: str | None, patterns: bool, store: str | None, for
         found_patterns = seen() if patterns else ()
     if format_ == "text":
         VerdictPage().line(title_of(found.past, found.stored), style="bold")
-        page = Page(result.rubric)
+        page = LivePage(result.rubric)
         page.run(result, hidden=glimpse.hidden, written=destination)
+        if live:
+            page.live(live)
         page.gates(gates.outcomes)
         if patterns:
             PatternPage().every(found_patterns)

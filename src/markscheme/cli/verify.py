@@ -38,7 +38,7 @@ could be checked in a file."""
 @command_body
 def command(files: tuple[str, ...], rubric: str | None, format_: str) -> Exit:
     """Recompute published breakdowns and say where they are wrong."""
-    from markscheme.library import verify
+    from markscheme.library.scoring import verify
 
     found = {file: verify(file, rubric) for file in files}
     codes = list(map(_exit, found.values()))

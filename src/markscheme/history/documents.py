@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from markscheme.errors import InputError, StoreInvalidError
 from markscheme.keep import Document, DocumentKind
-from markscheme.library import rubric_of_text
+from markscheme.library.documents import rubric_of_text
 from markscheme.read.exams import exam_of_text, exam_text
 
 if TYPE_CHECKING:

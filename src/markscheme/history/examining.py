@@ -12,7 +12,7 @@ from markscheme.history.asking import Examination, Plan
 from markscheme.history.plans import Settings, plan_of
 from markscheme.history.recording import Recorder
 from markscheme.keep import check_tag, open_store
-from markscheme.library import load_exam, load_rubric
+from markscheme.library.documents import load_exam, load_rubric
 from markscheme.mark.scoring import check_exam
 from markscheme.read.answers import AnswerBatch, read_rows
 from markscheme.sentences import sentence

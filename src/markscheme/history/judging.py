@@ -130,7 +130,7 @@ def _report(
     )
 
 
-def report_of_result(result: Result, outputs: Mapping[str, str]) -> Report:
+def report_of_result(result: Result, outputs: Mapping[str, str | None]) -> Report:
     """Return all that is known of a run of one subject that was just scored."""
     run = next(result.runs)
     past = Past(run=run, rubric=result.rubric, exam=result.exam)

@@ -10,6 +10,7 @@ from markscheme.errors import UsageError
 from markscheme.exact import number, ratio
 from markscheme.history.documents import exam_document, rubric_document
 from markscheme.keep import NewRun, Source, check_tag, open_store
+from markscheme.weigh.operations import operations_of
 from markscheme.weigh.records import error_record, summary_record
 from markscheme.weigh.summaries import summarise
 
@@ -99,10 +100,13 @@ class Recorder:
         with self._store.together():
             for run in result.runs:
                 summary = summarise(self._rubric, self._exam, run.marks, [(run.subject, run.marks)])
+                record = {**summary_record(summary), "bad_rows": errors, **(more or {})}
+                if result.operations:
+                    record["operational"] = operations_of(result.operations, run.subject)
                 self._store.finish(
                     self._run(run.subject),
                     counts=counts_of(summary),
-                    summary={**summary_record(summary), "bad_rows": errors, **(more or {})},
+                    summary=record,
                     measures=run.measures.to_dict(),
                     marks=run.marks.to_dict(),
                 )

@@ -17,6 +17,7 @@ from markscheme.mark.frames import Frames
 from markscheme.mark.scoring import score_of
 from markscheme.vocabulary import RowError
 from markscheme.weigh.marks import Marks
+from markscheme.weigh.operations import operation_group
 from markscheme.weigh.results import Result
 from markscheme.weigh.summaries import summarise
 
@@ -70,6 +71,7 @@ class StoredRows:
             frame=pl.concat(kept) if kept else pl.DataFrame(schema=self.schema),
             errors=self._errors(),
             each_run=lambda: [run],
+            operations=tuple(map(operation_group, self._summary().get("operational", ()))),
         )
 
     def _counted(self) -> Marks:
@@ -82,10 +84,17 @@ class StoredRows:
                 items[item][_recovered(values)] += 1
         return Marks(axes=tuple(axes), items=items)
 
+    def live(self) -> Mapping[str, Any] | None:
+        """Return what was told of a live run beside its scores; of any other there is nothing."""
+        found: Mapping[str, Any] | None = self._summary().get("live")
+        return found
+
     def _errors(self) -> tuple[RowError, ...]:
-        for _, summary in self._store.summaries([self._stored.id]):
-            return tuple(RowError(**row) for row in summary.get("bad_rows", ()))
-        return ()
+        return tuple(RowError(**row) for row in self._summary().get("bad_rows", ()))
+
+    def _summary(self) -> Mapping[str, Any]:
+        summaries = self._store.summaries([self._stored.id])
+        return next((summary for _, summary in summaries), {})
 
 
 def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[Mapping[str, Any]]:

@@ -13,7 +13,7 @@ from markscheme.errors import StoreError, StoreInvalidError, UsageError
 from markscheme.history.documents import Documents
 from markscheme.keep import Run as Stored
 from markscheme.keep import RunStatus, open_store, place_of
-from markscheme.library import load_exam, load_rubric
+from markscheme.library.documents import load_exam, load_rubric
 from markscheme.read.breakdowns import read_published
 from markscheme.read.sources import built_in
 from markscheme.vocabulary import Rubric

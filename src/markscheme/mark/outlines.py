@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,12 +18,22 @@ if TYPE_CHECKING:
 _FENCE = re.compile(
     r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)"
 )
-_HASHES = re.compile(r" {0,3}(?P<level>#{1,6})(?:[ \t]+|(?=[^\s#]))(?P<text>.*?)[ \t#]*")
+_HASHES = re.compile(r" {0,3}(?P<level>#{1,6})(?:\s+|(?=[^\s#]))(?P<text>.*?)[ \t#]*")
+_EQUALS = re.compile(r"(?P<level>={1,6})[ \t]+(?P<text>[^=\s].*?)(?:[ \t]+=+)?")
 _HTML = re.compile(r"\s*<h(?P<level>[1-6])\b[^>]*>(?P<text>.*?)(?:</h[1-6]>.*)?", re.IGNORECASE)
 _UNDERLINE = re.compile(r" {0,3}(?P<mark>=|-){2,}[ \t]*|=+|-{3,}")
 _BOLD = re.compile(r"(?P<mark>\*\*\*|\*\*|___|__)(?P<text>[^*_][^*]*?)(?P=mark)(?P<rest>.*)")
-_NUMBERED = re.compile(r"(?P<number>(?:[0-9]{1,2}|[IVX]{1,4})[.)])[ \t]+(?P<text>\S.*)")
-_RULES = re.compile(r"[=\-~*_]{2,}[ \t]*(?P<text>[^=\-~*_].*?)[ \t]*[=\-~*_]{2,}")
+_ITALIC = re.compile(r"(?P<mark>[*_])(?P<text>[^*_\s][^*_]*?)(?P=mark)(?P<rest>[ \t]*:?)")
+_TAGGED = re.compile(
+    r"(?:<details[^>]*>\s*)?<(?P<mark>summary|strong|b|u|em|i)\b[^>]*>(?P<text>.*?)</(?P=mark)>"
+    r"(?:<br */?>)?(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"(?P<mark>[\[【])(?P<text>[^\[\]【】]*)[\]】](?P<rest>[ \t]*:?)")
+_NUMBERED = re.compile(r"(?P<number>\(?(?:[0-9]{1,2}|[IVX]{1,4}|[A-Ha-h])[.)])[ \t]+(?P<text>\S.*)")
+_RULES = re.compile(r"[=\-~*_─━═]{2,}[ \t]*(?P<text>[^=\-~*_─━═].*?)[ \t]*[=\-~*_─━═]{2,}")
+_PICTURES = re.compile(r"\A(?:[\u2600-\u27bf\U0001f000-\U0001faff][\ufe0f\u200d]*)+[ \t]*")
+_INVISIBLE = re.compile(r"[\ufeff\u200b\u2060]")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•‣◦–]|[0-9]{1,9}[.)])[ \t]+(?P<text>.*)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -73,14 +84,15 @@ class Outline:
 
     def __init__(self, text: str, keys: Sequence[str]) -> None:
         self._keys = keys
-        self._lines = _unquoted(_unwrapped(text.splitlines()))
+        self._lines = _unquoted(_unwrapped(_INVISIBLE.sub("", text).splitlines()))
         self._code = _in_code(self._lines)
         self.headings = list(self._headings())
         self._places = {heading.line: place for place, heading in enumerate(self.headings)}
 
     def named(self, key_word: str) -> list[Heading]:
         """Return the headings with a key word; where there are several, only the topmost."""
-        found = [heading for heading in self.headings if heading.names(key_word)]
+        named = (heading for heading in self.headings if heading.names(key_word))
+        found = [heading for heading in named if not self._is_title(heading)]
         top = min((heading.level for heading in found), default=0)
         return [heading for heading in found if heading.level == top]
 
@@ -95,6 +107,15 @@ class Outline:
                 for at in range(heading.line, next(ends, len(self._lines)))
             ]
         )
+
+    def _is_title(self, heading: Heading) -> bool:
+        """Say whether a heading of several words stands over the sections, and is none of them."""
+        if len(heading.words) <= _SHORT:
+            return False
+        later = self.headings[self._places[heading.line] + 1 :]
+        under = list(takewhile(lambda other: other.level > heading.level, later))
+        others = (key for key in self._keys if not heading.names(key))
+        return sum(any(other.names(key) for other in under) for key in others) >= _SHORT
 
     def _headings(self) -> Iterator[Heading]:
         for at, line in enumerate(self._lines):
@@ -118,8 +139,8 @@ class Outline:
 
     def _alike(self, at: int) -> str:
         """Return the text of a line that looks like a heading, or nothing."""
-        line = self._lines[at]
-        if line[0].isspace() or _CELL_MARK in line:
+        line = _PICTURES.sub("", self._lines[at].rstrip())
+        if not line or line[0].isspace() or _CELL_MARK in line:
             return ""
         numbered = _NUMBERED.fullmatch(line)
         if numbered is not None:
@@ -128,12 +149,23 @@ class Outline:
             text = bold["text"] if bold is not None and not bold["rest"].strip(" :") else inner
             fits = _is_title(text, _LONGEST_NUMBERED) and not text.endswith(_SENTENCE_ENDS)
             return text if fits and not self._goes_on_as_list(at) else ""
-        for pattern in (_BOLD, _RULES):
-            found = pattern.fullmatch(line.rstrip())
+        for pattern in (_BOLD, _ITALIC, _TAGGED, _BRACKETS, _RULES):
+            found = pattern.fullmatch(line)
             if found is not None:
                 return found["text"] if pattern is _RULES or _stands_out(found) else ""
-        text = line.rstrip().removesuffix(":")
-        return text if text != line.rstrip() and _is_title(text, _LONGEST) else ""
+        text = line.removesuffix(":")
+        if text != line:
+            return text if _is_title(text, _LONGEST) else ""
+        return self._plain(at, line)
+
+    def _plain(self, at: int, line: str) -> str:
+        """Return a heading without any mark: in capitals, or a key word that opens a paragraph."""
+        if line.isupper() and _is_title(line, _LONGEST_NUMBERED):
+            return line
+        name = line.partition(":")[0]
+        opens = at == 0 or not self._lines[at - 1].strip()
+        is_key = name.casefold() in {key.casefold() for key in self._keys}
+        return name if opens and is_key and name[0].isupper() else ""
 
     def _goes_on_as_list(self, at: int) -> bool:
         """Say whether the next or the last line that is not blank is a numbered item too."""
@@ -263,7 +295,7 @@ def _closing(lines: Sequence[str], start: int, mark: str) -> int | None:
 
 def _marked(line: str) -> tuple[int, str] | None:
     """Return the level and the text of a heading that is marked as one."""
-    for pattern in (_HASHES, _HTML):
+    for pattern in (_HASHES, _EQUALS, _HTML):
         found = pattern.fullmatch(line)
         if found is not None:
             level = found["level"]

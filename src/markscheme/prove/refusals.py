@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.axes.pattern import Pattern
 from markscheme.prove.findings import Fix, Path, Spot, finding, path_of
-from markscheme.read.decisions import KEYS
+from markscheme.read.models import COMPARISON
 from markscheme.read.tree import Map, Seq
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def rubric_refusal(problem: Problem, tree: Map | None) -> LintFinding:
         return finding("R001", _spot(problem), problem.message)
     path = path_of(problem.field)
     code = _RUBRIC_CODES.get((str(path[0]), str(path[2]))) if len(path) == 3 else None  # noqa: PLR2004 - list, index, key
-    if path and path[0] in KEYS:
+    if path and path[0] in COMPARISON:
         code = "D001"
     return finding(code or "R002", _spot(problem), problem.message, _fix(problem, path, tree))
 

@@ -119,15 +119,10 @@ class DecisionTableModel(Model):
     rows: Annotated[list[DecisionRowModel], Field(min_length=1, max_length=_MOST_RULES)]
 
 
-KEYS = ("verdicts", "verdict_rules", "decision_table")
-
-
 def read_decisions(
     tree: Map, complaints: Complaints
 ) -> tuple[VerdictRules | None, DecisionTable | None]:
     """Read what a rubric holds for comparisons; complain of all that is wrong with it."""
-    if not any(key in tree for key in KEYS):
-        return None, None
     verdicts = _verdicts(tree, complaints)
     rules = _checked(VerdictRulesModel, tree, "verdict_rules", complaints)
     table = _checked(DecisionTableModel, tree, "decision_table", complaints)

@@ -33,7 +33,10 @@ _MEMORY_FILES = (
     "memory/*.md",
     "*/.serena/memories*",
     "*/.claude/*memory*",
+    ".serena/memories*",
+    ".claude/*memory*",
 )
+_LOOKING = ("read*", "view", "grep", "glob", "ls", "list*")
 _READING = (
     "cat bat head tail less more nl sed awk ls tree find fd fdfind rg grep egrep fgrep ag ack"
 )
@@ -53,7 +56,7 @@ DEFAULTS: Mapping[str, tuple[Any, ...]] = {
         "mem_search",
         "*graphiti*",
         {"tool": "skill", "argument": "*mem*"},
-        *({"tool": tool, "path": path} for tool in ("read*", "view") for path in _MEMORY_FILES),
+        *({"tool": tool, "path": path} for tool in _LOOKING for path in _MEMORY_FILES),
         *({"command": "*", "path": path} for path in _MEMORY_FILES),
     ),
     SEARCH: (

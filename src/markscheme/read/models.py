@@ -37,6 +37,8 @@ from pydantic_core import PydanticCustomError
 if TYPE_CHECKING:
     from markscheme.vocabulary import Axis
 
+COMPARISON = ("verdicts", "verdict_rules", "decision_table")
+"""The keys of a rubric that are for comparisons."""
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 

@@ -12,11 +12,10 @@ from pydantic import ValidationError
 from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
 from markscheme.read.complaints import Complaints, Path, guess, iterate
-from markscheme.read.decisions import read_decisions
 from markscheme.read.families import family_problems
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
-from markscheme.read.models import RATED, AxisModel, RubricModel, axis_model, is_rated
+from markscheme.read.models import COMPARISON, RATED, AxisModel, RubricModel, axis_model, is_rated
 from markscheme.read.scales import check_scales, read_rated
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Collection, Iterator, Mapping
 
+    from markscheme.verdicts import DecisionTable, VerdictRules
     from markscheme.vocabulary import Axis
 
 _SEED_WEIGHTS = "0.60 + 0.25 + 0.10 + 0.05 in the built-in rubric"
@@ -62,7 +62,7 @@ def rubric_of(
     marked = [entry for _, entry in iterate(tree.get("axes")) if not is_rated(entry)]
     names = [entry.get("name") for entry in marked]
     gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
-    rules, table = read_decisions(tree, complaints)
+    rules, table = _for_comparisons(tree, complaints)
     check_scales(scales, rules, complaints)
     _check_unique(tree.get("axes"), ("axes",), "name", complaints)
     _check_unique(tree.get("gates"), ("gates",), "name", complaints)
@@ -87,6 +87,17 @@ def rubric_of(
             head.rubric, head.version, axes, (rules, table, *scales, *notes)
         ),
     )
+
+
+def _for_comparisons(
+    tree: Map, complaints: Complaints
+) -> tuple[VerdictRules | None, DecisionTable | None]:
+    """Read verdict rules and decision table; most rubrics have none, and start faster for it."""
+    if not any(key in tree for key in COMPARISON):
+        return None, None
+    from markscheme.read.decisions import read_decisions
+
+    return read_decisions(tree, complaints)
 
 
 def _inherited_steps(

@@ -138,12 +138,15 @@ def pair_lines(pair: RunPair) -> Iterator[str]:
         )
     passed = pair.passed
     yield say(
-        "passed by {baseline} only: {before}, by {candidate} only: {after} (exact McNemar p {p})",
+        "passed by {baseline} only: {before}, by {candidate} only: {after} (exact McNemar p {p}, "
+        "95 % interval of the difference {lower} to {upper})",
         baseline=pair.baseline,
         before=passed.baseline_only,
         candidate=pair.candidate,
         after=passed.candidate_only,
         p=chance(passed.two_sided),
+        lower=f"{passed.interval[0]:+.4f}",
+        upper=f"{passed.interval[1]:+.4f}",
     )
     moved = [(item, sides) for item, sides in pair.items.items() if (sides.difference or 0) < 0]
     moved.sort(key=lambda one: (one[1].difference, one[0]))

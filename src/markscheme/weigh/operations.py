@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -126,3 +126,29 @@ def _record(found: Operation) -> dict[str, Any]:
         "unknown": found.unknown,
         "lower_bounds": found.lower_bounds,
     }
+
+
+def operations_of(groups: Iterable[OperationGroup], variant: str | None) -> list[dict[str, Any]]:
+    """Return what was measured of one variant as plain data, as a run of it alone would tell it."""
+    own = (group for group in groups if group.variant == variant)
+    return [operation_record(replace(group, variant=None)) for group in own]
+
+
+def operation_group(record: Mapping[str, Any]) -> OperationGroup:
+    """Return the group that `operation_record` gave as plain data."""
+    places = ("item", "variant", "tag", "value")
+    return OperationGroup(
+        sessions=record["sessions"],
+        metrics={name: _operation_in(record[name]) for name in METRICS},
+        **{place: record[place] for place in places},
+    )
+
+
+def _operation_in(record: Mapping[str, Any]) -> Operation:
+    exact = record["exact"]["sum"]
+    return Operation(
+        known=record["known"],
+        unknown=record["unknown"],
+        lower_bounds=record["lower_bounds"],
+        sum=None if exact is None else Fraction(exact),
+    )

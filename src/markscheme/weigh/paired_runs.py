@@ -169,7 +169,7 @@ def _pair(before: Past, after: Past, limit: Allowance, cluster: str | None) -> R
         axes=Frozen({axis: _axis_sides(theirs, ours, axis) for axis in scale.axes}),
         items=Frozen(scores),
         tags=tuple(_tags(before.exam, differences)),
-        passed=mcnemar(passed.count((True, False)), passed.count((False, True))),
+        passed=mcnemar(passed.count((True, False)), passed.count((False, True)), n),
         statistics=_statistics(before, after, scores, axes, (limit, cluster)),
     )
 

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from markscheme.weigh.statistics import t_quantile
@@ -20,19 +21,21 @@ _HALVINGS = 200
 class McNemar:
     """Pairs of yes and no: how often only one of the two is yes, and the exact chances of that.
 
-    `worse` is the chance that the candidate alone is yes as seldom as this, or more seldom.
+    `worse` is the chance that the candidate alone is yes as seldom as this, or more seldom;
+    `interval` is Tango's of how much larger the candidate's share of yes is.
     """
 
     baseline_only: int
     candidate_only: int
     two_sided: Fraction
     worse: Fraction
+    interval: tuple[float, float]
 
 
-def mcnemar(baseline_only: int, candidate_only: int) -> McNemar:
-    """Test pairs that disagree by the binomial distribution.
+def mcnemar(baseline_only: int, candidate_only: int, pairs: int) -> McNemar:
+    """Test the pairs that disagree, of so many, by the binomial distribution.
 
-    >>> mcnemar(5, 1).two_sided
+    >>> mcnemar(5, 1, 20).two_sided
     Fraction(7, 32)
     """
     n = baseline_only + candidate_only
@@ -46,7 +49,35 @@ def mcnemar(baseline_only: int, candidate_only: int) -> McNemar:
         candidate_only=candidate_only,
         two_sided=min(Fraction(1), 2 * tail),
         worse=up_to(candidate_only),
+        interval=tango(baseline_only, candidate_only, pairs),
     )
+
+
+def tango(
+    baseline_only: int, candidate_only: int, n: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return Tango's score interval of the candidate's share of yes less the baseline's, in pairs.
+
+    It holds what a test of each difference would not refuse, so it is there for few pairs too, and
+    where no pair disagrees.
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+
+    def score(by: float) -> float:
+        """Return how far what was seen lies above a true difference, in standard errors."""
+        middle = (2 * n + baseline_only - candidate_only) * by - baseline_only - candidate_only
+        root = math.sqrt(max(0.0, middle**2 + 8 * n * baseline_only * by * (1 - by)))
+        variance = n * ((root - middle) / (2 * n) + by * (1 - by))
+        above = candidate_only - baseline_only - n * by
+        if variance <= 0:
+            return math.copysign(math.inf, above) if above else 0.0
+        return above / math.sqrt(variance)
+
+    if not n:
+        return -1.0, 1.0
+    lower = 2 * _crossing(lambda x: z - score(2 * x - 1)) - 1
+    upper = 2 * _crossing(lambda x: -z - score(2 * x - 1)) - 1
+    return -1.0 if baseline_only == n else lower, 1.0 if candidate_only == n else upper
 
 
 def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:

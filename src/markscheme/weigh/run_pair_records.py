@@ -48,6 +48,7 @@ def _pair(pair: RunPair) -> dict[str, Any]:
             "candidate_only": pair.passed.candidate_only,
             "p_two_sided": number(pair.passed.two_sided),
             "p_worse": number(pair.passed.worse),
+            "interval": dict(zip(("lower", "upper"), pair.passed.interval, strict=True)),
         },
         "moved": {item: sides_record(sides) for item, sides in ordered},
         "p_holm": number(pair.p_holm),

@@ -21,6 +21,7 @@ _TINY = 1e-300
 _ENOUGH = 1e-15
 _TERMS = 10_000
 _LARGE = 50
+_FAR = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ def quantile(counts: Mapping[Fraction, int] | Mapping[float, int], share: Fracti
 def t_cdf(t: float, df: int) -> float:
     """Return the probability that Student's t with so many degrees of freedom is at most t."""
     square = t * t
-    if square < df:
+    if square < min(df, _FAR):  # further out, a half less almost a half leaves nothing of the tail
         half = _incomplete_beta(0.5, df / 2, square / (df + square)) / 2
         return 0.5 + math.copysign(half, t)
     tail = _incomplete_beta(df / 2, 0.5, df / (df + square)) / 2

@@ -22,16 +22,24 @@ _NAMED = (
     "makefile|dockerfile|gemfile|rakefile|procfile|jenkinsfile|vagrantfile|justfile|license|readme"
 )
 # A path has a folder, an ending, or the name of a file that has neither; a line follows a colon.
+# What ends as hosts do is followed by a port.
 PATH_AND_LINE = re.compile(
     r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:"
     r"[~.\w@+-]{0,200}[/\\][\w.@+()\[\]/\\-]{0,400}[\w)\]]|"
-    r"[\w.@+-]{0,200}\.[A-Za-z]\w{0,9}|"
+    r"[\w.@+-]{0,200}\.(?!(?:com|net|io):)[A-Za-z]\w{0,9}|"
     rf"\.[A-Za-z]\w{{0,50}}|(?:{_NAMED})):[L#]?[0-9]+",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://\S+", re.IGNORECASE)
-_NOTHING = re.compile(r"\W*(?:none|n/?a|nil|nothing)\b.*|\W*", re.IGNORECASE | re.DOTALL)
-_NO = re.compile(r"\W*no\b.*", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"[\W_]*(?:none|n/?a|nil|nothing)(?:\b|_).*|[\W_]*|[\W_]*empty[\W_]*",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO = re.compile(
+    r"[\W_]*(?:no|not (?:applicable|available|dispatched|found|needed|required|used)|"
+    r"(?:0|zero) (?:agents?|dispatch(?:es)?|hits?|matches|memories|results?|sub-?agents?))\b.*",
+    re.IGNORECASE,
+)
 _SHORT = 10  # words of an item that says that there is none
 MEMORY_IDS = (
     r"(?i)\bmem(ory|ories)?[-_:#/. ]*(id)?[-_:#/. ]*[a-z_-]*[0-9][0-9a-z_-]*",  # mem-12, memory #7

@@ -57,8 +57,10 @@ class AlikeLines:
         self._pattern: _Pattern | None = None
         self._patience = _PATIENCE
 
-    def read(self, text: bytes, first: int) -> tuple[AlikeRows, list[tuple[int, bytes]]] | None:
-        """Return the rows that are alike, and every other line with its number.
+    def read(
+        self, text: bytes, first: int
+    ) -> tuple[AlikeRows, list[tuple[int, bytes]], int] | None:
+        """Return the rows that are alike, every other line with its number, and how many lines.
 
         `None` where too few are alike to be worth it. `first` is the number of the first line.
         """
@@ -76,9 +78,9 @@ class AlikeLines:
         groups, self._pattern = found
         positions = groups["item"].is_null().arg_true()
         others = zip(positions.to_list(), lines.gather(positions).to_list(), strict=True)
-        return self._rows(groups, self._pattern, first), [
-            (first + at, line.encode()) for at, line in others if line.strip()
-        ]
+        rest = [(first + at, line.encode()) for at, line in others if line.strip()]
+        count = lines.len() + text.endswith(b"\n")  # of which the last is empty
+        return self._rows(groups, self._pattern, first), rest, count
 
     def _groups(self, lines: pl.Series) -> tuple[pl.DataFrame, _Pattern] | None:
         """Return what each line says by the pattern, or by a new one where that serves better.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from markscheme.read.answers.lines import Stretch
 
 _SMALL = 2_048
+_SAMPLE = 16_384
 _SLICE = 262_144
 _FENCE = 2_718_281_828
 _FENCE_TEXT = b"%d" % _FENCE
@@ -53,14 +54,15 @@ def read_jsonl(
             line += 1
             continue
         batch = AnswerBatch()
-        if writer is None or not _taken_alike(batch, stretch.text, line, writer, known):
+        count = _taken_alike(batch, stretch.text, line, writer, known) if writer else 0
+        if not count:
             for first, text in _slices(stretch.text, line):
                 _take_lines(batch, text, first, known)
         if ledger:
             ledger.strike(batch)
         if batch.rows:
             yield batch
-        line += stretch.text.count(b"\n") + 1
+        line += count or stretch.text.count(b"\n") + 1
     return line - first_line
 
 
@@ -80,7 +82,7 @@ def _gathered(stretches: Iterable[Stretch], limits: Limits) -> Iterator[Stretch]
         if isinstance(stretch, Lines):
             texts.append(stretch.text)
             size += len(stretch.text)
-            rows += stretch.text.count(b"\n") + 1
+            rows += _about_how_many(stretch.text)
         full = size >= limits.batch_bytes or rows >= limits.batch_rows
         if texts and (full or isinstance(stretch, LongLine)):
             yield Lines(text=b"\n".join(texts))
@@ -91,18 +93,27 @@ def _gathered(stretches: Iterable[Stretch], limits: Limits) -> Iterator[Stretch]
         yield Lines(text=b"\n".join(texts))
 
 
+def _about_how_many(text: bytes) -> int:
+    """Return about how many lines a text has: counting them all takes as long as reading them."""
+    head = text[:_SAMPLE]
+    return (head.count(b"\n") * len(text)) // max(1, len(head)) + 1
+
+
 def _taken_alike(
     batch: AnswerBatch, text: bytes, first: int, writer: AlikeLines, known: KnownItems
-) -> bool:
-    """Add lines that are mostly written alike, the others among them one by one."""
+) -> int:
+    """Add lines that are mostly written alike, the others among them one by one.
+
+    Returns how many lines they are, 0 where they are not alike.
+    """
     found = writer.read(text, first)
     if found is None:
-        return False
-    batch.alike, others = found
+        return 0
+    batch.alike, others, count = found
     lines, raws = [line for line, _ in others], [raw for _, raw in others]
     rows = list(map(_value_of, raws))
     take(batch, RawRows(lines=lines, rows=rows, shown=lambda at: excerpt(raws[at])), known)
-    return True
+    return count
 
 
 def _slices(text: bytes, first: int) -> Iterator[tuple[int, bytes]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
 from typing import TYPE_CHECKING
 
-from markscheme.errors import UsageError
+from markscheme.errors import InputError, Problem, UsageError
 from markscheme.read.ratings.checking import Raters, read_ratings
 from markscheme.read.ratings.rows import COLUMNS
 
@@ -26,9 +27,21 @@ class RatingBook:
     def __init__(self, path: Path, raters: Raters) -> None:
         self._path = path
         self._ends: list[int] = []
+        self._check_header()
         self.torn = self._mended() if path.exists() and path.stat().st_size else self._begun()
         only_header = path.read_bytes().count(b"\n") <= 1
         self.ratings = [] if only_header else list(read_ratings(str(path), raters))
+
+    def _check_header(self) -> None:
+        """Refuse a file with other columns, before a byte of it is changed."""
+        data = self._path.read_bytes() if self._path.exists() else b""
+        first, end, _ = data.removeprefix(codecs.BOM_UTF8).decode(errors="replace").partition("\n")
+        header = ",".join(name.strip().strip('"').lower() for name in first.split(","))
+        wanted = ",".join(COLUMNS)
+        if header != wanted and (end or not wanted.startswith(header)):
+            told = f"ratings are added to a file whose header is {wanted}; this one has another"
+            problem = Problem(file=str(self._path), line=1, field="header", message=told)
+            raise InputError([problem])
 
     def _begun(self) -> bool:
         try:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+_HALF = re.compile("[\ud800-\udfff]")  # a surrogate without its other half; no file can hold it
 _LONGEST_NOTE = 100_000
 
 
@@ -89,6 +90,10 @@ class _Checked:
     def take(self, row: RawRow) -> None:
         """Check every cell of a row, and keep it where all are right."""
         before = len(self.raw.problems)
+        for column, value in row.cells.items():
+            if isinstance(value, str) and _HALF.search(value):
+                told = f"holds half a character in {shown(value)}; whole ones are needed"
+                self.raw.complain(row.line, column, told)
         item = self._name(row, "item", self.items)
         variant = self._name(row, "variant", self.raters.variants)
         rater = self._name(row, "rater", None)

@@ -143,7 +143,9 @@ def _read_lines(data: bytes, found: RawRows) -> None:
         if not raw.strip():
             continue
         try:
-            row = json.loads(raw.decode(), parse_constant=_no_constant)
+            row = json.loads(
+                raw.decode(), parse_constant=_no_constant, object_pairs_hook=_each_once
+            )
         except UnicodeDecodeError as error:
             told = f"not UTF-8: byte 0x{raw[error.start]:02x}; save the file as UTF-8"
             found.complain(number, "row", told)
@@ -155,6 +157,16 @@ def _read_lines(data: bytes, found: RawRows) -> None:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that occurs twice: which of its scores is meant cannot be told."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {shown(twice)} occurs more than once")
+    return row
 
 
 def _take_object(row: Any, line: int, found: RawRows) -> None:

@@ -1,0 +1,120 @@
+"""Comparing variants by what people rated, and the answers that they rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markscheme.errors import AnswersError, Problem, UsageError
+from markscheme.library.documents import load_exam, load_rubric
+from markscheme.library.scoring import score
+from markscheme.vocabulary import Exam, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from decimal import Decimal
+
+    from markscheme.library.scoring import Answers
+    from markscheme.tell.sittings import Shown
+    from markscheme.vocabulary import Rating
+    from markscheme.weigh.comparison import Comparison, Observed
+    from markscheme.weigh.results import Result
+
+
+def compare(  # noqa: PLR0913 - one parameter per option of the command
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    ratings: str | Path | Iterable[Rating | Mapping[str, Any]],
+    *,
+    baseline: str,
+    candidate: str,
+    answers: Answers | None = None,
+    logs: str | Path | None = None,
+    log_map: str | Path | None = None,
+    observed: Iterable[Observed] = (),
+    margin: Decimal | None = None,
+    allow_gaps: bool = False,
+) -> Comparison:
+    """Compare a candidate with a baseline by ratings: verdicts, decision, honest statistics.
+
+    `ratings` are a file (CSV or JSON lines) or rows. `answers` are marked by the axes of the rubric
+    and shown beside the verdicts, a variant being the subject of an answer; so are session `logs`,
+    with what was measured in them, and other things `observed`. `margin` is the loss up to which
+    the candidate counts as no worse; without one it is taken from the verdict rules. With
+    `allow_gaps` a query that is not rated whole has no verdict; otherwise ratings with gaps are
+    refused.
+
+    Raises:
+        UsageError: the rubric has no scales, rules or table, or the variants are one.
+        InputError: the ratings, or the modes of the exam, are not what they must be.
+    """
+    from markscheme.read.ratings import Raters, read_ratings
+    from markscheme.weigh.compared import compare_ratings
+    from markscheme.weigh.comparing import Contest
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    contest = Contest(rubric=rubric, exam=exam, baseline=baseline, candidate=candidate)
+    raters = Raters(rubric=rubric, exam=exam, variants=contest.variants, gaps=allow_gaps)
+    found = read_ratings(ratings, raters)
+    if not rubric.axes and (answers is not None or logs is not None):
+        raise UsageError(f"the rubric `{rubric.name}` marks nothing; leave the answers out")
+    seen = list(observed)
+    if answers is not None:
+        file = str(answers) if isinstance(answers, str | Path) else "answers"
+        seen += _observed(score(rubric, exam, answers), file, contest.variants)
+    if logs is not None:
+        result = score(rubric, exam, logs=logs, log_map=log_map)
+        seen += _observed(result, str(logs), contest.variants)
+    return compare_ratings(contest, found, seen, margin)
+
+
+def _observed(result: Result, file: str, variants: tuple[str, str]) -> tuple[Observed, ...]:
+    """Return what was marked and measured of the answers of two variants."""
+    from markscheme.weigh.observing import observed_in
+
+    if result.errors:
+        raise AnswersError(
+            Problem(file=row.file or file, line=row.line, field=row.item or "", message=row.reason)
+            for row in result.errors
+        )
+    found = observed_in(result.frame.iter_rows(named=True), variants)
+    for variant in variants:
+        if not any(one.variant == variant for one in found):
+            raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")
+    return found
+
+
+def answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> list[Shown]:
+    """Return the answers of a file as raters see them: one for each item and subject.
+
+    Of several attempts the first is rated. Rows that are no answers are refused.
+    """
+    from markscheme.read.answers import read_answers
+    from markscheme.tell.sittings import Shown
+
+    if not rubric.scales:
+        raise UsageError(f"the rubric `{rubric.name}` has no axis of kind `scale` to rate")
+    prompts = {item.id: item.prompt for item in exam.items}
+    first: dict[tuple[str, str], tuple[int, Shown]] = {}
+    problems: list[Problem] = []
+
+    def complain(line: int, field: str, message: str) -> None:
+        problems.append(Problem(file=str(answers), line=line, field=field, message=message))
+
+    for batch in read_answers(answers, items=prompts):
+        for error in batch.errors:
+            complain(error.line, "row", error.reason)
+        rows = batch.table().iter_rows(named=True)
+        for row, text in zip(rows, batch.output_texts(), strict=True):
+            item, variant, attempt = row["item"], row["subject"], row["attempt"]
+            if variant is None:
+                complain(row["line"], "subject", "is missing; it names the variant of the answer")
+            elif attempt <= first.get((item, variant), (attempt, None))[0]:
+                shown = Shown(item=item, variant=variant, prompt=prompts[item], text=text)
+                first[item, variant] = (attempt, shown)
+    if not (first or problems):
+        complain(1, "", "holds no answer")
+    if problems:
+        raise AnswersError(problems)
+    return [shown for _, shown in first.values()]

@@ -1,0 +1,170 @@
+"""The rubric under test: lint, audit, and the exercise of breaking it."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from markscheme.errors import UsageError
+from markscheme.library.documents import (
+    BUILT_IN_EXPECTATIONS,
+    load_cases,
+    load_exam,
+    load_rubric,
+    usual_expectations,
+)
+from markscheme.mark.axes import AXES
+from markscheme.mark.normalise import STEPS
+from markscheme.read.sources import built_in
+from markscheme.vocabulary import Exam, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from markscheme.library.scoring import Answers
+    from markscheme.prove.audit import AuditReport
+    from markscheme.prove.breaking import Cascade
+    from markscheme.prove.findings import LintReport
+    from markscheme.prove.lint import Formats
+    from markscheme.prove.recorded import Recorded
+
+
+def record(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> Recorded:
+    """Read and mark answers for tests of the rubric; without any, the bundled tutor answers."""
+    from markscheme.engines.scoring import Scoring
+    from markscheme.prove.recorded import Recorded
+
+    scoring = Scoring(rubric, exam)
+    batches = list(scoring.batches(_tutored(exam) if answers is None else answers))
+    for _ in scoring.frames(map(scoring.marked, batches)):
+        pass
+    measures = list(scoring.tally.measures().values())
+    return Recorded(
+        rubric,
+        exam,
+        [pair for b in batches for pair in zip(b.items, b.outputs, strict=True)],
+        measures[0] if len(measures) == 1 else None,
+        scoring.tally.counts.errors,
+    )
+
+
+def _tutored(exam: Exam) -> list[dict[str, str]]:
+    """Return the answers of the bundled tutor to the items that it can answer."""
+    from markscheme.ask.tutor import Tutor
+
+    tutor = Tutor()
+    known = (item for item in exam.items if tutor.knows(item.prompt))
+    return [{"item": item.id, "output": tutor.answer(item.prompt)} for item in known]
+
+
+def audit(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    answers: Answers | None = None,
+    *,
+    cases: Iterable[str | Path] = (),
+) -> AuditReport:
+    """Test a rubric by breaking it on purpose: does any case, answer or known form notice?
+
+    Without answers the bundled tutor answers what it can; without cases the built-in ones of the
+    rubric's name are used.
+
+    >>> report = audit("tutor-capstone", "capstone")
+    >>> report.verdict.value, len(report.of("survived"))
+    ('sound', 0)
+    """
+    from markscheme.prove.audit import audit_rubric
+    from markscheme.prove.golden import Golden
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    golden = Golden(rubric, load_cases(*cases, rubric=rubric))
+    return audit_rubric(golden, record(rubric, exam, answers))
+
+
+class Exercise:
+    """The exercise of `markscheme break`: a rubric, answers, and the rules that can be removed.
+
+    Without an exam and answers of one's own it uses the practice material, which a seed shuffles.
+    """
+
+    def __init__(
+        self,
+        rubric: str | Path = "tutor-capstone",
+        exams: Iterable[str | Path] = (),
+        answers: Answers | None = None,
+        *,
+        seed: int | None = None,
+    ) -> None:
+        from markscheme.prove.breaking import breakable
+        from markscheme.prove.golden import Golden
+
+        self.rubric = load_rubric(rubric)
+        named = tuple(exams)
+        self.exam = load_exam(*(named or ("capstone", "capstone-extra")), rubric=self.rubric)
+        if not named and answers is None:
+            self.exam, answers = _practice(self.exam, seed)
+        self.seed = seed
+        self.steps = breakable(self.rubric)
+        self._golden = Golden(self.rubric, load_cases(rubric=self.rubric))
+        self.recorded = record(self.rubric, self.exam, answers)
+
+    def without(self, step: str) -> Cascade:
+        """Return what the removal of one rule does; the rubric itself stays whole."""
+        from markscheme.prove.breaking import cascade
+
+        if step not in self.steps:
+            raise UsageError(f"`{step}` cannot be removed; allowed: {', '.join(self.steps)}")
+        return cascade(self.recorded, self._golden, step)
+
+    def riddle(self) -> Cascade:
+        """Return a removal that can be seen in the answers, chosen by the seed."""
+        shown = [found for found in map(self.without, self.steps) if found.effect.seen]
+        if not shown:
+            raise UsageError("no rule of this rubric can be missed in these answers; give others")
+        return Random(f"riddle {self.seed}").choice(shown)  # noqa: S311 - an exercise
+
+
+def _practice(exam: Exam, seed: int | None) -> tuple[Exam, list[dict[str, str]]]:
+    from markscheme.ask.tutor import Tutor
+    from markscheme.prove.practice import practice
+
+    return practice(exam, Tutor().answer, seed)
+
+
+def lint(
+    *sources: str | Path,
+    rubric: str | Path | None = None,
+    exams: Iterable[str | Path] = (),
+    fix: bool = False,
+) -> LintReport:
+    """Look for mistakes in rubrics, exams and decision tables, files or built-in ones.
+
+    An exam is looked at by the axes of the one rubric that is given with it, here or as `rubric`;
+    `exams` are looked at only as far as the gates of a rubric need them. `fix` repairs in the files
+    what can be repaired without changing a score.
+
+    >>> report = lint("capstone", rubric="tutor-capstone")
+    >>> report.ok, report.findings[1].code
+    (True, 'E007')
+    """
+    from markscheme.prove.files import lint_sources
+
+    beside = [*([] if rubric is None else [rubric]), *exams]
+    return lint_sources(sources, beside, _formats(), fix=fix)
+
+
+def _formats() -> Formats:
+    from markscheme.mark.axes.text import ContainsAll
+    from markscheme.prove.lint import Formats
+
+    by_default = [axis for axis in AXES.values() if hasattr(axis, "expects")]
+    other = [ContainsAll(expects=key) for key in BUILT_IN_EXPECTATIONS]
+    return Formats(
+        kinds=AXES,
+        steps=STEPS,
+        expectations=tuple(usual_expectations()),
+        usual=[*(axis() for axis in by_default), *other],
+        exams=built_in("exams"),
+    )

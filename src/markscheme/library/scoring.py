@@ -1,0 +1,122 @@
+"""Scoring recorded answers and session logs; recomputing what was published; reading logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markscheme.errors import UsageError
+from markscheme.library.documents import load_exam, load_rubric
+from markscheme.read.sources import built_in
+from markscheme.vocabulary import Exam, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import polars as pl
+
+    from markscheme.read.breakdowns import Published
+    from markscheme.transcript import Transcript
+    from markscheme.vocabulary import Answer
+    from markscheme.weigh.results import Result
+    from markscheme.weigh.verification import Verification
+
+    Answers = str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
+
+
+def score(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    answers: Answers | None = None,
+    *,
+    logs: str | Path | None = None,
+    log_map: str | Path | None = None,
+) -> Result:
+    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
+
+    A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
+    of agents' session logs, the final texts are the answers, and what was done is judged too; a
+    `log_map` says which log answers which item, where names and prompts do not.
+
+    >>> row = {"item": "e-39-01", "output": "Ate."}
+    >>> score("tutor-capstone", "capstone", [row]).summary.n
+    1
+    """
+    from markscheme.engines.local import Local
+    from markscheme.engines.scoring import Scoring
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    if (answers is None) == (logs is None):
+        told = "the answers must be a file's path, a polars frame, or a list of rows"
+        raise UsageError(f"{told}; or give a folder of `logs` in their place")
+    if answers is None:
+        from markscheme.read.logs import read_logs
+
+        found = read_logs(str(logs), exam.items, mapping=log_map)
+        scoring = Scoring(rubric, exam, logs=True)
+        return scoring.result(scoring.frames(scoring.logged(found)))
+    if not isinstance(answers, str | Path):
+        scoring = Scoring(rubric, exam)
+        return scoring.result(scoring.frames(scoring.streamed(answers)))
+    with Local(rubric, exam, answers) as engine:
+        scoring = Scoring(rubric, exam, files=engine.is_folder)
+        return scoring.result(scoring.frames(engine.stretches(scoring)))
+
+
+def answers_of_tutor(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:
+    """Let the bundled tutor answer an exam."""
+    from markscheme.ask.tutor import FLAWED, Tutor
+
+    tutor = Tutor(faults=FLAWED if flawed else frozenset())
+    subject = "flawed-tutor" if flawed else "tutor"
+    return [
+        {"item": item.id, "output": tutor.answer(item.prompt), "subject": subject}
+        for item in exam.items
+    ]
+
+
+def verify(source: str | Path, rubric: Rubric | str | Path | None = None) -> Verification:
+    """Recompute what was published: one breakdown, a list, a whole result, or JSON lines.
+
+    Without a rubric, the built-in one that the file names is used, or `tutor-capstone`.
+    """
+    from markscheme.read.breakdowns import read_published
+    from markscheme.weigh.verification import verify_published
+
+    published = read_published(source)
+    if not isinstance(rubric, Rubric):
+        rubric = load_rubric(rubric or _rubric_named_by(published))
+    return verify_published(published, rubric)
+
+
+def _rubric_named_by(published: Published) -> str:
+    named = published.document.get("rubric")
+    name = named.get("name") if isinstance(named, dict) else named
+    if not isinstance(name, str):
+        return "tutor-capstone"
+    if name not in built_in("rubrics"):
+        told = f"`{published.file}` was scored under the rubric `{name}`"
+        raise UsageError(f"{told}; name its file with --rubric")
+    return name
+
+
+def read_transcript(
+    path: str | Path, log_format: str | None = None, *, session: str | None = None
+) -> Transcript:
+    """Read what an agent did from its session log, whatever tool wrote it.
+
+    The format is recognised from the content; `log_format` forces one. Where there are several
+    sessions, `session` names one.
+
+    Raises:
+        UsageError: there is no such format or session, or there are several sessions.
+        InputError: it cannot be read, or no format is recognised.
+    """
+    from markscheme.read.transcripts import read_transcripts
+
+    found = [transcript for _, transcript in read_transcripts(path, log_format, session=session)]
+    if len(found) > 1:
+        names = ", ".join(f"`{transcript.session}`" for transcript in found[:10])
+        raise UsageError(f"`{path}` holds {len(found)} sessions; name one of {names}")
+    return found[0]
