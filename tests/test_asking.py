@@ -207,10 +207,28 @@ def test_what_was_not_measured_has_no_latency() -> None:
 # --- HTTP ---
 
 
-@pytest.mark.parametrize("url", ["ftp://h", "h:80", "http://", "http://u:p@h", "http://h:port"])
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://h", "h:80", "http://", "http://u:p@h", "http://h:port", "http://h?key=k", "http://h#k"],
+)
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="is no address"):
         Address.of(url)
+
+
+def test_an_address_that_is_refused_does_not_show_what_may_be_a_key() -> None:
+    for url in ("http://h/v1?key=secret", "http://me:secret@h/v1"):
+        with pytest.raises(UsageError) as refused:
+            Address.of(url)
+        assert "secret" not in str(refused.value)
+
+
+def test_a_proxy_that_cannot_be_used_is_named_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://me:secret@proxy:3128")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(UsageError, match=r"the proxy of the environment: `proxy:3128`") as refused:
+        Wire(Address.of("http://h/v1"), {})
+    assert "secret" not in str(refused.value)
 
 
 def test_an_address_is_told_as_it_is_used() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 from fractions import Fraction
@@ -464,3 +466,26 @@ def test_the_first_help_page_is_laid_out() -> None:
     out = markscheme("--help").out
     assert "\\b" not in out
     assert "\n    markscheme demo  " in out
+
+
+def test_signs_of_ours_are_plain_on_a_terminal_that_shows_only_ascii() -> None:
+    ours, theirs = os.openpty()
+    words = [sys.executable, "-m", "markscheme", "demo", "--flawed", "--no-store", "--no-report"]
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "TERM": "dumb"}
+    with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=env):
+        os.close(theirs)
+        page = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while data := os.read(ours, 65_536):
+                page += data
+    os.close(ours)
+    assert b"   -> it is mis-learned: check the corpus for verb: go" in page
+    assert b"\n... and " in page
+
+
+def test_json_is_utf_8_wherever_it_goes() -> None:
+    words = ("demo", "--no-store", "--no-report", "--format", "json")
+    prompts = [
+        row["prompt"] for row in markscheme(*words, PYTHONIOENCODING="latin-1").json["items"]
+    ]
+    assert prompts[0] == "Conjugate 'eat' — past simple, 3rd singular."

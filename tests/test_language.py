@@ -127,6 +127,13 @@ def test_one_and_many_are_told_apart() -> None:
     assert [say_many("{n} call", "{n} calls", n) for n in (1, 2)] == ["1 llamada", "2 llamadas"]
 
 
+def test_an_audit_in_spanish_has_no_english_sentence() -> None:
+    page = here("audit", "tutor-capstone", "-e", "capstone", "--lang", "es").out
+    assert "Mutantes" in page
+    names = re.sub(r"caso de referencia .*", "", page)
+    assert not re.findall(r" (?:and|the|is|of|not) ", names)
+
+
 @pytest.mark.usefixtures("spanish")
 def test_every_reason_of_the_flawed_tutor_is_told_in_spanish() -> None:
     rubric = load_rubric("tutor-capstone")

@@ -480,7 +480,10 @@ def noted(store: Path) -> set[str]:
     return {f"fine {item[1:]}" for item in items}
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(sitting: Sitting) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
+    sitting: Sitting, sent: signal.Signals, code: int
+) -> None:
     sitting.asks(*(f"fine {n}" for n in range(3)), "hang 4")
     command = [sys.executable, "-m", "markscheme", *map(str, sitting.words())]
     process = subprocess.Popen(
@@ -489,9 +492,9 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(sitting: Sitting) -> None:
     while not (sitting.store.exists() and len(sitting.server.counts) == 4):
         time.sleep(0.01)
     time.sleep(0.2)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, sent)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert b"go on with: markscheme run" in err
     assert b"--resume" in err
     assert b"Traceback" not in err
@@ -699,6 +702,13 @@ def test_a_function_that_never_returns_holds_nothing_back(sitting: Sitting) -> N
 )
 def test_what_is_no_subject_is_wrong_usage(sitting: Sitting, subject: str) -> None:
     assert sitting.asks("x").run(subject=subject).code == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("--temperature", "1e400"), ("--timeout", "nan"), ("--max-time", "nan")]
+)
+def test_what_is_no_number_of_use_is_wrong_usage(sitting: Sitting, words: tuple[str, str]) -> None:
+    assert sitting.asks("fine 1").run(*words).code == 2
 
 
 def test_a_rubric_that_can_score_nothing_is_refused_before_anything_is_asked(

@@ -72,9 +72,11 @@ class Address:
             port = parts.port
         except ValueError:
             parts, port = urlsplit(""), None
-        if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc:
-            told = "an endpoint is http://HOST:PORT/v1 or https://…, without user and password"
-            raise UsageError(f"{shown(url.rpartition('@')[2])} is no address; {told}")
+        more = "@" in parts.netloc or parts.query or parts.fragment
+        if parts.scheme not in _PORTS or not parts.hostname or more:
+            told = "write http://HOST:PORT/v1 or https://…, without user, password, `?` and `#`"
+            named = url.rpartition("@")[2].partition("?")[0]  # a secret may stand in the rest
+            raise UsageError(f"{shown(named)} is no address that can be asked; {told}")
         port = _PORTS[parts.scheme] if port is None else port
         return cls(scheme=parts.scheme, host=parts.hostname, port=port, path=parts.path.rstrip("/"))
 
@@ -283,4 +285,7 @@ def _proxy_for(address: Address) -> Address | None:
     proxy = getproxies().get(address.scheme)
     if not proxy or proxy_bypass(address.host):
         return None
-    return Address.of(proxy if "://" in proxy else f"http://{proxy}")
+    try:
+        return Address.of(proxy if "://" in proxy else f"http://{proxy}")
+    except UsageError as error:
+        raise UsageError(f"the proxy of the environment: {error}") from error

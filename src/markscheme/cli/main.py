@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gc
 import importlib
@@ -105,6 +106,9 @@ def main() -> None:
     """  # noqa: D301 - click reads the \b
 
 
+_PLAIN = {"→": "->", "…": "...", "−": "-", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">="}
+
+
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
     gc.set_threshold(100_000, 50, 50)  # imports and rows; looking for cycles among them is waste
@@ -154,13 +158,22 @@ def _steady_streams() -> None:
 
     What goes to a file or a pipe is UTF-8 in every locale, so that it is the same everywhere.
     """
+    codecs.register_error("plainly", _plainly)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             encoding = stream.encoding if stream.isatty() else "utf-8"
-            stream.reconfigure(encoding=encoding, errors="replace")
+            stream.reconfigure(encoding=encoding, errors="plainly")
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Return signs of ours in ASCII; a letter that cannot be shown is a `?`, never another one."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(sign, "?") for sign in lacking), error.end
 
 
 def _abandon_stdout() -> None:

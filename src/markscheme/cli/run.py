@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import sys
 from contextlib import redirect_stdout
@@ -51,12 +52,24 @@ class _Amount(click.ParamType[Decimal]):
             amount = Decimal(value)
         except InvalidOperation:
             amount = Decimal(-1)
-        if not amount.is_finite() or amount < 0:
+        if not amount.is_finite() or not 0 <= amount <= _LARGEST:
             self.fail(f"{shown(str(value))} is no amount; write a number such as 0.5", param, ctx)
         return amount
 
 
+class _Seconds(click.FloatRange):
+    """A time; click lets through what is not a number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail("nan is no time; write a number of seconds such as 30", param, ctx)
+        return seconds
+
+
+_LARGEST = 2**63 - 1
 _AMOUNT = _Amount()
+_SECONDS = _Seconds(0, min_open=True)
 _SUBJECT = "Whom to ask, see below; two or more are asked in turns."
 _EXAMPLES = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
 _STRUCTURED = "Ask the subject to keep to the rubric's JSON Schema, where it can."
@@ -95,7 +108,7 @@ _RESUME = "Go on with what broke off: ask only what is missing."
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=_SECONDS,
     default=60,
     show_default=True,
     help="Seconds for one try.",
@@ -118,7 +131,7 @@ _RESUME = "Go on with what broke off: ask only what is missing."
 @click.option("--max-cost", type=_AMOUNT, metavar="AMOUNT", help="Stop when so much is spent.")
 @click.option(
     "--max-time",
-    type=click.FloatRange(0, min_open=True),
+    type=_SECONDS,
     metavar="SECONDS",
     help="Stop after so long.",
 )
@@ -162,6 +175,9 @@ def command(
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
         return Exit.INTERRUPTED
+    except SystemExit:  # SIGTERM
+        _say_how_to_resume("terminated", stored=not no_store)
+        raise
     if destination is not None:
         from markscheme.history.examining import answer_record
         from markscheme.tell.files import write_whole

@@ -94,7 +94,7 @@ def step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
 _OF_STEPS = {
     Kind.DROP_STEP: sentence("`{steps}` is left out"),
     Kind.DUPLICATE_STEP: sentence("`{steps}` runs twice"),
-    Kind.SWAP_STEPS: sentence("`{steps}` change places"),
+    Kind.SWAP_STEPS: sentence("`{one}` and `{two}` change places"),
 }
 
 
@@ -102,11 +102,12 @@ def _with_steps(
     rubric: Rubric, spec: AxisSpec, kind: Kind, label: str, steps: tuple[str, ...]
 ) -> Mutant:
     axis: Any = spec.axis
+    one, _, two = label.partition("/")
     return mutated(
         rubric,
         spec,
         kind,
-        (label, _OF_STEPS[kind].format(steps=label.replace("/", "` and `"))),
+        (label, _OF_STEPS[kind].format(steps=label, one=one, two=two)),
         replace(axis, normalise=steps),
         _proof(axis, steps),
     )
@@ -154,7 +155,7 @@ def _matching(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     axis = spec.axis
     if not isinstance(axis, ContainsAll):
         return
-    told = ("any", sentence("one of the entries is enough"))
+    told = ("any", sentence("one entry is enough"))
     yield mutated(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
     for match, words in (
         (Match.WORD, sentence("an entry must stand as a whole word")),
@@ -267,11 +268,16 @@ def _moved_weights(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterat
     for moved in (-step, step):
         weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
         if all(0 <= weight <= 1 for weight in weights.values()):
-            told = " and ".join(f"`{name}` {plain(w)}" for name, w in weights.items())
             yield Mutant(
                 kind=Kind.WEIGHT,
                 name=f"weight {spec.name}={plain(spec.weight + moved)}",
-                says=sentence("weights: {weights}", weights=told),
+                says=sentence(
+                    "the weights are {weight} of `{axis}` and {rest} of `{other}`",
+                    weight=plain(weights[spec.name]),
+                    axis=spec.name,
+                    rest=plain(weights[heaviest.name]),
+                    other=heaviest.name,
+                ),
                 rubric=_reweighed(rubric, weights),
             )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from markscheme.exact import plain
 from markscheme.prove.mutants import Kind, Mutant, one_step
+from markscheme.sentences import sentence
 from markscheme.vocabulary import Allowance
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _SHARES = frozenset({"score", "axis", "passed"})
 _HUNDREDTH = Decimal("0.01")
-_SHOWN_ONLY = "a target is shown beside the gate and decides nothing"
+_SHOWN_ONLY = sentence("a target is shown beside the gate and decides nothing")
 
 
 def threshold_mutants(rubric: Rubric) -> Iterator[Mutant]:
@@ -27,7 +28,11 @@ def threshold_mutants(rubric: Rubric) -> Iterator[Mutant]:
             yield Mutant(
                 kind=Kind.THRESHOLD,
                 name=f"threshold pass_mark={plain(moved)}",
-                says=f"the pass mark is {plain(moved)}, not {plain(rubric.pass_mark)}",
+                says=sentence(
+                    "the pass mark is {new}, not {old}",
+                    new=plain(moved),
+                    old=plain(rubric.pass_mark),
+                ),
                 rubric=replace(rubric, pass_mark=moved),
             )
     for gate in rubric.gates:
@@ -36,7 +41,9 @@ def threshold_mutants(rubric: Rubric) -> Iterator[Mutant]:
             yield Mutant(
                 kind=Kind.THRESHOLD,
                 name=f"threshold {gate.name}.{field}={value}",
-                says=f"gate {gate.name}: `{field}` is {value}",
+                says=sentence(
+                    "gate {gate}: `{field}` is {value}", gate=gate.name, field=field, value=value
+                ),
                 rubric=replace(rubric, gates=tuple(gates)),
                 equivalent=_SHOWN_ONLY if field == "target" else "",
             )
