@@ -79,7 +79,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop would be in the way of other tests
 def browser() -> Iterator[Browser]:
     """Start a real headless Chromium."""
     if CHROMIUM is None:

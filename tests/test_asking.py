@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import threading
 from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from chat_server import ChatServer, completion
 from commands import here
-from markscheme import load_exam, load_rubric, score
+from markscheme import load_exam, load_rubric, run, score
 from markscheme.ask.keys import Secrets
 from markscheme.ask.pace import Bucket, Limits, Pace
 from markscheme.ask.questions import in_order, key_of, speakers
@@ -24,6 +26,7 @@ from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects import KINDS, subject_of
 from markscheme.ask.subjects.base import Options, Price
 from markscheme.ask.templates import shots_in, template_of
+from markscheme.ask.threads import to_the_end
 from markscheme.ask.wire import Address, Wire, WireError
 from markscheme.errors import UsageError
 from markscheme.keep import Noted, Sitting, open_store
@@ -392,3 +395,43 @@ def test_a_live_run_goes_on_in_either_database(place: str) -> None:
         assert store.sittings.latest(sitting) == again.json["live"]["sitting"]
         assert len(store.sittings.noted(again.json["live"]["sitting"])) == 20
         assert len(store.runs()) == 2
+
+
+# --- in a notebook ---
+
+
+def test_a_notebook_whose_loop_runs_already_can_ask_too(tmp_path: Path) -> None:
+    async def a_cell() -> int:
+        return run("tutor-capstone", "capstone", "tutor", store=tmp_path / "store.db").summary.n
+
+    assert asyncio.run(a_cell()) == 60
+
+
+def test_what_goes_wrong_in_the_thread_of_a_notebook_is_told_there() -> None:
+    async def wrong() -> None:
+        raise UsageError("no such thing")
+
+    async def a_cell() -> None:
+        to_the_end(wrong())
+
+    with pytest.raises(UsageError, match="no such thing"):
+        asyncio.run(a_cell())
+
+
+def test_an_interrupt_in_a_notebook_lets_the_run_tidy_up() -> None:
+    tidied = threading.Event()
+
+    async def endless() -> None:
+        try:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            await asyncio.sleep(60)
+        finally:
+            tidied.set()
+
+    async def a_cell() -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # as a notebook has it
+        to_the_end(endless())
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(a_cell())
+    assert tidied.is_set()

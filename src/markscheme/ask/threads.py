@@ -1,4 +1,4 @@
-"""Calls that block, in threads that nobody waits for: Python cannot stop one that never returns."""
+"""Between loops and threads: calls that block, and a loop where another one runs already."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
 
 async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
@@ -41,3 +41,44 @@ async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
 
     threading.Thread(target=work, daemon=True).start()
     return await called
+
+
+def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine, also where a loop runs already, as in a notebook: then in a thread.
+
+    Who interrupts us there interrupts the coroutine, which may still tidy up.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(coroutine)
+        return
+    begun = threading.Event()
+    raised: list[BaseException] = []
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
+
+    async def watched() -> None:
+        task = asyncio.ensure_future(coroutine)
+        running.append((asyncio.get_running_loop(), task))
+        begun.set()
+        await task
+
+    def work() -> None:
+        try:
+            asyncio.run(watched())
+        except BaseException as error:  # noqa: BLE001 - handed to who waits
+            raised.append(error)
+
+    thread = threading.Thread(target=work, name="markscheme run")
+    try:
+        thread.start()
+        thread.join()
+    except KeyboardInterrupt:
+        begun.wait()
+        (loop, task) = running[0]
+        with contextlib.suppress(RuntimeError):  # it has just ended
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    if raised:
+        raise raised[0]

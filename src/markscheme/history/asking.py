@@ -15,6 +15,7 @@ from markscheme.ask.replies import Reply
 from markscheme.ask.runner import Asked, Runner
 from markscheme.ask.subjects.base import Subject
 from markscheme.ask.templates import Template
+from markscheme.ask.threads import to_the_end
 from markscheme.errors import StoreError, StoreInvalidError, UsageError
 from markscheme.keep import Noted, Sitting
 from markscheme.vocabulary import Exam, Rubric
@@ -104,7 +105,7 @@ class Examination:
         left = self._from_cache(left) if self._plan.cache else left
         try:
             if left:
-                asyncio.run(self._ask(left))
+                to_the_end(self._ask(left))
         finally:
             self._commit()
         if self._broken is not None:
