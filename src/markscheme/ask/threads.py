@@ -53,7 +53,7 @@ def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
     except RuntimeError:
         asyncio.run(coroutine)
         return
-    begun = threading.Event()
+    begun, ended = threading.Event(), threading.Event()
     raised: list[BaseException] = []
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
 
@@ -68,17 +68,18 @@ def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
             asyncio.run(watched())
         except BaseException as error:  # noqa: BLE001 - handed to who waits
             raised.append(error)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=work, name="markscheme run")
     try:
-        thread.start()
-        thread.join()
+        threading.Thread(target=work, name="markscheme run").start()
+        ended.wait()  # `join` is lost when it is interrupted
     except KeyboardInterrupt:
         begun.wait()
         (loop, task) = running[0]
         with contextlib.suppress(RuntimeError):  # it has just ended
             loop.call_soon_threadsafe(task.cancel)
-        thread.join()
+        ended.wait()
         raise
     if raised:
         raise raised[0]
