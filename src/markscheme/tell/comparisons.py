@@ -198,7 +198,7 @@ def statistics_lines(found: Statistics) -> Iterator[str]:
         yield say(
             "no worse than {margin} down: {outcome} (sign-flip p {p})",
             margin=show(found.margin, 2),
-            outcome=evidence.outcome.value,
+            outcome=told(evidence.outcome.value),
             p=chance(found.non_inferiority_p, 6),
         )
     if found.agreement is not None:
