@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from markscheme import AxisSpec, Exam, Item, Rubric, load_rubric
+from markscheme import AxisSpec, Cell, Exam, Item, Rubric, load_rubric
 from markscheme.engines.local import Local
 from markscheme.engines.scoring import Scoring
 from markscheme.mark.axes.contract import JsonSchema
@@ -148,6 +148,35 @@ def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
     batches = list(read_jsonl([FIRST + b"nope\n" + FIRST], known=known, fields=fields))
     assert alike_rows(batches) == 60
     assert [error.line for batch in batches for error in batch.errors] == [31]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("fine — “so”… 5 €", 30), ("да, 好", 30), ("e\u0301t\u00e9", 0), ("\u2126", 0)],
+    ids=["punctuation", "other scripts", "two code points for one", "a sign with a twin"],
+)
+def test_any_text_in_nfc_is_read_as_alike(text: str, read: int) -> None:
+    fields = Scoring(TUTOR, EXAM).scorer.fields
+    known = KnownItems([item.id for item in EXAM.items])
+    content = FIRST.replace(b"x y.", text.encode())
+    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == read
+    assert scored(content, alike=True) == scored(content, alike=False)
+
+
+def test_an_axis_made_from_another_is_not_told_by_the_keys_of_that_one() -> None:
+    class Shouting(MaxWords):
+        def judge(self, text: str, item: Item) -> Cell:
+            del item
+            return Cell.passed("loud") if text.isupper() else Cell.missed("quiet")
+
+    rubric = rubric_of(
+        ContainsAll(reads="correction"),
+        ContainsAll(reads="spanish_gloss", expects="gloss_contains"),
+        Shouting(reads="explanation", limit=9),
+    )
+    content = FIRST + FIRST.replace(b": 5", b": 7").replace(b"x y.", b"X Y.")
+    summary = scored(content, alike=True, rubric=rubric)[1]
+    assert summary["axes"]["a2"] == 0.5
 
 
 def test_lines_are_numbered_on_after_a_batch_that_ends_in_an_empty_line() -> None:

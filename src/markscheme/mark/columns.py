@@ -223,9 +223,8 @@ class Marker:
                 code = table.add(judged(axis, response, self.items[items[0]]), "usual")
             return pl.repeat(code, texts.height, dtype=pl.UInt32, eager=True)
         read = texts[str(axis.reads)]
-        return table.look_up(
-            axis.column_keys(read, items), partial(self._judge, table, read, items)
-        )
+        keys = _own(axis, "column_keys")(axis, read, items)
+        return table.look_up(keys, partial(self._judge, table, read, items))
 
     def _judge(self, table: CellTable, texts: pl.Series, items: pl.Series, at: int) -> Cell:
         response = Response(reading=Reading.TEXT, text=texts[at])

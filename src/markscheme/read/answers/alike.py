@@ -9,6 +9,7 @@ not match is left to the other ways of reading it.
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 _TRIED = 20
 _PATIENCE = 3
 _INSIDE = "output."
-# Every character that may stand in a JSON string as itself, below U+0300: there all text is NFC.
-_TEXT = r"[ !#-\[\]-~\x{80}-\x{2ff}]*"
+# Every character that may stand in a JSON string as itself.
+_TEXT = r'[^"\\\x00-\x1f]*'
+# Text without these is in NFC: what is below U+0300, dashes, quotation marks, the euro sign.
+_LOOKED_AT = r"[^\x00-\x{2ff}\x{2010}-\x{2027}\x{2030}-\x{205e}\x{20ac}]"
 _WHOLE = "(?:null|(0|[1-9][0-9]{0,14}))"
 _NUMBER = r"(?:null|((?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,17})?))"
 _PATTERNS = {
@@ -85,7 +88,7 @@ class AlikeLines:
     def _groups(self, lines: pl.Series) -> tuple[pl.DataFrame, _Pattern] | None:
         """Return what each line says by the pattern, or by a new one where that serves better.
 
-        A line that names no item of the exam is not alike.
+        A line that names no item of the exam is not alike, nor is one with text that is not in NFC.
         """
         for pattern in (self._pattern, _learnt(lines, self._fields)):
             if pattern is None:
@@ -93,6 +96,7 @@ class AlikeLines:
             groups = lines.str.extract_groups(pattern.text).struct.unnest()
             groups.columns = list(pattern.groups)
             known = groups["item"].cast(self._items, strict=False).is_not_null()
+            known &= _in_nfc(groups.select(_said(pattern)))
             groups = groups.with_columns(pl.when(known).then(pl.col("item")))
             if groups["item"].null_count() * 2 <= lines.len():
                 return groups, pattern
@@ -112,6 +116,22 @@ class AlikeLines:
             texts=pl.DataFrame(texts),
             between=pattern.between,
         )
+
+
+def _said(pattern: _Pattern) -> list[str]:
+    """Return the groups that hold what a program or a model said."""
+    return [name for name in pattern.groups if name == "subject" or name.startswith(_INSIDE)]
+
+
+def _in_nfc(texts: pl.DataFrame) -> pl.Series:
+    """Return which rows have texts in NFC only; few are looked at one by one."""
+    fit = pl.repeat(True, texts.height, eager=True)
+    for text in texts:
+        at = text.str.contains(_LOOKED_AT).arg_true()
+        said = zip(at, text.gather(at), strict=True)
+        odd = [place for place, one in said if not unicodedata.is_normalized("NFC", one)]
+        fit.scatter(odd, False)  # noqa: FBT003 - the value that is set
+    return fit
 
 
 def _learnt(lines: pl.Series, fields: frozenset[str]) -> _Pattern | None:
