@@ -130,7 +130,7 @@ def _in_nfc(texts: pl.DataFrame) -> pl.Series:
         at = text.str.contains(_LOOKED_AT).arg_true()
         said = zip(at, text.gather(at), strict=True)
         odd = [place for place, one in said if not unicodedata.is_normalized("NFC", one)]
-        fit.scatter(odd, False)  # noqa: FBT003 - the value that is set
+        fit.scatter(odd, False)
     return fit
 
 
