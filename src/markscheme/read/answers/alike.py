@@ -1,16 +1,18 @@
-"""Lines that one program wrote: alike but for what they say, so that one pattern reads them all.
+r"""Lines that one program wrote: alike but for what they say, so that one pattern reads them all.
 
 The pattern is learnt from a line: its keys in their order, and inside its output a JSON object of
 exactly the fields that axes read. A line that the pattern matches from end to end is that JSON and
 no other, with texts that hold no escape and are in NFC; so nothing is decided here, and what does
-not match is left to the other ways of reading it.
+not match is left to the other ways of reading it. Many programs write `\u00f3` for `ó`: such
+escapes are replaced first, and one that was none leaves a backslash behind, which does not match.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import orjson
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 _TRIED = 20
 _PATIENCE = 3
 _INSIDE = "output."
+_ESCAPE = re.compile(rb"\\u([0-9a-f]{4})")
+_ASCII = 0x7F
+_HALVES = range(0xD800, 0xE000)
 # Every character that may stand in a JSON string as itself.
 _TEXT = r'[^"\\\x00-\x1f]*'
 # Text without these is in NFC: what is below U+0300, dashes, quotation marks, the euro sign.
@@ -73,7 +78,8 @@ class AlikeLines:
             lines = pl.read_lines(text).to_series()
         except pl.exceptions.ComputeError:  # not UTF-8
             return None
-        found = self._groups(lines)
+        plain = _unescaped(lines, text)
+        found = self._groups(plain, unescaped=plain is not lines)
         if found is None:
             self._patience -= 1
             return None
@@ -83,12 +89,16 @@ class AlikeLines:
         others = zip(positions.to_list(), lines.gather(positions).to_list(), strict=True)
         rest = [(first + at, line.encode()) for at, line in others if line.strip()]
         count = lines.len() + text.endswith(b"\n")  # of which the last is empty
-        return self._rows(groups, self._pattern, first), rest, count
+        rows = self._rows(groups, self._pattern, first)
+        if plain is not lines:
+            rows = replace(rows, written=lines.filter(groups["item"].is_not_null()))
+        return rows, rest, count
 
-    def _groups(self, lines: pl.Series) -> tuple[pl.DataFrame, _Pattern] | None:
+    def _groups(self, lines: pl.Series, *, unescaped: bool) -> tuple[pl.DataFrame, _Pattern] | None:
         """Return what each line says by the pattern, or by a new one where that serves better.
 
-        A line that names no item of the exam is not alike, nor is one with text that is not in NFC.
+        A line that names no item of the exam is not alike, nor is one with text that is not in NFC,
+        nor one whose item or subject may have been no escape: there a backslash is one.
         """
         for pattern in (self._pattern, _learnt(lines, self._fields)):
             if pattern is None:
@@ -97,6 +107,8 @@ class AlikeLines:
             groups.columns = list(pattern.groups)
             known = groups["item"].cast(self._items, strict=False).is_not_null()
             known &= _in_nfc(groups.select(_said(pattern)))
+            for name in {"item", "subject"}.intersection(groups.columns) if unescaped else ():
+                known &= ~groups[name].str.contains(r"[^\x00-\x7f]").fill_null(value=False)
             groups = groups.with_columns(pl.when(known).then(pl.col("item")))
             if groups["item"].null_count() * 2 <= lines.len():
                 return groups, pattern
@@ -116,6 +128,17 @@ class AlikeLines:
             texts=pl.DataFrame(texts),
             between=pattern.between,
         )
+
+
+def _unescaped(lines: pl.Series, text: bytes) -> pl.Series:
+    """Return lines with characters instead of their escapes, in the line or in the JSON inside."""
+    codes = {int(code, 16) for code in set(_ESCAPE.findall(text))}
+    characters = [chr(code) for code in codes if code > _ASCII and code not in _HALVES]
+    if not characters:
+        return lines
+    escapes = [rf"\u{ord(character):04x}" for character in characters]
+    inside = [rf"\{escape}" for escape in escapes]
+    return lines.str.replace_many([*inside, *escapes], characters * 2, leftmost=True)
 
 
 def _said(pattern: _Pattern) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -59,17 +59,22 @@ class AlikeRows:
     """Answers in columns: what is known of each, and the texts inside its output.
 
     `table` has the columns of `table_schema`, `texts` one for each field of the outputs in their
-    order, and `between` is what every output says around those texts.
+    order, and `between` is what every output says around those texts. Where that does not tell how
+    an output was spelled, `written` has its lines.
     """
 
     table: pl.DataFrame
     texts: pl.DataFrame
     between: tuple[str, ...]
+    written: pl.Series | None = None
 
     def outputs(self) -> pl.Series:
         """Return the outputs, put together again."""
         import polars as pl
 
+        if self.written is not None:
+            outputs = (json.loads(line)["output"] for line in self.written)
+            return pl.Series("output", outputs, dtype=pl.String)
         first, *rest = map(pl.lit, self.between)
         parts = (
             part
@@ -84,8 +89,12 @@ class AlikeRows:
 
         gone = pl.Series(sorted(positions), dtype=pl.UInt32)
         keep = ~pl.int_range(self.table.height, dtype=pl.UInt32, eager=True).is_in(gone)
-        table, texts = self.table.filter(keep), self.texts.filter(keep)
-        return AlikeRows(table=table, texts=texts, between=self.between)
+        return replace(
+            self,
+            table=self.table.filter(keep),
+            texts=self.texts.filter(keep),
+            written=None if self.written is None else self.written.filter(keep),
+        )
 
 
 @dataclass(slots=True, kw_only=True)
