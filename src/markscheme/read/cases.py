@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from pydantic import Field, StrictStr
 
 from markscheme.errors import DocumentError, Problem, shown
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.exams import ITEM_KEYS, Check, check_keys, duplicate_ids, item_at
 from markscheme.read.models import ItemModel, Model, Name, Number, Share, Text
@@ -22,7 +23,7 @@ from markscheme.read.sources import locate
 from markscheme.read.transcripts.draft import Draft
 from markscheme.read.tree import Map, read_tree
 from markscheme.transcript import MAIN, CallStatus, Transcript
-from markscheme.vocabulary import Frozen, Item, Outcome
+from markscheme.vocabulary import Item, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from pydantic import Field
 
 from markscheme.errors import shown
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import guess
 from markscheme.read.models import Model, Name, Number, Text
 from markscheme.read.tree import Map
@@ -22,7 +23,6 @@ from markscheme.verdicts import (
     VerdictRule,
     VerdictRules,
 )
-from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -10,11 +10,12 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from markscheme.errors import shown
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, guess
 from markscheme.read.exams import tag_text
 from markscheme.read.models import Model, Name, Number, Scalar, Share
 from markscheme.read.tree import Map, Seq
-from markscheme.vocabulary import Allowance, Attempts, BaselineLimit, Frozen, Gate, Level
+from markscheme.vocabulary import Allowance, Attempts, BaselineLimit, Gate, Level
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, Path, guess, iterate
 from markscheme.read.families import family_problems
 from markscheme.read.fingerprints import rubric_fingerprint
@@ -19,7 +20,7 @@ from markscheme.read.models import COMPARISON, RATED, AxisModel, RubricModel, ax
 from markscheme.read.scales import check_scales, read_rated
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
-from markscheme.vocabulary import AxisSpec, Frozen, Rubric
+from markscheme.vocabulary import AxisSpec, Rubric
 
 if TYPE_CHECKING:
     import pathlib

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from markscheme.frozen import Frozen
 from markscheme.read.transcripts.values import clean, table
-from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
