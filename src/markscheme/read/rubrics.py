@@ -13,7 +13,6 @@ from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
 from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, Path, guess, iterate
-from markscheme.read.families import family_problems
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
 from markscheme.read.models import COMPARISON, RATED, AxisModel, RubricModel, axis_model, is_rated
@@ -119,6 +118,8 @@ def _tool_families(tree: Map, complaints: Complaints) -> Frozen | None:
     """Return what the rubric says of families of tools, for the axes that look at calls."""
     if "tool_families" not in tree:
         return None
+    from markscheme.read.families import family_problems
+
     problems = list(family_problems(tree["tool_families"]))
     for path, message in problems:
         complaints.add(("tool_families", *path), message)
