@@ -46,15 +46,20 @@ _NOTHING = Described()
 def described(name: str, given: Any) -> Described:
     """Return the files, the shell command and the short texts in a call's arguments."""
     if isinstance(given, dict) and given:
-        command = next(
-            filter(None, (_command(given[key]) for key in COMMANDS if key in given)), None
-        )
         kept = dict(islice(_texts(given), _TEXTS))
-        return Described(tuple(_files(given)), command, Frozen(kept) if kept else _EMPTY)
+        return Described(tuple(_files(given)), _shell(given), Frozen(kept) if kept else _EMPTY)
     if isinstance(given, str):
         paths = patched(given) if "patch" in name else ()
         return Described(paths, None, Frozen(input=_cut(given)))
     return given if isinstance(given, Described) else _NOTHING
+
+
+def _shell(given: dict[str, Any]) -> str | None:
+    for key in COMMANDS:
+        command = _command(given[key]) if key in given else None
+        if command is not None:
+            return command
+    return None
 
 
 def _files(given: dict[str, Any]) -> Iterator[str]:
