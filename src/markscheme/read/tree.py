@@ -21,7 +21,6 @@ from markscheme.read.composed import composed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from importlib.resources.abc import Traversable
     from pathlib import Path
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -77,12 +76,12 @@ class _Refusal(Exception):  # noqa: N818 - internal: becomes a Problem at the do
         self.problem = (line, field, message)
 
 
-def read_tree(path: Path | Traversable, shown: str) -> Map:
+def read_tree(path: Path, shown: str) -> Map:
     """Return the one mapping in the YAML file `path`, which messages call `shown`."""
     return parse_tree(read_bytes(path, shown), shown)
 
 
-def read_bytes(path: Path | Traversable, shown: str) -> bytes:
+def read_bytes(path: Path, shown: str) -> bytes:
     """Return what is in a file that is not too large for a document."""
     try:
         return _read_bytes(path, shown)
@@ -90,7 +89,7 @@ def read_bytes(path: Path | Traversable, shown: str) -> bytes:
         raise _refused(shown, 1, f"cannot be read: {error.strerror or error}") from None
 
 
-def _read_bytes(path: Path | Traversable, shown: str) -> bytes:
+def _read_bytes(path: Path, shown: str) -> bytes:
     if path.is_dir():
         raise _refused(shown, 1, "is a folder; a YAML file is needed")
     with path.open("rb") as file:
