@@ -82,10 +82,13 @@ class Cases:
     pass_mark: tuple[PassCase, ...] = ()
 
 
+Tool = Annotated[str, Limits(shortest=1)]
+
+
 class CallModel(Model):
     """One call of an agent."""
 
-    tool: Annotated[str, Limits(shortest=1)]
+    tool: Tool
     input: dict[str, Any] = Frozen()
     status: Literal["ok", "error", "denied", "none"] = "ok"
 
@@ -93,7 +96,7 @@ class CallModel(Model):
 class DoneModel(Model):
     """What an agent did: its calls, by name alone or with their input, and its sub-agents."""
 
-    calls: list[str | CallModel] = NOTHING
+    calls: list[Tool | CallModel] = NOTHING
     subagents: list[DoneModel] = NOTHING
     gap: Text = ""
 

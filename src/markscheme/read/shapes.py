@@ -159,7 +159,8 @@ def check_of(hint: Any) -> Check:
     if isinstance(hint, type) and issubclass(hint, Model):
         return _keyed(hint)
     if hint not in _PLAIN:
-        raise UsageError(f"`{hint}` is no type that a document can hold")
+        name = getattr(hint, "__name__", hint)
+        raise UsageError(f"a parameter of the type `{name}` cannot be stated in a rubric")
     return _PLAIN[hint]
 
 
