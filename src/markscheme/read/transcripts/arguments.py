@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markscheme.frozen import Frozen
 from markscheme.read.transcripts.values import clean, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 PATHS = table(
     "file_path filePath path absolute_path notebook_path file filename file_name target_file "
@@ -31,9 +29,8 @@ _PATCHED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What is kept of a call's arguments."""
+class Described(NamedTuple):
+    """What is kept of a call's arguments; logs have many calls, and a tuple is made fastest."""
 
     paths: tuple[str, ...] = ()
     command: str | None = None
