@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import AxisSpec, Item
 
 
+_word = json.JSONEncoder(ensure_ascii=False).encode
+_key = json.JSONEncoder().encode
+
+
 def rubric_fingerprint(
     name: str, version: int, axes: Iterable[AxisSpec], comparison: Iterable[Any] = ()
 ) -> str:
@@ -59,15 +63,11 @@ def _hashed(*parts: Any) -> str:
     return f"b2:{digest.hexdigest()}"
 
 
-_quoted = json.JSONEncoder(ensure_ascii=False).encode
-_quoted_key = json.JSONEncoder().encode
-
-
 def canonical(value: Any) -> str:
     """Return one text for one meaning: sorted keys, numbers by value (0.60 is 0.6), no spaces."""
     match value:
         case str() | None | bool():
-            return _quoted(value)
+            return _word(value)
         case int() | Decimal():
             return plain(Decimal(value))
         case Fraction():
@@ -78,4 +78,4 @@ def canonical(value: Any) -> str:
             return f"[{','.join(map(canonical, value))}]"
         case _:
             pairs = sorted((str(key), canonical(inner)) for key, inner in value.items())
-            return f"{{{','.join(f'{_quoted_key(key)}:{inner}' for key, inner in pairs)}}}"
+            return f"{{{','.join(f'{_key(key)}:{inner}' for key, inner in pairs)}}}"
