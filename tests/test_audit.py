@@ -262,6 +262,21 @@ def test_every_mistake_of_a_file_of_cases_is_told_with_its_line(tmp_path: Path) 
     assert len(told) == len(expected)
 
 
+def test_a_call_without_a_name_is_refused_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "cases.yaml"
+    path.write_text(
+        "cases: mine\n"
+        "items:\n"
+        "- {id: a, prompt: p, expected_contains: [x], gloss_contains: [y], answer: x,\n"
+        "   cells: {correctness: 1},\n"
+        "   transcript: {calls: [Read, '']}}\n"
+    )
+    with pytest.raises(DocumentError) as caught:
+        load_cases(path, rubric=TUTOR)
+    told = f"{path}:5: items.0.transcript.calls.1: is empty; a text is needed"
+    assert str(caught.value) == told
+
+
 def test_ids_are_unique_over_all_files_of_cases(tmp_path: Path) -> None:
     source = BUILT_IN / "cases" / "tutor-capstone.yaml"
     path = tmp_path / "copy.yaml"

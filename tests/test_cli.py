@@ -335,7 +335,7 @@ def test_verify_refuses_what_is_no_breakdown(tmp_path: Path, content: str) -> No
 
 # --- starting ----------------------------------------------------------------------------------
 
-HEAVY = ("polars", "pydantic", "ruamel", "jsonschema_rs", "rich", "orjson", "numpy")
+HEAVY = ("polars", "ruamel", "jsonschema_rs", "rich", "orjson", "numpy")
 
 
 @pytest.mark.parametrize(
@@ -363,23 +363,53 @@ atexit.register(lambda: print(sorted(loaded() & set({HEAVY!r}))))
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
 
 
+def loaded_by(words: list[str], unneeded: list[str], cwd: Path) -> str:
+    """Run a command in a new process; return which of these modules it loaded."""
+    probe = (
+        "import atexit, sys\n"
+        f"found = lambda: sorted(set(sys.modules) & set({unneeded!r}))\n"
+        "atexit.register(lambda: print(found(), file=sys.stderr))\n"
+        f"sys.argv = {['m', *words]!r}; from markscheme.cli.main import run; run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in {0, 1, 4}, done.stderr
+    return done.stderr.splitlines()[-1]
+
+
 def test_scoring_and_judging_a_few_answers_load_no_more_than_they_need(project: Path) -> None:
     unneeded = ["alembic", "numpy", "psycopg", "pyarrow", "ray", "scipy", "sqlalchemy", "zstandard"]
+    unneeded += ["jinja2", "pydantic", "pydantic_core", "vl_convert"]
     answers(project, {"item": "e-39-01", "output": "Ate."})
     score = ["score", "-r", "tutor-capstone", "-e", "exam.yaml", "-a", "answers.jsonl"]
     for words in (score, ["gate", "latest"], ["runs"]):
-        probe = (
-            "import atexit, sys\n"
-            "loaded = lambda: {name.partition('.')[0] for name in sys.modules}\n"
-            f"found = lambda: sorted(loaded() & set({unneeded!r}))\n"
-            "atexit.register(lambda: print(found(), file=sys.stderr))\n"
-            f"sys.argv = {['m', *words]!r}; from markscheme.cli.main import run; run()"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", probe], cwd=project, capture_output=True, text=True, check=False
-        )
-        assert done.stderr.splitlines()[-1] == "[]", done.stderr
-        assert done.returncode in {0, 1, 4}, done.stderr
+        assert loaded_by(words, unneeded, project) == "[]"
+
+
+def test_scoring_loads_the_kinds_of_axes_that_the_rubric_names_and_no_words_of_logs(
+    project: Path,
+) -> None:
+    kinds = ["budget", "numeric", "pattern", "structure", "trace"]
+    unneeded = [f"markscheme.mark.axes.{kind}" for kind in kinds]
+    unneeded += [
+        "markscheme.mark.outlines",
+        "markscheme.read.families",
+        "markscheme.read.decisions",
+    ]
+    unneeded += ["markscheme.transcript", "markscheme.verdicts", "markscheme.weigh.gates"]
+    answers(project, {"item": "e-39-01", "output": "Ate."})
+    score = ["score", "-r", "tutor-capstone", "-e", "exam.yaml", "-a", "answers.jsonl"]
+    assert loaded_by([*score, "--no-store"], unneeded, project) == "[]"
+
+
+def test_reading_a_log_loads_no_rubrics_and_no_readers_of_databases(tmp_path: Path) -> None:
+    unneeded = ["polars", "pydantic", "ruamel", "rich", "sqlite3", "tempfile", "zipfile"]
+    unneeded += ["markscheme.vocabulary", "markscheme.verdicts"]
+    log = tmp_path / "log.jsonl"
+    message = {"role": "user", "content": "Go."}
+    log.write_text(json.dumps({"type": "user", "sessionId": "s", "message": message}) + "\n")
+    assert loaded_by(["transcript", str(log), "--format", "json"], unneeded, tmp_path) == "[]"
 
 
 def test_every_command_has_help_with_an_example() -> None:

@@ -16,7 +16,7 @@ import pytest
 from commands import here
 from markscheme import load_rubric
 from markscheme.cli.main import COMMANDS, main
-from markscheme.mark.axes import AXES
+from markscheme.mark.axes import AXES, EXPECTATIONS
 from markscheme.mark.normalise import STEPS
 from markscheme.read.gates import MODELS
 from markscheme.read.transcripts import format_names
@@ -56,6 +56,12 @@ def test_every_axis_has_a_section_that_names_its_parameters() -> None:
         fields = set(axis.__dataclass_fields__) - {"kind", "version", "accepts", "reads", "traces"}  # type: ignore[attr-defined]
         for name in fields:
             assert f"`{name}`" in sections[kind], f"{kind} does not say what `{name}` is"
+
+
+def test_every_axis_is_listed_under_its_kind_with_the_key_that_it_reads() -> None:
+    assert {kind: axis.kind for kind, axis in AXES.items()} == {kind: kind for kind in AXES}
+    fields = [axis.__dataclass_fields__ for axis in AXES.values()]  # type: ignore[attr-defined]
+    assert [of["expects"].default for of in fields if "expects" in of] == list(EXPECTATIONS)
 
 
 def test_every_normalisation_step_has_a_section() -> None:

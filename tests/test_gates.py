@@ -29,8 +29,9 @@ from markscheme import (
     score,
 )
 from markscheme.ask.tutor import FLAWED, Tutor
+from markscheme.frozen import Frozen
 from markscheme.mark.axes.size import MaxWords
-from markscheme.vocabulary import Attempts, AxisSpec, Frozen
+from markscheme.vocabulary import Attempts, AxisSpec
 from markscheme.weigh.gates import judge
 from markscheme.weigh.measures import Total
 from markscheme.weigh.records import report_record

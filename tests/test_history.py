@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from markscheme import Exam, Gate, Item, Level, Marks, Measures, Rubric, Run
+from markscheme.frozen import Frozen
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll
-from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit, Frozen
+from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit
 from markscheme.weigh.distribution import Distribution, describe
 from markscheme.weigh.gates import judge
 from markscheme.weigh.recalibration import Past, recalibrate, why_not_reusable

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from markscheme import Item, Response, load_rubric
 from markscheme.errors import DocumentError
+from markscheme.frozen import Frozen
 from markscheme.mark.axes.budget import TokenBudget, Tokenizer
 from markscheme.mark.axes.structure import Citations, Sections
 from markscheme.mark.outlines import Outline
 from markscheme.mark.scoring import judged
-from markscheme.vocabulary import Axis, Cell, Frozen, Reading, Status
+from markscheme.vocabulary import Axis, Cell, Reading, Status
 
 if TYPE_CHECKING:
     from pathlib import Path

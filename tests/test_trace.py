@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import Cell, Item, Response, load_exam, load_rubric, read_transcript
 from markscheme.errors import DocumentError
+from markscheme.frozen import Frozen
 from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCalls
 from markscheme.mark.scoring import judged
 from markscheme.read.families import DEFAULTS, fits
 from markscheme.read.transcripts import read_transcripts
 from markscheme.read.transcripts.draft import Draft
 from markscheme.transcript import CallStatus, Transcript
-from markscheme.vocabulary import Axis, Frozen, Reading, Status
+from markscheme.vocabulary import Axis, Reading, Status
 
 ORDER = CallOrder(first="memory", then="search")
 LIMIT = CallLimit(family="dispatch", by="mode", limits=Frozen(quick=0, medium=1, thorough=2))

@@ -149,10 +149,6 @@ class Transcript:
                 yield from inner.agents()
 
 
-METRICS = ("latency_s", "tool_calls", "dispatches", "tokens")
-"""OP-01 to OP-04, in this order. OP-05 is a note of the rater."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """The operational metrics of one session; what the log does not say is `None`.

@@ -5,10 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-import shutil
 import sys
-import tempfile
-import traceback
 from contextlib import contextmanager
 from dataclasses import asdict
 from enum import IntEnum
@@ -93,6 +90,9 @@ def say_stored(kept: Sequence[str]) -> None:
 @contextmanager
 def whole_document() -> Iterator[BinaryIO]:
     """Give a stream that reaches stdout only when all of it was written, never half a document."""
+    import shutil
+    import tempfile
+
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
         yield spool  # type: ignore[misc]
         spool.seek(0)
@@ -109,5 +109,7 @@ def report_bug(error: BaseException) -> Exit:
         err=True,
     )
     if os.environ.get("MARKSCHEME_DEBUG"):
+        import traceback
+
         traceback.print_exception(error, file=sys.stderr)
     return Exit.BUG

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from importlib.resources import files
 from pathlib import Path
 
 import click
@@ -46,17 +45,18 @@ def command(directory: str, format_: str) -> Exit:
 
 
 def _write(folder: Path) -> list[str]:
+    from markscheme.read.sources import BUILT_IN
+
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{folder}` is a file; name a new or empty folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(f"`{folder}` is not empty; name a new or empty folder")
-        data = files("markscheme.builtin")
         for name in _PROJECT:
-            (folder / name).write_bytes((data / "project" / name).read_bytes())
+            (folder / name).write_bytes((BUILT_IN / "project" / name).read_bytes())
         for name in _SCHEMAS:
-            (folder / name).write_bytes((data / "schemas" / name).read_bytes())
+            (folder / name).write_bytes((BUILT_IN / "schemas" / name).read_bytes())
     except OSError as error:
         raise UsageError(f"`{folder}` cannot be written: {error.strerror or error}") from None
     return [*_PROJECT, *_SCHEMAS]

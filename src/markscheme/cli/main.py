@@ -120,6 +120,7 @@ def run() -> NoReturn:
     except OSError:
         code = code or Exit.USAGE
         _abandon_stdout()
+    gc.freeze()  # leaving would look for cycles among all that was loaded, and more than once
     sys.exit(int(code))
 
 

@@ -6,7 +6,7 @@ import gc
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, whole_document
+from markscheme.cli.exits import Exit, command_body
 from markscheme.cli.options import format_option
 
 _EPILOG = """\b
@@ -35,8 +35,7 @@ def command(source: str, log_format: str | None, session: str | None, format_: s
     if format_ == "json":
         from markscheme.tell.transcripts import transcripts_json
 
-        with whole_document() as stream:
-            stream.write(transcripts_json(found))
+        click.echo(transcripts_json(found), nl=False)
         return Exit.OK
     from markscheme.tell.timeline import print_timeline
 

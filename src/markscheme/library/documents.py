@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections import ChainMap
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import UsageError
-from markscheme.mark.axes import AXES
+from markscheme.mark.axes import AXES, EXPECTATIONS
 from markscheme.mark.normalise import STEPS
 from markscheme.mark.scoring import expectation_of, item_problems
 from markscheme.read.exams import read_exam
@@ -16,7 +16,7 @@ from markscheme.read.sources import built_in
 from markscheme.vocabulary import Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from markscheme.read.cases import Cases
@@ -34,16 +34,19 @@ def load_rubric(source: str | Path, *, axes: Iterable[type[Axis]] = ()) -> Rubri
     >>> load_rubric("tutor-capstone").axes[0].name
     'correctness'
     """
-    kinds = {**AXES, **{axis.kind: axis for axis in axes}}
-    return read_rubric(source, kinds=kinds, steps=STEPS)
+    return read_rubric(source, kinds=_kinds(axes), steps=STEPS)
 
 
 def rubric_of_text(text: str, shown: str, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
     """Return the rubric in a text, which messages call `shown`."""
     from markscheme.read.rubrics import parse_rubric
 
-    kinds = {**AXES, **{axis.kind: axis for axis in axes}}
-    return parse_rubric(text.encode(), shown, kinds=kinds, steps=STEPS)
+    return parse_rubric(text.encode(), shown, kinds=_kinds(axes), steps=STEPS)
+
+
+def _kinds(own: Iterable[type[Axis]]) -> Mapping[str, type[Axis]]:
+    """Return the kinds that a rubric may name; a built-in one is loaded when it is named."""
+    return ChainMap({axis.kind: axis for axis in own}, AXES)  # type: ignore[arg-type]
 
 
 def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -> Exam:
@@ -72,9 +75,7 @@ def _expectations(rubric: Rubric | None = None) -> list[str]:
 
 def usual_expectations() -> Iterator[str]:
     """Yield the keys of an item that the built-in axis kinds read unless told otherwise."""
-    for axis in AXES.values():
-        fields = dataclasses.fields(axis)  # type: ignore[arg-type]
-        yield from (str(field.default) for field in fields if field.name == "expects")
+    yield from EXPECTATIONS
     yield from BUILT_IN_EXPECTATIONS
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 
+from markscheme.frozen import Frozen
 from markscheme.mark.fences import fenced_blocks, spans
 from markscheme.read.composed import composed
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Fields, Frozen, Reading, Response
+from markscheme.vocabulary import Fields, Reading, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

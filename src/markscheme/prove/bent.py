@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from markscheme.frozen import Frozen
 from markscheme.mark.scoring import expectation_of
-from markscheme.vocabulary import Axis, Cell, Frozen, Item, Response
+from markscheme.vocabulary import Axis, Cell, Item, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

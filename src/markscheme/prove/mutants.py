@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from markscheme.exact import plain
+from markscheme.frozen import Frozen
 from markscheme.mark.axes import AXES
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.text import ContainsAll, Match, OneOf
@@ -18,7 +19,7 @@ from markscheme.mark.scoring import expectation_of
 from markscheme.prove.bent import AnyEntry, Waived
 from markscheme.prove.steps import proof_of_equality
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Axis, Frozen, Item, Rubric
+from markscheme.vocabulary import Axis, Item, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

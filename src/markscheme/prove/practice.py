@@ -12,12 +12,12 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import Frozen, Item
+from markscheme.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from markscheme.vocabulary import Exam
+    from markscheme.vocabulary import Exam, Item
 
 _HALVES = 5  # so few that the whole rubric still meets its gate
 _READ_IN = {"expected_contains": "correction", "gloss_contains": "spanish_gloss"}

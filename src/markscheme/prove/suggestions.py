@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from markscheme.frozen import Frozen
 from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.text import ComparingAxis, Equals
 from markscheme.mark.responses import read_response
@@ -18,12 +19,11 @@ from markscheme.prove.known import right_texts
 from markscheme.prove.mutants import Kind, Mutant
 from markscheme.prove.thresholds import around
 from markscheme.read.cases import Cases, GateCase, GoldenCase, PassCase
-from markscheme.vocabulary import Frozen, Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.vocabulary import Axis, Exam, Gate, Rubric
+    from markscheme.vocabulary import Axis, Exam, Gate, Item, Rubric
 
 _ENTRIES: tuple[tuple[str, ...], ...] = (
     ("alpha",),

@@ -12,17 +12,17 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import Field, StrictStr
-
 from markscheme.errors import DocumentError, Problem, shown
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.exams import ITEM_KEYS, Check, check_keys, duplicate_ids, item_at
-from markscheme.read.models import ItemModel, Model, Name, Number, Share, Text
+from markscheme.read.models import NOTHING, ItemModel, Name, Number, Share, Text
+from markscheme.read.shapes import Limits, Model
 from markscheme.read.sources import locate
 from markscheme.read.transcripts.draft import Draft
 from markscheme.read.tree import Map, read_tree
 from markscheme.transcript import MAIN, CallStatus, Transcript
-from markscheme.vocabulary import Frozen, Item, Outcome
+from markscheme.vocabulary import Item, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -82,19 +82,22 @@ class Cases:
     pass_mark: tuple[PassCase, ...] = ()
 
 
+Tool = Annotated[str, Limits(shortest=1)]
+
+
 class CallModel(Model):
     """One call of an agent."""
 
-    tool: Annotated[StrictStr, Field(min_length=1)]
-    input: dict[str, Any] = Field(default_factory=dict)
+    tool: Tool
+    input: dict[str, Any] = Frozen()
     status: Literal["ok", "error", "denied", "none"] = "ok"
 
 
 class DoneModel(Model):
     """What an agent did: its calls, by name alone or with their input, and its sub-agents."""
 
-    calls: list[StrictStr | CallModel] = Field(default_factory=list)
-    subagents: list[DoneModel] = Field(default_factory=list)
+    calls: list[Tool | CallModel] = NOTHING
+    subagents: list[DoneModel] = NOTHING
     gap: Text = ""
 
 
@@ -102,9 +105,9 @@ class CaseModel(ItemModel):
     """An item with its answer, so many times in a row; other keys are what axes expect of it."""
 
     answer: Any
-    times: Annotated[int, Field(ge=1, le=_MOST_TIMES)] = 1
+    times: Annotated[int, Limits(at_least=1, at_most=_MOST_TIMES)] = 1
     transcript: DoneModel | None = None
-    cells: Annotated[dict[Name, Share | None], Field(min_length=1)]
+    cells: Annotated[dict[Name, Share | None], Limits(shortest=1)]
     score: Share | None = None
     because: Text = ""
 
@@ -113,7 +116,7 @@ class GateCaseModel(Model):
     """What a gate must say of a value."""
 
     gate: Name
-    seen: Annotated[Number, Field(ge=0)]
+    seen: Annotated[Number, Limits(at_least=0)]
     outcome: Literal["pass", "warn", "fail", "undecided"]
     baseline: Share | None = None
     suspicious: bool | None = None

@@ -1,22 +1,19 @@
-"""pydantic's findings in the words of our users: what is wrong, and what is allowed."""
+"""Findings in the words of our users: what is wrong, and what is allowed."""
 
 from __future__ import annotations
 
 import difflib
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, get_args
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from markscheme.errors import Problem, shown
+from markscheme.read.shapes import Model, Refused
 from markscheme.read.tree import Map, Seq, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from pydantic import BaseModel
-
-Path = tuple[str | int, ...]
+    from markscheme.read.shapes import Finding, Path
 
 
 class Complaints:
@@ -36,26 +33,26 @@ class Complaints:
             line = line_of(self.tree, path)
             self.problems.append(Problem(file=self.file, line=line, field=field, message=message))
 
-    def check(self, model: type[BaseModel], node: Any, path: Path = ()) -> BaseModel | None:
-        """Validate a part of the tree; complain about all of it at once."""
+    def check(self, model: type[Model], node: Any, path: Path = ()) -> Model | None:
+        """Check a part of the tree; complain about all of it at once."""
         try:
-            return model.model_validate(node)
-        except ValidationError as error:
-            for found, kinds in _by_field(error, node).items():
-                self.add(path + found, _message(kinds, found, model))
+            return model.checked(node)
+        except Refused as error:
+            for place, findings in _by_field(error.findings, node).items():
+                self.add(path + place, _message(findings, place, model))
         return None
 
 
-def _by_field(error: ValidationError, node: Any) -> dict[Path, list[Any]]:
-    grouped: dict[Path, list[Any]] = {}
-    for detail in error.errors(include_url=False):
-        missing = detail["type"] in {"missing", "extra_forbidden"}
-        grouped.setdefault(_real(node, detail["loc"], missing=missing), []).append(detail)
+def _by_field(findings: list[Finding], node: Any) -> dict[Path, list[Finding]]:
+    grouped: dict[Path, list[Finding]] = {}
+    for finding in findings:
+        missing = finding.kind in {"missing", "extra"}
+        grouped.setdefault(_real(node, finding.place, missing=missing), []).append(finding)
     return grouped
 
 
 def _real(node: Any, loc: Path, *, missing: bool) -> Path:
-    """Drop what pydantic adds to a location (the branches of a union, `[key]`)."""
+    """Drop what is no place in the document (the arms of a union, `[key]`)."""
     real: list[str | int] = []
     for part in loc:
         inside = (isinstance(node, Map) and part in node) or (
@@ -68,37 +65,39 @@ def _real(node: Any, loc: Path, *, missing: bool) -> Path:
     return tuple(real)
 
 
-def _message(details: list[Any], path: Path, model: type[BaseModel]) -> str:
-    detail = details[0]
-    value, context = detail["input"], detail.get("ctx", {})
-    match detail["type"]:
-        case "missing":
-            return "is missing; it is required"
-        case "extra_forbidden":
+def _message(findings: list[Finding], path: Path, model: type[Model]) -> str:
+    kind, _, value, limit = findings[0]
+    if kind in _TOLD:
+        return _TOLD[kind]
+    match kind:
+        case "extra":
             return unknown_key(str(path[-1]), _keys_beside(model, path))
-        case "literal_error":
-            return f"{shown(value)} is not allowed; allowed: {context['expected']}".replace(
-                "'", "`"
-            )
-        case "greater_than":
-            return f"{shown(value).split()[-1]} is not above {context['gt']}"
-        case "greater_than_equal" | "less_than_equal" as kind:
-            side = "below" if kind.startswith("greater") else "above"
-            limit = context.get("ge", context.get("le"))
-            return f"{shown(value).split()[-1]} is {side} {limit}; {_range(context)}"
-        case "too_short":
-            return "is empty; at least one entry is needed"
-        case "string_too_short":
-            return "is empty; a text is needed"
-        case "string_pattern_mismatch":
+        case "literal":
+            return f"{shown(value)} is not allowed; allowed: {limit}".replace("'", "`")
+        case "not_above":
+            return f"{_digits(value)} is not above {limit}"
+        case "below":
+            return f"{_digits(value)} is below {limit}; allowed: {limit} or more"
+        case "above":
+            return f"{_digits(value)} is above {limit}; at most {limit}"
+        case "pattern":
             return f"{shown(value)} is no name; {_NAME_RULE}"
-        case "string_too_long" | "too_long":
-            return f"is too long; at most {context['max_length']} characters"
+        case "too_long":
+            return f"is too long; at most {limit} characters"
         case _:
-            return f"must be {_wanted(details)}, not {shown(value)}{_hint(details, value)}"
+            return f"must be {_wanted(findings)}, not {shown(value)}{_hint(findings, value)}"
+
+
+def _digits(number: Any) -> str:
+    return shown(number).split()[-1]
 
 
 _NAME_RULE = "ASCII letters, digits, `.`, `-` and `_`, the first a letter or digit"
+_TOLD = {
+    "missing": "is missing; it is required",
+    "too_short": "is empty; at least one entry is needed",
+    "text_too_short": "is empty; a text is needed",
+}
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -111,37 +110,34 @@ _WANTED = {
 }
 
 
-def _wanted(details: list[Any]) -> str:
-    kinds = dict.fromkeys(detail["type"] for detail in details)
+def _wanted(findings: list[Finding]) -> str:
+    kinds = dict.fromkeys(finding.kind for finding in findings)
     return " or ".join(_WANTED.get(kind, "something else") for kind in kinds)
 
 
-def _hint(details: list[Any], value: Any) -> str:
+def _hint(findings: list[Finding], value: Any) -> str:
     """Say what to do about a number in quotation marks, or about a text without them."""
-    kinds = {detail["type"] for detail in details}
+    kinds = {finding.kind for finding in findings}
     if isinstance(value, str) and kinds & {"number_type", "int_type"}:
         return " in quotation marks" if value.strip("+-")[:1].isdigit() else ""
     bare = isinstance(value, int | float | Decimal)
     return "; put it in quotation marks" if bare and "string_type" in kinds else ""
 
 
-def _range(context: dict[str, Any]) -> str:
-    return f"allowed: {context['ge']} or more" if "ge" in context else f"at most {context['le']}"
-
-
-def _keys_beside(model: type[BaseModel], path: Path) -> Collection[str]:
+def _keys_beside(model: type[Model], path: Path) -> Collection[str]:
     """Return the keys that the model allows where the unknown key stands."""
     for part in path[:-1]:
         if isinstance(part, str):
             inner = _inner_model(model, part)
             if inner is not None:
                 model = inner
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return [key.alias for key in model.own_keys().values()]
 
 
-def _inner_model(model: type[BaseModel], field: str) -> type[BaseModel] | None:
-    arguments = get_args(model.model_fields[field].annotation)
-    return next((a for a in arguments if hasattr(a, "model_fields")), None)
+def _inner_model(model: type[Model], name: str) -> type[Model] | None:
+    hint = model.own_keys()[name].hint
+    held = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return next((a for a in get_args(held) if isinstance(a, type) and issubclass(a, Model)), None)
 
 
 def unknown_key(key: str, allowed: Collection[str]) -> str:

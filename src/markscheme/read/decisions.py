@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from pydantic import Field
-
 from markscheme.errors import shown
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import guess
-from markscheme.read.models import Model, Name, Number, Text
+from markscheme.read.models import Name, Number, Text
+from markscheme.read.shapes import Limits, Model, renamed
 from markscheme.read.tree import Map
 from markscheme.verdicts import (
     Bounds,
@@ -22,23 +22,23 @@ from markscheme.verdicts import (
     VerdictRule,
     VerdictRules,
 )
-from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from decimal import Decimal
 
-    from markscheme.read.complaints import Complaints, Path
+    from markscheme.read.complaints import Complaints
+    from markscheme.read.shapes import Path
 
 _Part = TypeVar("_Part", bound=Model)
 _MOST_RULES = 200
 _MOST_AVERAGES = 300
 
-Verdicts = Annotated[list[Name], Field(min_length=2, max_length=20)]
+Verdicts = Annotated[list[Name], Limits(shortest=2, longest=20)]
 Match = Literal["first", "any"]
 Outcome = Literal["go", "go-with-monitoring", "conditional", "no-go"]
-Count = Annotated[int, Field(ge=0, le=10_000)]
-Score = Annotated[int, Field(ge=-1000, le=1000)]
+Count = Annotated[int, Limits(at_least=0, at_most=10_000)]
+Score = Annotated[int, Limits(at_least=-1000, at_most=1000)]
 
 
 class VerdictsModel(Model):
@@ -77,7 +77,7 @@ class ScoresModel(Model):
 
     lowest: Score
     highest: Score
-    axes: Annotated[int, Field(ge=1, le=100)]
+    axes: Annotated[int, Limits(at_least=1, at_most=100)]
 
 
 class VerdictRulesModel(Model):
@@ -85,14 +85,14 @@ class VerdictRulesModel(Model):
 
     match: Match = "any"
     scores: ScoresModel
-    rules: Annotated[list[VerdictRuleModel], Field(min_length=1, max_length=_MOST_RULES)]
+    rules: Annotated[list[VerdictRuleModel], Limits(shortest=1, longest=_MOST_RULES)]
 
 
 class CountModel(Model):
     """How many queries, of these modes or of all, have one of these verdicts."""
 
-    count: Annotated[list[Name], Field(min_length=1)]
-    in_: Annotated[list[Name], Field(min_length=1)] | None = Field(None, alias="in")
+    count: Annotated[list[Name], Limits(shortest=1)]
+    in_: Annotated[list[Name], Limits(shortest=1)] | None = renamed("in", None)
     at_least: Count | None = None
     at_most: Count | None = None
     exactly: Count | None = None
@@ -102,7 +102,7 @@ class DecisionRowModel(Model):
     """A decision and when it is taken; without `when`, always."""
 
     name: Name
-    when: Annotated[list[CountModel], Field(min_length=1, max_length=50)] | None = None
+    when: Annotated[list[CountModel], Limits(shortest=1, longest=50)] | None = None
     outcome: Outcome
     next: Text = ""
 
@@ -111,12 +111,12 @@ class DecisionTableModel(Model):
     """The decision over all queries."""
 
     match: Match = "any"
-    outcomes: Annotated[list[Outcome], Field(min_length=1)] | None = None
+    outcomes: Annotated[list[Outcome], Limits(shortest=1)] | None = None
     missing: Literal["none"] | Outcome = "none"
     queries: Annotated[
-        dict[Name, Annotated[int, Field(ge=1, le=1000)]], Field(min_length=1, max_length=20)
+        dict[Name, Annotated[int, Limits(at_least=1, at_most=1000)]], Limits(shortest=1, longest=20)
     ]
-    rows: Annotated[list[DecisionRowModel], Field(min_length=1, max_length=_MOST_RULES)]
+    rows: Annotated[list[DecisionRowModel], Limits(shortest=1, longest=_MOST_RULES)]
 
 
 def read_decisions(
@@ -189,7 +189,7 @@ def _rule_problems(rule: VerdictRuleModel, verdicts: Sequence[str]) -> Iterator[
     yield from _unknown(("verdict",), rule.verdict, "verdict", verdicts)
     if rule.when is None:
         return
-    stated = [name for name in type(rule.when).model_fields if getattr(rule.when, name) is not None]
+    stated = [name for name in rule.when.own_keys() if getattr(rule.when, name) is not None]
     if not stated:
         yield ("when",), "is empty; name a quantity, or leave `when` out for a rule that always is"
     for name in stated:

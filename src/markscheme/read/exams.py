@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import DocumentError, Problem
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, iterate, unknown_key
 from markscheme.read.fingerprints import canonical, exam_fingerprint
 from markscheme.read.models import ExamModel
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_tree
-from markscheme.vocabulary import Exam, Frozen, Item, Place
+from markscheme.vocabulary import Exam, Item, Place
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import shown
-from markscheme.vocabulary import Frozen
+from markscheme.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

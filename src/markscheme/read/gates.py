@@ -6,15 +6,14 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
-
 from markscheme.errors import shown
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, guess
 from markscheme.read.exams import tag_text
-from markscheme.read.models import Model, Name, Number, Scalar, Share
+from markscheme.read.models import Name, Number, Scalar, Share
+from markscheme.read.shapes import Limits, Made, Model
 from markscheme.read.tree import Map, Seq
-from markscheme.vocabulary import Allowance, Attempts, BaselineLimit, Frozen, Gate, Level
+from markscheme.vocabulary import Allowance, Attempts, BaselineLimit, Gate, Level
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -30,22 +29,20 @@ _ALLOWANCE = {
 }
 
 
-def _allowance(value: Any) -> Allowance:
+def _allowance(value: Any) -> Allowance | None:
     if isinstance(value, str) and _PERCENT.fullmatch(value):
         found = Allowance(amount=Decimal(f"{value[:-1]}e-2"), relative=True)
     elif isinstance(value, int | Decimal) and not isinstance(value, bool):
         found = Allowance(amount=Decimal(value), relative=False)
     else:
-        raise PydanticCustomError("allowance_type", "must be an allowance")
-    if not 0 <= found.amount <= 1:
-        raise PydanticCustomError("allowance_type", "must be an allowance")
-    return found
+        return None
+    return found if 0 <= found.amount <= 1 else None
 
 
-Amount = Annotated[Any, BeforeValidator(_allowance), WithJsonSchema(_ALLOWANCE)]
-Count = Annotated[int, Field(ge=0, le=_LARGEST)]
-Measure = Annotated[Number, Field(ge=0, le=_LARGEST)]
-Tags = Annotated[dict[Name, Scalar], Field(min_length=1)]
+Amount = Annotated[Any, Made(_allowance, "allowance_type", Frozen.of(_ALLOWANCE))]
+Count = Annotated[int, Limits(at_least=0, at_most=_LARGEST)]
+Measure = Annotated[Number, Limits(at_least=0, at_most=_LARGEST)]
+Tags = Annotated[dict[Name, Scalar], Limits(shortest=1)]
 
 
 class GateModel(Model):
@@ -54,7 +51,7 @@ class GateModel(Model):
     name: Name
     level: Literal["hard", "soft"]
     metric: str = "score"
-    exams: Annotated[list[Name], Field(min_length=1)] | None = None
+    exams: Annotated[list[Name], Limits(shortest=1)] | None = None
 
 
 class ShareGate(GateModel):
@@ -82,8 +79,8 @@ class AxisGate(ShareGate):
 class AttemptsModel(Model):
     """How many of how many attempts must pass."""
 
-    at_least: Annotated[int, Field(ge=1)]
-    of: Annotated[int, Field(ge=1)]
+    at_least: Annotated[int, Limits(at_least=1)]
+    of: Annotated[int, Limits(at_least=1)]
 
 
 class PassedGate(ShareGate):
@@ -112,7 +109,7 @@ class FailuresGate(CountGate):
 class MeasureGate(GateModel):
     """A limit on what was measured: milliseconds, or cost."""
 
-    metric: Annotated[str, Field(pattern=f"^({_LATENCY}|cost|cost_per_answer)$")]
+    metric: Annotated[str, Limits(pattern=f"^({_LATENCY}|cost|cost_per_answer)$")]
     at_most: Measure
     target: Measure | None = None
 
@@ -173,7 +170,7 @@ def _known(entry: Any, model: type[GateModel] | None) -> Any:
     if model is not None or not isinstance(entry, Map):
         return entry
     common = Map(entry.line)
-    common.update({key: value for key, value in entry.items() if key in GateModel.model_fields})
+    common.update({key: value for key, value in entry.items() if key in GateModel.own_keys()})
     return common
 
 
@@ -188,7 +185,7 @@ def _problems(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what is wrong between the keys of a gate, each of which may be right by itself."""
     axis = entry.get("axis")
-    if "axis" in model.model_fields and isinstance(axis, str) and axis not in axes:
+    if "axis" in model.own_keys() and isinstance(axis, str) and axis not in axes:
         told = f"{shown(axis)} is no axis of this rubric; allowed: {', '.join(axes)}"
         yield ("axis",), told + guess(axis, axes)
     low, high = entry.get("at_least"), entry.get("at_most")

@@ -1,4 +1,4 @@
-"""The rubric and exam formats as pydantic models: what a key may hold, and nothing else.
+"""The rubric and exam formats as models: what a key may hold, and nothing else.
 
 A model for each axis kind is made from the fields of its dataclass, so a new axis needs no second
 description, and the JSON Schemas that editors use come from the same models.
@@ -23,16 +23,8 @@ from typing import (
     get_type_hints,
 )
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictStr,
-    WithJsonSchema,
-    create_model,
-)
-from pydantic_core import PydanticCustomError
+from markscheme.frozen import Frozen
+from markscheme.read.shapes import UNSAID, Limits, Made, Model, renamed
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import Axis
@@ -42,28 +34,21 @@ COMPARISON = ("verdicts", "verdict_rules", "decision_table")
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        raise PydanticCustomError("number_type", "must be a number")
-    return Decimal(value)
+def _number(value: Any) -> Decimal | None:
+    number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return Decimal(value) if number else None
 
 
-Number = Annotated[Decimal, BeforeValidator(_number), WithJsonSchema({"type": "number"})]
+Number = Annotated[Decimal, Made(_number, "number_type", Frozen(type="number"))]
 Share = Annotated[
     Decimal,
-    BeforeValidator(_number),
-    Field(ge=0, le=1),
-    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
+    Made(_number, "number_type", Frozen(type="number", minimum=0, maximum=1)),
+    Limits(at_least=0, at_most=1),
 ]
-Name = Annotated[StrictStr, Field(pattern=NAME, max_length=200)]
-Text = Annotated[StrictStr, Field(max_length=100_000)]
-Scalar = StrictStr | bool | int | Number
-
-
-class Model(BaseModel):
-    """Strict: no unknown key, no silent change of type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+Name = Annotated[str, Limits(pattern=NAME, longest=200)]
+Text = Annotated[str, Limits(longest=100_000)]
+Scalar = str | bool | int | Number
+NOTHING: Any = ()
 
 
 class RubricModel(Model):
@@ -73,26 +58,26 @@ class RubricModel(Model):
     """
 
     rubric: Name
-    version: Annotated[int, Field(ge=1)] = 1
+    version: Annotated[int, Limits(at_least=1)] = 1
     title: Text = ""
     normalise: list[Any] | None = None
     tool_families: Any = None
-    axes: Annotated[list[Any], Field(min_length=1)] = []
-    pass_mark: Annotated[Share, Field(gt=0)] = Decimal(1)
-    gates: list[Any] = []
+    axes: Annotated[list[Any], Limits(shortest=1)] = NOTHING
+    pass_mark: Annotated[Share, Limits(above=0)] = Decimal(1)
+    gates: list[Any] = NOTHING
     verdicts: Any = None
     verdict_rules: Any = None
     decision_table: Any = None
 
 
-class ItemModel(BaseModel):
+class ItemModel(Model):
     """One item; keys beside these three are what axes expect of it."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
+    open = True
 
     id: Name
-    prompt: Annotated[Text, Field(min_length=1)]
-    tags: dict[Name, Scalar] = {}
+    prompt: Annotated[Text, Limits(shortest=1)]
+    tags: dict[Name, Scalar] = Frozen()
 
 
 class ExamModel(Model):
@@ -100,7 +85,7 @@ class ExamModel(Model):
 
     exam: Name
     title: Text = ""
-    items: Annotated[list[ItemModel], Field(min_length=1)]
+    items: Annotated[list[ItemModel], Limits(shortest=1)]
 
 
 class AxisModel(Model):
@@ -108,7 +93,7 @@ class AxisModel(Model):
 
     name: Name
     kind: str
-    weight: Share = Field(default_factory=Decimal)  # where none has one, all count alike
+    weight: Share = UNSAID  # where none has one, all count alike
 
 
 class RatedModel(Model):
@@ -116,7 +101,7 @@ class RatedModel(Model):
 
     name: Name
     title: Text = ""
-    question: Annotated[Text, Field(min_length=1)]
+    question: Annotated[Text, Limits(shortest=1)]
 
 
 class ScaleModel(RatedModel):
@@ -125,10 +110,10 @@ class ScaleModel(RatedModel):
     kind: Literal["scale"]
     anchors: Annotated[
         dict[
-            Annotated[StrictStr, Field(pattern=r"^-?[0-9]{1,3}$")],
-            Annotated[Text, Field(min_length=1)],
+            Annotated[str, Limits(pattern=r"^-?[0-9]{1,3}$")],
+            Annotated[Text, Limits(shortest=1)],
         ],
-        Field(min_length=2, max_length=20),
+        Limits(shortest=2, longest=20),
     ]
 
 
@@ -150,7 +135,8 @@ def is_rated(entry: Any) -> bool:
 def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
     """Return the model of one axis kind, made from the fields of its dataclass, once."""
     hints = get_type_hints(axis)
-    fields: dict[str, Any] = {"kind": (Literal[axis.kind], ...)}
+    held: dict[str, Any] = {"kind": Literal[axis.kind]}
+    defaults: dict[str, Any] = {"__doc__": axis.__doc__}
     for field in dataclasses.fields(axis):  # type: ignore[arg-type]
         if field.name == "tool_families":  # stated once, for all axes
             continue
@@ -159,9 +145,10 @@ def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
             hint = list[Literal[steps]]  # type: ignore[valid-type]
         required = field.default is dataclasses.MISSING
         default = ... if required else None if field.name == "normalise" else field.default
-        # pydantic's own names (`schema`, `json`, `copy`) are free for parameters behind an alias
-        fields[f"{field.name}_"] = (hint, Field(default, alias=field.name))
-    return create_model(f"{axis.__name__}Axis", __base__=AxisModel, __doc__=axis.__doc__, **fields)
+        # what a model has itself (`keys`, `open`) is free for parameters behind an alias
+        held[f"{field.name}_"] = hint
+        defaults[f"{field.name}_"] = renamed(field.name, default)
+    return type(f"{axis.__name__}Axis", (AxisModel,), {"__annotations__": held, **defaults})
 
 
 def _document_type(hint: Any) -> Any:

@@ -7,24 +7,24 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
-from pydantic import ValidationError
-
 from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
-from markscheme.read.complaints import Complaints, Path, guess, iterate
-from markscheme.read.families import family_problems
+from markscheme.frozen import Frozen
+from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
 from markscheme.read.models import COMPARISON, RATED, AxisModel, RubricModel, axis_model, is_rated
 from markscheme.read.scales import check_scales, read_rated
+from markscheme.read.shapes import Refused
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
-from markscheme.vocabulary import AxisSpec, Frozen, Rubric
+from markscheme.vocabulary import AxisSpec, Rubric
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Collection, Iterator, Mapping
 
+    from markscheme.read.shapes import Path
     from markscheme.verdicts import DecisionTable, VerdictRules
     from markscheme.vocabulary import Axis
 
@@ -118,6 +118,8 @@ def _tool_families(tree: Map, complaints: Complaints) -> Frozen | None:
     """Return what the rubric says of families of tools, for the axes that look at calls."""
     if "tool_families" not in tree:
         return None
+    from markscheme.read.families import family_problems
+
     problems = list(family_problems(tree["tool_families"]))
     for path, message in problems:
         complaints.add(("tool_families", *path), message)
@@ -156,8 +158,8 @@ def _without_common(model: type[AxisModel], entry: Any) -> AxisModel | None:
     if not isinstance(entry, Map):
         return None
     try:
-        return model.model_validate({**entry, "name": "unnamed", "weight": 0})
-    except ValidationError:
+        return model.checked({**entry, "name": "unnamed", "weight": 0})
+    except Refused:
         return None
 
 
@@ -172,7 +174,7 @@ def _complain_of_kind(
         complaints.check(AxisModel, entry, path)
         return
     common = Map(entry.line)
-    common.update({key: value for key, value in entry.items() if key in AxisModel.model_fields})
+    common.update({key: value for key, value in entry.items() if key in AxisModel.own_keys()})
     complaints.check(AxisModel, common, path)
     kind = entry.get("kind")
     if isinstance(kind, str):
@@ -192,9 +194,9 @@ def _made(model: AxisModel, axis: type[Axis], inherited: Mapping[str, Any]) -> A
     """Build the axis from its checked entry; what the entry does not say keeps its default."""
     hints = {field.name: field for field in dataclasses.fields(axis)}  # type: ignore[arg-type]
     stated = {
-        field.alias: getattr(model, name)
-        for name, field in type(model).model_fields.items()
-        if name in model.model_fields_set and field.alias in hints
+        key.alias: getattr(model, name)
+        for name, key in model.own_keys().items()
+        if name in model.stated and key.alias in hints
     }
     for name, value in inherited.items():
         if name in hints and value is not None:
@@ -205,7 +207,7 @@ def _made(model: AxisModel, axis: type[Axis], inherited: Mapping[str, Any]) -> A
         for name, value in stated.items()
         if value is not None
     }
-    weight = model.weight if "weight" in model.model_fields_set else Fraction(0)
+    weight = model.weight if "weight" in model.stated else Fraction(0)
     return AxisSpec(name=model.name, weight=weight, axis=axis(**parameters))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from markscheme.frozen import Frozen
 from markscheme.read.complaints import iterate
 from markscheme.read.models import RATED, NoteModel, ScaleModel
-from markscheme.vocabulary import Frozen, NoteAxis, ScaleAxis
+from markscheme.vocabulary import NoteAxis, ScaleAxis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

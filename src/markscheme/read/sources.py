@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError
 
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+BUILT_IN = Path(__file__).parent.parent / "builtin"
 
 
 def built_in(kind: str, suffix: str = ".yaml") -> list[str]:
     """Return the names of what is built in of a kind, such as `rubrics` or `exams`."""
-    names = [entry.name for entry in (files("markscheme.builtin") / kind).iterdir()]
+    names = [entry.name for entry in (BUILT_IN / kind).iterdir()]
     return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))
 
 
-def locate(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path | Traversable, str]:
+def locate(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path, str]:
     """Find a document by built-in name or path; return it with what messages call it."""
     if str(source) in built_in(kind, suffix):
         name = f"{source}{suffix}"
-        return files("markscheme.builtin") / kind / name, f"builtin/{kind}/{name}"
+        return BUILT_IN / kind / name, f"builtin/{kind}/{name}"
     path = Path(source)
     if not _exists(path):
         names = built_in(kind, suffix)
@@ -39,7 +36,7 @@ def answers_at(named: str) -> str:
     """Return where recorded answers are that are built in under this name; else the name itself."""
     if named not in built_in("answers", ".jsonl"):
         return named
-    return str(files("markscheme.builtin") / "answers" / f"{named}.jsonl")
+    return str(BUILT_IN / "answers" / f"{named}.jsonl")
 
 
 def _exists(path: Path) -> bool:

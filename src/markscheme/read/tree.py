@@ -21,7 +21,6 @@ from markscheme.read.composed import composed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from importlib.resources.abc import Traversable
     from pathlib import Path
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -77,12 +76,12 @@ class _Refusal(Exception):  # noqa: N818 - internal: becomes a Problem at the do
         self.problem = (line, field, message)
 
 
-def read_tree(path: Path | Traversable, shown: str) -> Map:
+def read_tree(path: Path, shown: str) -> Map:
     """Return the one mapping in the YAML file `path`, which messages call `shown`."""
     return parse_tree(read_bytes(path, shown), shown)
 
 
-def read_bytes(path: Path | Traversable, shown: str) -> bytes:
+def read_bytes(path: Path, shown: str) -> bytes:
     """Return what is in a file that is not too large for a document."""
     try:
         return _read_bytes(path, shown)
@@ -90,7 +89,7 @@ def read_bytes(path: Path | Traversable, shown: str) -> bytes:
         raise _refused(shown, 1, f"cannot be read: {error.strerror or error}") from None
 
 
-def _read_bytes(path: Path | Traversable, shown: str) -> bytes:
+def _read_bytes(path: Path, shown: str) -> bytes:
     if path.is_dir():
         raise _refused(shown, 1, "is a folder; a YAML file is needed")
     with path.open("rb") as file:
@@ -153,11 +152,11 @@ def _refused(shown: str, line: int, message: str) -> DocumentError:
 
 def events_of(text: str) -> Iterator[Any]:
     """Yield the events of the parser."""
-    parser = CParser(text)
+    take = CParser(text).get_event
     while True:
-        event = parser.get_event()
+        event = take()
         yield event
-        if event is None or isinstance(event, events.StreamEndEvent):
+        if event is None or type(event) is events.StreamEndEvent:
             return
 
 
@@ -177,24 +176,9 @@ class _Builder:
         self.documents = 0
 
     def take(self, event: Any) -> None:
-        line = event.start_mark.line + 1
-        match event:
-            case events.DocumentStartEvent():
-                self.documents += 1
-                if self.documents > 1:
-                    raise _Refusal(line, "a second document starts here; one file holds one")
-            case events.ScalarEvent():
-                self._refuse_tag(event, line)
-                self._place_scalar(event, line)
-            case events.AliasEvent():
-                self._place_alias(event, line)
-            case events.MappingStartEvent() | events.SequenceStartEvent():
-                self._refuse_tag(event, line)
-                self._open(event, line)
-            case events.MappingEndEvent() | events.SequenceEndEvent():
-                self._close()
-            case _:
-                pass
+        taken = _TAKEN.get(type(event))
+        if taken is not None:
+            taken(self, event, event.start_mark.line + 1)
 
     def note(self, line: int, field: str, message: str) -> None:
         """Keep a problem and read on."""
@@ -216,16 +200,23 @@ class _Builder:
                 parts.append(key[0])
         return ".".join(parts)
 
+    def start(self, _: Any, line: int) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            raise _Refusal(line, "a second document starts here; one file holds one")
+
     def _refuse_tag(self, event: Any, line: int) -> None:
-        if event.tag is not None and str(event.tag) != "!":
+        if str(event.tag) != "!":
             message = f"the tag `{event.tag}` is refused; plain values only"
             raise _Refusal(line, message, self.path())
 
-    def _open(self, event: Any, line: int) -> None:
+    def open(self, event: Any, line: int) -> None:
+        if event.ctag is not None:
+            self._refuse_tag(event, line)
         if len(self.stack) >= MAX_DEPTH:
             message = f"nested deeper than {MAX_DEPTH} levels, the most that is read"
             raise _Refusal(line, message)
-        holder = Map(line) if isinstance(event, events.MappingStartEvent) else Seq(line)
+        holder = Map(line) if type(event) is events.MappingStartEvent else Seq(line)
         if self._expects_key():
             raise _Refusal(line, "a key must be plain text, not a list or mapping", self.path())
         self.nodes += 1
@@ -234,7 +225,7 @@ class _Builder:
         self.stack.append(holder)
         self.keys.append(None)
 
-    def _close(self) -> None:
+    def close(self, *_: Any) -> None:
         holder = self.stack.pop()
         self.keys.pop()
         anchor, start = self.opened.pop()
@@ -242,7 +233,9 @@ class _Builder:
             self.anchors[anchor] = (holder, self.nodes - start + 1)
         self._value_done()
 
-    def _place_scalar(self, event: Any, line: int) -> None:
+    def scalar(self, event: Any, line: int) -> None:
+        if event.ctag is not None:
+            self._refuse_tag(event, line)
         self.nodes += 1
         if self._expects_key():
             self._take_key(event, line)
@@ -253,7 +246,7 @@ class _Builder:
         self._attach(value, line)
         self._value_done()
 
-    def _place_alias(self, event: Any, line: int) -> None:
+    def alias(self, event: Any, line: int) -> None:
         if self._expects_key():
             raise _Refusal(line, "an alias cannot be a key", self.path())
         if event.anchor not in self.anchors:
@@ -268,7 +261,7 @@ class _Builder:
         self._value_done()
 
     def _expects_key(self) -> bool:
-        return bool(self.stack) and isinstance(self.stack[-1], Map) and self.keys[-1] is None
+        return bool(self.stack) and self.keys[-1] is None and type(self.stack[-1]) is Map
 
     def _take_key(self, event: Any, line: int) -> None:
         key = composed(str(event.value))
@@ -276,7 +269,7 @@ class _Builder:
         holder = self.stack[-1]
         if key == "<<" and not event.style:
             raise _Refusal(line, "merge keys are refused; write the keys out", self.path())
-        if isinstance(holder, Map) and key in holder:
+        if type(holder) is Map and key in holder:
             first = holder.lines[key]
             message = f"the key occurs twice, first on line {first}; each key may occur once"
             self.note(line, self.path(), message)
@@ -286,11 +279,11 @@ class _Builder:
             self.root = value
             return
         holder, key = self.stack[-1], self.keys[-1]
-        if isinstance(holder, Map) and key is not None:
+        if type(holder) is Map and key is not None:
             if key[0] not in holder:
                 holder.lines[key[0]] = key[1]
                 holder[key[0]] = value
-        elif isinstance(holder, Seq):
+        elif type(holder) is Seq:
             holder.lines.append(line)
             holder.append(value)
 
@@ -308,6 +301,17 @@ class _Builder:
             self.note(line, self.path(), message)
             return None
         return _plain_value(text)
+
+
+_TAKEN: dict[type, Callable[[_Builder, Any, int], None]] = {
+    events.DocumentStartEvent: _Builder.start,
+    events.ScalarEvent: _Builder.scalar,
+    events.AliasEvent: _Builder.alias,
+    events.MappingStartEvent: _Builder.open,
+    events.SequenceStartEvent: _Builder.open,
+    events.MappingEndEvent: _Builder.close,
+    events.SequenceEndEvent: _Builder.close,
+}
 
 
 def _plain_value(text: str) -> Any:

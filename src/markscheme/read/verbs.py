@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
+
+from markscheme.read.sources import BUILT_IN
 
 
 class Tense(StrEnum):
@@ -132,7 +133,7 @@ def load_verbs() -> VerbTable:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    text = files("markscheme").joinpath("builtin", name).read_text(encoding="utf-8")
+    text = (BUILT_IN / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 

@@ -10,11 +10,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import number, ratio, show
+from markscheme.frozen import Frozen
 from markscheme.keep import Run
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, told
 from markscheme.tell.listing import run_record
-from markscheme.vocabulary import Frozen, Level, Outcome
+from markscheme.vocabulary import Level, Outcome
 from markscheme.weigh.distribution import Distribution
 from markscheme.weigh.gates import stranger
 from markscheme.weigh.outcomes import BaselineReport, Evidence, GateReport

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.vocabulary import Frozen
+from markscheme.frozen import Frozen
 from markscheme.weigh.marks import Marks, Values
 from markscheme.weigh.measures import Measures, Total
 from markscheme.weigh.runs import Run

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from markscheme.exact import mean
-from markscheme.vocabulary import Frozen
+from markscheme.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show, show_beside
+from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Frozen, Outcome
+from markscheme.vocabulary import Outcome
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.outcomes import (
     AxisChange,

@@ -7,7 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import Allowance, Frozen
+from markscheme.frozen import Frozen
+from markscheme.vocabulary import Allowance
 from markscheme.weigh.advice import monitoring, plain_words, what_next
 from markscheme.weigh.agreement import agreement
 from markscheme.weigh.comparing import Contest, aggregate, mean_of

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from markscheme.errors import DocumentError, Problem, UsageError, shown
 from markscheme.exact import mean, show
+from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
 from markscheme.verdicts import Bounds, DecisionTable, VerdictRule, VerdictRules
-from markscheme.vocabulary import Exam, Frozen, Rubric
+from markscheme.vocabulary import Exam, Rubric
 from markscheme.weigh.comparison import Aggregate, Query, Ruling, Sides
 from markscheme.weigh.scores import scores_of
 

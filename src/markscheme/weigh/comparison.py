@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from markscheme.frozen import Frozen
 from markscheme.verdicts import Decided
-from markscheme.vocabulary import Cell, Exam, Frozen, Rating, Rubric
+from markscheme.vocabulary import Cell, Exam, Rating, Rubric
 from markscheme.weigh.comparison_records import comparison_record
 from markscheme.weigh.figures import Statistics
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import ZERO, show_beside
+from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Frozen
 from markscheme.weigh.outcomes import ItemLoss
 from markscheme.weigh.summaries import Scale
 

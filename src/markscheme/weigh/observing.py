@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import mean, recovered
-from markscheme.vocabulary import Cell, Frozen, Status
+from markscheme.frozen import Frozen
+from markscheme.vocabulary import Cell, Status
 from markscheme.weigh.comparison import Observed
 
 if TYPE_CHECKING:

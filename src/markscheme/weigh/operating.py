@@ -16,8 +16,8 @@ from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from markscheme.frozen import Frozen
 from markscheme.verdicts import CountCondition, Decided, DecisionTable, VerdictRules, decided
-from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,13 +8,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import mean, number, ratio
-from markscheme.transcript import METRICS, Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.read.logs import LoggedAnswer
+    from markscheme.transcript import Measured
     from markscheme.vocabulary import Exam, Item
+
+METRICS = ("latency_s", "tool_calls", "dispatches", "tokens")
+"""OP-01 to OP-04, in this order. OP-05 is a note of the rater."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

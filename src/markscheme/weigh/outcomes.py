@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from markscheme.vocabulary import Frozen, Gate, Level, Outcome
+from markscheme.frozen import Frozen
+from markscheme.vocabulary import Gate, Level, Outcome
 
 
 class Evidence(StrEnum):

@@ -15,8 +15,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import mean
+from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Allowance, Exam, Frozen, Rubric
+from markscheme.vocabulary import Allowance, Exam, Rubric
 from markscheme.weigh.advice import reach_in_words
 from markscheme.weigh.comparison import Sides
 from markscheme.weigh.evidence import non_inferiority

@@ -10,7 +10,6 @@ import polars as pl
 
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Exam, RowError, Rubric, Summary
-from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.operations import OperationGroup, operation_record
 from markscheme.weigh.records import (
     error_record,
@@ -57,6 +56,8 @@ class Result:
 
         Gates judge one run; where the answers are of several subjects, each run has its own.
         """
+        from markscheme.weigh.gates import cannot_judge, judge  # noqa: PLC0415 - most only score
+
         if len(self.summary.subjects) > 1:
             many = sentence(
                 "the answers are of {n:,} subjects; judge the run of each",

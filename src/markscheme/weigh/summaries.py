@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from markscheme.exact import ZERO, mean
+from markscheme.frozen import Frozen
 from markscheme.mark.scoring import score_of
-from markscheme.vocabulary import Frozen, Group, SubjectSummary, Summary
+from markscheme.vocabulary import Group, SubjectSummary, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from markscheme.frozen import Frozen
 from markscheme.mark.axes.base import TraceAxis
 from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
 from markscheme.read.attempts import Attempt, attempt_of, attempts_of, calls_of
 from markscheme.read.families import fits, known_families
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Cell, Frozen, Item
+from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from markscheme.transcript import Transcript
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     import polars as pl  # noqa: TC004 - imported where it is used
+
+    from markscheme.transcript import Transcript  # noqa: TC004 - few answers come from logs
 
 Number: TypeAlias = float | int
 Output: TypeAlias = str | dict[str, Any]

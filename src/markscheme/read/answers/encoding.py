@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _ODD_AT_MOST = 0.1
-_PLAIN_CONTROLS = frozenset("\t\n\r\f")
+_ODD = re.compile(
+    "[\\x00-\\x08\\x0b\\x0e-\\x1f\N{REPLACEMENT CHARACTER}]"
+)  # but tab, newline, return, feed
 
 
 def fault_in_bytes(raw: bytes) -> str | None:
@@ -26,19 +29,13 @@ def fault_in_head(head: bytes) -> str | None:
     One odd byte is the fault of its row; this is about files of which a tenth is odd.
     """
     text = head.decode(errors="replace")
-    odd = sum(map(_is_odd, text))
+    odd = len(_ODD.findall(text))
     if odd <= _ODD_AT_MOST * len(text):
         return None
     zeros = head.count(b"\0")
     if head.startswith(_WIDE_MARKS) or zeros > len(head) / 3:
         return "this is UTF-16 or UTF-32; save it as UTF-8"
     return "this is not text in UTF-8"
-
-
-def _is_odd(character: str) -> bool:
-    return character == "\N{REPLACEMENT CHARACTER}" or (
-        character < " " and character not in _PLAIN_CONTROLS
-    )
 
 
 def _decodes_with_surrogates(raw: bytes) -> bool:

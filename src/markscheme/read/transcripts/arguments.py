@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from markscheme.frozen import Frozen
 from markscheme.read.transcripts.values import clean, table
-from markscheme.vocabulary import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 PATHS = table(
     "file_path filePath path absolute_path notebook_path file filename file_name target_file "
@@ -31,9 +29,8 @@ _PATCHED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What is kept of a call's arguments."""
+class Described(NamedTuple):
+    """What is kept of a call's arguments; logs have many calls, and a tuple is made fastest."""
 
     paths: tuple[str, ...] = ()
     command: str | None = None
@@ -46,15 +43,20 @@ _NOTHING = Described()
 def described(name: str, given: Any) -> Described:
     """Return the files, the shell command and the short texts in a call's arguments."""
     if isinstance(given, dict) and given:
-        command = next(
-            filter(None, (_command(given[key]) for key in COMMANDS if key in given)), None
-        )
         kept = dict(islice(_texts(given), _TEXTS))
-        return Described(tuple(_files(given)), command, Frozen(kept) if kept else _EMPTY)
+        return Described(tuple(_files(given)), _shell(given), Frozen(kept) if kept else _EMPTY)
     if isinstance(given, str):
         paths = patched(given) if "patch" in name else ()
         return Described(paths, None, Frozen(input=_cut(given)))
     return given if isinstance(given, Described) else _NOTHING
+
+
+def _shell(given: dict[str, Any]) -> str | None:
+    for key in COMMANDS:
+        command = _command(given[key]) if key in given else None
+        if command is not None:
+            return command
+    return None
 
 
 def _files(given: dict[str, Any]) -> Iterator[str]:

@@ -80,9 +80,9 @@ class Thread:
 
     def take(self, record: Object) -> None:
         """Take one line."""
-        payload, kind = record.get("payload"), text(record.get("type"))
+        payload, kind = record.get("payload"), record.get("type")
         if type(payload) is not dict:
-            if kind in _BARE:
+            if text(kind) in _BARE:
                 self._item(record, None)
             elif self._metas == 0 and "id" in record:
                 self._meta(record, None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.transcripts.archive import Archive
 from markscheme.read.transcripts.draft import CUT_OFF, WENT_ON, Draft, summed
 from markscheme.read.transcripts.format import Format
 from markscheme.read.transcripts.values import (
@@ -23,6 +22,7 @@ from markscheme.transcript import MAIN, CallStatus, Tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from markscheme.read.transcripts.archive import Archive
     from markscheme.read.transcripts.log import Log
     from markscheme.transcript import Transcript
 
@@ -34,7 +34,7 @@ _SCORERS = frozenset({"scorer", "scorers"})
 def recognises(log: Log) -> bool:
     """Say whether this is an evaluation's document or an archive of samples."""
     if log.is_archive:
-        return any(name.startswith(("samples/", "_journal/")) for name in Archive(log).names)
+        return any(name.startswith(("samples/", "_journal/")) for name in _archive(log).names)
     document = mapping(log.document)
     return isinstance(document.get("eval"), dict) and ("samples" in document or "plan" in document)
 
@@ -53,8 +53,14 @@ def read(log: Log) -> list[Transcript]:
     return found
 
 
+def _archive(log: Log) -> Archive:
+    from markscheme.read.transcripts.archive import Archive  # noqa: PLC0415 - zipfile is heavy
+
+    return Archive(log)
+
+
 def _read_archive(log: Log) -> list[Transcript]:
-    archive = Archive(log)
+    archive = _archive(log)
     header = mapping(parsed(archive.text("header.json")))
     gap = _status_gap(header) if header else "the run was not finished: there is no header"
     names = [n for n in archive.names if n.startswith("samples/") and n.endswith(".json")]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 from markscheme.read.transcripts.draft import CUT_OFF, Draft, summed
 from markscheme.read.transcripts.format import Format
@@ -21,7 +18,6 @@ if TYPE_CHECKING:
 
 EXPORT, STORAGE, DATABASE = "opencode-export", "opencode-storage", "opencode-db"
 EVENTS, RUN = "opencode-events", "opencode-run"
-_TABLES = ("session", "message", "part")
 _BUS = ("message.", "session.")
 _RUN = frozenset({"tool_use", "text", "step_start", "step_finish", "reasoning", "error"})
 
@@ -88,45 +84,15 @@ def _small(path: Path) -> Object:
 def _is_database(log: Log) -> bool:
     if not log.is_database:
         return False
-    try:
-        with closing(_connected(log.path)) as connection:
-            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            return set(_TABLES) <= {row[0] for row in rows}
-    except sqlite3.Error:
-        return False
+    from markscheme.read.transcripts.opencode_database import has_sessions  # noqa: PLC0415 - sqlite3
 
-
-def _connected(path: Path) -> sqlite3.Connection:
-    """Open a database only to read; without its lock where nobody has written beside it."""
-    beside = path.with_name(f"{path.name}-wal")
-    alone = not beside.exists() or beside.stat().st_size == 0
-    mode = "mode=ro&immutable=1" if alone else "mode=ro"
-    connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
-    connection.row_factory = sqlite3.Row
-    return connection
+    return has_sessions(log.path)
 
 
 def _read_database(log: Log) -> list[Transcript]:
-    found = Sessions()
-    try:
-        with closing(_connected(log.path)) as connection:
-            for row in _rows(connection, "session"):
-                found.info({**row, "parentID": row.get("parent_id") or row.get("parentID")})
-            for row in _rows(connection, "message"):
-                found.message({**row, "sessionID": row.get("session_id")}, [])
-            for row in _rows(connection, "part"):
-                ids = {"sessionID": row.get("session_id"), "messageID": row.get("message_id")}
-                found.part({**row, **ids})
-    except sqlite3.Error as error:
-        raise log.refusal(f"cannot be read as a database of OpenCode: {error}") from None
-    return found.transcripts(DATABASE)
+    from markscheme.read.transcripts.opencode_database import read_sessions  # noqa: PLC0415 - sqlite3
 
-
-def _rows(connection: sqlite3.Connection, table: str) -> Iterator[Object]:
-    """Yield the rows of a table, each with what its JSON holds."""
-    for row in connection.execute(f"SELECT * FROM {table} ORDER BY id"):  # noqa: S608 - our own names
-        columns: dict[str, Any] = dict(row)
-        yield {**mapping(parsed(columns.pop("data", None))), **columns}
+    return read_sessions(log).transcripts(DATABASE)
 
 
 def _event_of(record: Object) -> Object:

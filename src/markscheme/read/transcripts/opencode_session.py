@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from markscheme.read.transcripts.arguments import Described, described
 from markscheme.read.transcripts.draft import CUT_OFF, Draft, summed
@@ -12,6 +11,8 @@ from markscheme.read.transcripts.values import Object, count, epoch, mapping, te
 from markscheme.transcript import MAIN, CallStatus, Tokens
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from markscheme.read.transcripts.draft import DraftDispatch
     from markscheme.transcript import Transcript
 
@@ -132,8 +133,7 @@ def slim(part: Object) -> Object:
     return part
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class Called(NamedTuple):
     """What is kept of the state of a call."""
 
     status: CallStatus

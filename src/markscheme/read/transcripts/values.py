@@ -19,6 +19,7 @@ Object = dict[str, Any]
 _LARGEST = 2**63
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECONDS = {"s": 1_000_000, "ms": 1_000}
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def mapping(value: Any) -> Object:
@@ -88,7 +89,7 @@ def seconds(start: datetime | None, end: datetime | None) -> Decimal | None:
     """Return the exact time between two moments; `None` where it is not known or negative."""
     if start is None or end is None or end < start:
         return None
-    return Decimal((end - start) // timedelta(microseconds=1)).scaleb(-6)
+    return Decimal((end - start) // _MICROSECOND).scaleb(-6)
 
 
 def milliseconds(value: Any) -> Decimal | None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import Frozen
+from markscheme.frozen import Frozen
 from markscheme.weigh.patterns.luck import answerable, drawn, least
 from markscheme.weigh.patterns.pattern import LEVEL
 

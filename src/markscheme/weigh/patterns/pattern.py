@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from markscheme.exact import number, ratio
+from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Frozen
 
 LEVEL = Fraction(1, 100)
 KINDS = (

@@ -1,0 +1,33 @@
+"""Mappings that cannot be changed, so that what holds them can be compared, hashed and shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+
+class Frozen(dict[Any, Any]):
+    """A mapping that cannot be changed, and that has a hash. `Frozen.of` freezes what is inside."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("this mapping is frozen")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = pop = popitem = clear = setdefault = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Frozen, (dict(self),)
+
+    @staticmethod
+    def of(value: Any) -> Any:
+        """Return a value with every mapping in it frozen and every list a tuple."""
+        if isinstance(value, Mapping):
+            return Frozen({key: Frozen.of(inner) for key, inner in value.items()})
+        if isinstance(value, list | tuple):
+            return tuple(map(Frozen.of, value))
+        return value

@@ -1,0 +1,140 @@
+"""Models of documents: what they admit, and everything that they find wrong at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import pytest
+
+from markscheme import Cell, UsageError, load_rubric
+from markscheme.read.models import Name, Number, Scalar, Share
+from markscheme.read.shapes import Limits, Model, Refused, renamed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Leaf(Model):
+    """Something inside."""
+
+    size: Annotated[int, Limits(at_least=1, at_most=9)]
+    inner: list[Leaf] = []  # noqa: RUF012 - as a document would have it
+
+
+class Tree(Model):
+    """Everything that a document can hold."""
+
+    name: Name
+    kind: Literal["oak", "elm"] = "oak"
+    share: Share | None = None
+    in_: str = renamed("in", "nowhere")
+    tags: Annotated[dict[Name, Scalar], Limits(shortest=1, longest=2)] | None = None
+    leaves: Annotated[list[str | Leaf], Limits(shortest=1, longest=3)] | None = None
+    number: Number = Decimal(0)
+
+
+class Bush(Tree):
+    """A tree of another kind, which must be said."""
+
+    kind: Literal["box", "yew"]  # type: ignore[assignment]
+
+
+def findings(model: type[Model], given: Any) -> list[tuple[str, tuple[str | int, ...]]]:
+    with pytest.raises(Refused) as caught:
+        model.checked(given)
+    return [(finding.kind, finding.place) for finding in caught.value.findings]
+
+
+def test_what_is_right_comes_out_with_its_defaults_and_says_what_was_stated() -> None:
+    made = Tree.checked({"name": "t", "in": "park", "leaves": ["a", {"size": 2}], "number": 3})
+    assert (made.name, made.kind, made.share, made.in_) == ("t", "oak", None, "park")
+    assert isinstance(made.number, Decimal)
+    assert made.leaves is not None
+    assert isinstance(made.leaves[1], Leaf)
+    assert made.leaves[1].size == 2
+    assert made.stated == {"name", "in_", "leaves", "number"}
+
+
+def test_everything_that_is_wrong_is_found_at_once_and_in_order() -> None:
+    given = {"kind": "ash", "share": Decimal(2), "tags": {}, "leaves": ["a"] * 4, "in_": "x"}
+    assert findings(Tree, given) == [
+        ("missing", ("name",)),
+        ("literal", ("kind",)),
+        ("above", ("share",)),
+        ("too_short", ("tags",)),
+        ("too_long", ("leaves",)),
+        ("extra", ("in_",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({"name": 5}, "string_type"),
+        ({"name": "a b"}, "pattern"),
+        ({"name": "a\n"}, "pattern"),
+        ({"name": "a" * 201}, "too_long"),
+        ({"name": "t", "number": True}, "number_type"),
+        ({"name": "t", "number": "1"}, "number_type"),
+        ({"name": "t", "share": Decimal("-0.1")}, "below"),
+        ({"name": "t", "tags": {"a": None}}, "string_type"),
+        ({"name": "t", "tags": {"a b": 1}}, "pattern"),
+        ({"name": "t", "tags": []}, "dict_type"),
+        ({"name": "t", "leaves": {}}, "list_type"),
+        ([], "model_type"),
+    ],
+)
+def test_no_type_is_taken_for_another(given: Any, kind: str) -> None:
+    assert findings(Tree, given)[0][0] == kind
+
+
+def test_each_arm_of_a_union_says_what_it_misses() -> None:
+    assert findings(Tree, {"name": "t", "leaves": [{"size": 0}]}) == [
+        ("string_type", ("leaves", 0, "[arm]")),
+        ("below", ("leaves", 0, "Leaf", "size")),
+    ]
+
+
+def test_true_is_no_whole_number_and_no_fraction_is_one() -> None:
+    assert findings(Leaf, {"size": True}) == [("int_type", ("size",))]
+    assert findings(Leaf, {"size": Decimal("1.0")}) == [("int_type", ("size",))]
+
+
+def test_a_model_may_hold_itself() -> None:
+    made = Leaf.checked({"size": 1, "inner": [{"size": 2, "inner": [{"size": 3}]}]})
+    assert made.inner[0].inner[0].size == 3
+    nested = {"size": 1, "inner": [{"size": 2, "inner": [{}]}]}
+    assert findings(Leaf, nested) == [("missing", ("inner", 0, "inner", 0, "size"))]
+
+
+def test_a_key_that_is_said_anew_keeps_its_place_and_loses_its_default() -> None:
+    assert list(Bush.own_keys()) == list(Tree.own_keys())
+    assert findings(Bush, {"name": "b"}) == [("missing", ("kind",))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnADay:
+    kind: ClassVar[str] = "on_a_day"
+    version: ClassVar[int] = 1
+    day: date
+
+    def mark(self, response: Any, item: Any) -> Cell:
+        raise NotImplementedError
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        yield from ()
+
+    def item_problems(self, item: Any) -> Iterator[tuple[str, str]]:
+        del item
+        yield from ()
+
+
+def test_a_parameter_that_no_document_can_hold_is_told_to_its_author(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text("rubric: r\naxes: [{name: a, kind: on_a_day, weight: 1, day: 2024-01-01}]\n")
+    with pytest.raises(UsageError, match="type `date` cannot be stated in a rubric"):
+        load_rubric(path, axes=[OnADay])
