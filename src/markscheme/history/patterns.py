@@ -11,7 +11,7 @@ from markscheme.history.judging import judge_run
 from markscheme.history.rows import StoredRows
 from markscheme.history.runs import is_open
 from markscheme.keep import RunStatus
-from markscheme.weigh.distribution import LOOKED_AT, describe
+from markscheme.weigh.distribution import LOOKED_AT, drifts_of, trend_of
 from markscheme.weigh.patterns import Observed, find
 from markscheme.weigh.patterns.observed import observe
 
@@ -115,5 +115,5 @@ def _drifts(runs: Runs, found: Found) -> tuple[Sequence[Drift], int]:
         and (run.started, run.id) <= (stored.started, stored.id)
     ]
     history = [one.past.run for one in runs.load(reversed(before[:LOOKED_AT]))]
-    described = describe(past.rubric, past.exam, past.run, history)
-    return ((), 0) if described is None else (described.drifts, len(described.trend))
+    trend = trend_of(past.rubric, past.run, history)
+    return drifts_of(trend), len(trend)

@@ -161,7 +161,7 @@ def item_reports(
     kept, told = _kept(rows, every=every)
     found = []
     for item, counts in past.run.marks.items.items():
-        totals, answers = scale.totals(counts.items()), kept.get(item, [])
+        totals, answers = scale.item(counts), kept.get(item, [])
         found.append(
             ItemReport(
                 item=item,

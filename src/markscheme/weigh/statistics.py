@@ -35,12 +35,17 @@ class Sample:
     @classmethod
     def of(cls, values: Sequence[Fraction]) -> Sample | None:
         """Return the sample; of fewer than two values there is no variance, and no sample."""
-        counts = Counter(values)  # equal values are many, and adding fractions is dear
-        middle = mean(sum((v * n for v, n in counts.items()), Fraction(0)), len(values))
-        if middle is None or len(values) < 2:  # noqa: PLR2004 - one value has no spread
+        return cls.of_counts(Counter(values))
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[Fraction, int]) -> Sample | None:
+        """Return the sample of values that are counted: equal ones are many, and adding is dear."""
+        size = sum(counts.values())
+        middle = mean(sum((v * n for v, n in counts.items()), Fraction(0)), size)
+        if middle is None or size < 2:  # noqa: PLR2004 - one value has no spread
             return None
         squares = sum((n * (v - middle) ** 2 for v, n in counts.items()), Fraction(0))
-        return cls(n=len(values), mean=middle, variance=squares / (len(values) - 1))
+        return cls(n=size, mean=middle, variance=squares / (size - 1))
 
     @property
     def sd(self) -> float:
