@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from decimal import Decimal
-from enum import StrEnum
 from fractions import Fraction
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from markscheme.vocabulary import AxisSpec, Item
+
+
+_word = json.JSONEncoder(ensure_ascii=False).encode
+_key = json.JSONEncoder().encode
 
 
 def rubric_fingerprint(
@@ -63,8 +66,8 @@ def _hashed(*parts: Any) -> str:
 def canonical(value: Any) -> str:
     """Return one text for one meaning: sorted keys, numbers by value (0.60 is 0.6), no spaces."""
     match value:
-        case None | bool() | StrEnum() | str():
-            return json.dumps(value, ensure_ascii=False)
+        case str() | None | bool():
+            return _word(value)
         case int() | Decimal():
             return plain(Decimal(value))
         case Fraction():
@@ -75,4 +78,4 @@ def canonical(value: Any) -> str:
             return f"[{','.join(map(canonical, value))}]"
         case _:
             pairs = sorted((str(key), canonical(inner)) for key, inner in value.items())
-            return f"{{{','.join(f'{json.dumps(key)}:{inner}' for key, inner in pairs)}}}"
+            return f"{{{','.join(f'{_key(key)}:{inner}' for key, inner in pairs)}}}"

@@ -13,7 +13,7 @@ from markscheme.exact import number, ratio, show
 from markscheme.keep import Run
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, told
-from markscheme.tell.listing import run_record
+from markscheme.tell.stored import run_record
 from markscheme.vocabulary import Frozen, Level, Outcome
 from markscheme.weigh.distribution import Distribution
 from markscheme.weigh.gates import stranger
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
+FIRST = 3  # where patterns stand beside other things, so many are shown
 _ANSWERS_KEPT = 5
 SAID = {
     Outcome.PASS: sentence("PASS"),
