@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from commands import FULL, WRONG, Project, here
 from hostile import HOSTILE
 from markscheme import load_exam, load_rubric, score
-from markscheme.history.judging import report_of_result
+from markscheme.history.reporting import report_of_result
 from markscheme.library.scoring import answers_of_tutor
 from markscheme.tell.charts import Mean, means, short, step_of
 from markscheme.tell.html import html

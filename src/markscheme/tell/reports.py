@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.vocabulary import Rubric
-    from markscheme.weigh.marks import Values
+    from markscheme.weigh.summaries import Totals
 
     Row = Mapping[str, Any]
 
@@ -166,7 +166,7 @@ def item_reports(
         found.append(
             ItemReport(
                 item=item,
-                status=_status(counts, totals.mean, mark),
+                status=_status(totals, sum(counts.values()), mark),
                 score=totals.mean,
                 axes=totals.axis_means,
                 answers=tuple(answers),
@@ -176,12 +176,12 @@ def item_reports(
     return tuple(found)
 
 
-def _status(counts: Mapping[Values, int], score: Fraction | None, mark: Fraction) -> ItemStatus:
-    if not counts:
+def _status(totals: Totals, answers: int, mark: Fraction) -> ItemStatus:
+    if not answers:
         return ItemStatus.MISSING
-    if score is None or any(None in values for values in counts):
+    if totals.mean is None or totals.n < answers:
         return ItemStatus.UNSCORED
-    return ItemStatus.PASSED if score >= mark else ItemStatus.FAILED
+    return ItemStatus.PASSED if totals.mean >= mark else ItemStatus.FAILED
 
 
 def _kept(rows: Iterable[Row], *, every: bool) -> tuple[dict[str, list[Row]], Counter[str]]:
