@@ -50,9 +50,7 @@ def axes(report: Report) -> list[dict[str, Any]]:
             "name": spec.name,
             "weight": str(spec.weight),
             "colour": at % len(colours.AXES),
-            "lost": sum(
-                item.score is not None and (item.axes[spec.name] or 0) < 1 for item in report.items
-            ),
+            "lost": sum(n for means, n in report.means if (means[spec.name] or 0) < 1),
         }
         for at, spec in enumerate(report.past.rubric)
     ]
@@ -63,12 +61,12 @@ def bars(report: Report) -> Figure | None:
     if not report.items:
         return None
     weights = {spec.name: float(spec.weight) for spec in report.past.rubric}
-    values = [
-        [weight * (number(item.axes[axis]) or 0) for axis, weight in weights.items()]
-        if item.score is not None
-        else [0.0] * len(weights)
-        for item in report.items
-    ]
+    weighted = {
+        id(means): [weight * (number(means[axis]) or 0) for axis, weight in weights.items()]
+        for means, _ in report.means
+    }
+    nothing = [0.0] * len(weights)
+    values = [nothing if item.score is None else weighted[id(item.axes)] for item in report.items]
     full = sum(item.score == 1 for item in report.items)
     lost = "; ".join(
         say_many("{axis}: {n} item", "{axis}: {n} items", axis["lost"], axis=axis["name"])

@@ -109,6 +109,16 @@ class Report:
         """Yield what the baseline gates compared."""
         return (found.baseline for found in self.gates.outcomes if found.baseline)
 
+    @property
+    def means(self) -> list[tuple[Mapping[str, Fraction | None], int]]:
+        """The different means of the axes on items that have a score, and how many items have each.
+
+        Items whose answers got the same share them, so there are few.
+        """
+        scored = [item.axes for item in self.items if item.score is not None]
+        each = {id(axes): axes for axes in scored}
+        return [(each[which], count) for which, count in Counter(map(id, scored)).items()]
+
     def item(self, name: str) -> ItemReport | None:
         """Return what became of an item."""
         return next((item for item in self.items if item.item == name), None)
