@@ -77,8 +77,8 @@ def describe(
     if not each:
         return None
     means = _counted((totals.score / totals.n, n) for totals, n in each)
-    left_out = [(past.name, why) for past in history if (why := _incomparable(past, run))]
-    trend = trend_of(rubric, run, history)
+    compared = [(past, _incomparable(past, run)) for past in history]
+    trend = tuple(_point(scale, past) for past, why in compared if not why)
     passed = sum(n for mean, n in means.items() if mean >= Fraction(rubric.pass_mark))
     return Distribution(
         run=run.name,
@@ -94,7 +94,7 @@ def describe(
         trend=trend,
         drifts=drifts_of(trend),
         runs_needed=runs_needed(len(scale.axes)),
-        left_out=tuple(left_out),
+        left_out=tuple((past.name, why) for past, why in compared if why),
     )
 
 

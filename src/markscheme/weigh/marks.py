@@ -33,8 +33,8 @@ class Marks:
 
         What is one object is one entry: comparing fractions costs more than adding counts.
         """
-        chosen = list(map(self.items.__getitem__, self.items if items is None else items))
-        each = {id(counts): counts for counts in chosen}
+        chosen = list(self.items.values() if items is None else map(self.items.__getitem__, items))
+        each = dict(zip(map(id, chosen), chosen, strict=True))
         alike: dict[int, tuple[Values, int]] = {}
         for one, times in Counter(map(id, chosen)).items():
             for values, count in each[one].items():
