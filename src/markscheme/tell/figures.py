@@ -61,12 +61,12 @@ def bars(report: Report) -> Figure | None:
     if not report.items:
         return None
     weights = {spec.name: float(spec.weight) for spec in report.past.rubric}
-    weighted = {
-        id(means): [weight * (number(means[axis]) or 0) for axis, weight in weights.items()]
-        for means, _ in report.means
-    }
-    nothing = [0.0] * len(weights)
-    values = [nothing if item.score is None else weighted[id(item.axes)] for item in report.items]
+    values = [
+        [weight * (number(item.axes[axis]) or 0) for axis, weight in weights.items()]
+        if item.score is not None
+        else [0.0] * len(weights)
+        for item in report.items
+    ]
     full = sum(item.score == 1 for item in report.items)
     lost = "; ".join(
         say_many("{axis}: {n} item", "{axis}: {n} items", axis["lost"], axis=axis["name"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,11 +10,12 @@ from typing import TYPE_CHECKING
 from markscheme.exact import number
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Group
-from markscheme.weigh.statistics import Sample, quantile, unseen_share, wilson
+from markscheme.weigh.statistics import Sample, counted, quantile, unseen_share, wilson
 from markscheme.weigh.summaries import Scale, groups_of
 from markscheme.weigh.trends import Drift, drifts, runs_needed
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable, Sequence
 
     from markscheme.vocabulary import Exam, Rubric
@@ -76,7 +76,7 @@ def describe(
     each = scale.items(run.marks)
     if not each:
         return None
-    means = _counted((totals.score / totals.n, n) for totals, n in each)
+    means = counted((totals.score / totals.n, n) for totals, n in each)
     compared = [(past, _incomparable(past, run)) for past in history]
     trend = tuple(_point(scale, past) for past, why in compared if not why)
     passed = sum(n for mean, n in means.items() if mean >= Fraction(rubric.pass_mark))
@@ -85,7 +85,7 @@ def describe(
         items=means.total(),
         score=_estimate(means),
         axes={
-            axis: _estimate(_counted((totals.axes[axis] / totals.n, n) for totals, n in each))
+            axis: _estimate(counted((totals.axes[axis] / totals.n, n) for totals, n in each))
             for axis in scale.axes
         },
         passed=_proportion(passed, means.total()),
@@ -126,14 +126,6 @@ def _point(scale: Scale, run: Run) -> Point:
     totals = scale.totals(run.marks.counts())
     axes = {axis: total / totals.n for axis, total in totals.axes.items()}
     return Point(run=run.name, score=totals.score / totals.n, axes=axes)
-
-
-def _counted(values: Iterable[tuple[Fraction, int]]) -> Counter[Fraction]:
-    """Return how often each value occurs, of values given with their counts."""
-    counts: Counter[Fraction] = Counter()
-    for value, n in values:
-        counts[value] += n
-    return counts
 
 
 def _estimate(means: Counter[Fraction]) -> Estimate:

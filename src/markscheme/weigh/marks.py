@@ -42,6 +42,13 @@ class Marks:
                 alike[id(values)] = (values, known + count * times)
         return list(alike.values())
 
+    def alike(self) -> list[tuple[Mapping[Values, int], list[int]]]:
+        """Return what items got, and the positions of the items that share it as one object."""
+        found: dict[int, tuple[Mapping[Values, int], list[int]]] = {}
+        for at, counts in enumerate(self.items.values()):
+            found.setdefault(id(counts), (counts, []))[1].append(at)
+        return list(found.values())
+
     @property
     def answers(self) -> int:
         """How many answers there are, whether they could be scored or not."""

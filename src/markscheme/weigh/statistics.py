@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.exact import mean, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _TINY = 1e-300
 _ENOUGH = 1e-15
@@ -69,6 +69,14 @@ class Sample:
         """Return the two-sided t interval of the mean."""
         half = self.half_width((1 + confidence) / 2)
         return float(self.mean) - half, float(self.mean) + half
+
+
+def counted(values: Iterable[tuple[Fraction, int]]) -> Counter[Fraction]:
+    """Return how often each value occurs, of values that are given with counts."""
+    counts: Counter[Fraction] = Counter()
+    for value, n in values:
+        counts[value] += n
+    return counts
 
 
 def quantile(counts: Mapping[Fraction, int] | Mapping[float, int], share: Fraction) -> Fraction:

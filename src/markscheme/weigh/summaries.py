@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -97,9 +96,7 @@ class Scale:
 
     def items(self, marks: Marks) -> list[tuple[Totals, int]]:
         """Return the different sums over items that have a scored answer, and of how many each."""
-        each = {id(counts): counts for counts in marks.items.values()}
-        times = Counter(map(id, marks.items.values()))
-        found = [(self.item(counts), times[which]) for which, counts in each.items()]
+        found = ((self.item(counts), len(at)) for counts, at in marks.alike())
         return [(totals, n) for totals, n in found if totals.n]
 
     def item_means(self, marks: Marks) -> dict[str, Fraction]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from markscheme.weigh.statistics import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -37,7 +39,7 @@ def columns_of(marks: Marks, within: Fraction | None = None) -> dict[str | None,
     An item misses an axis when its answers get less than half of the points there, on average;
     with `within`, also when they get less than the mean over items by more than that.
     """
-    alike = [(tuple(_means(counts, len(marks.axes))), at) for counts, at in _alike(marks)]
+    alike = [(tuple(_means(counts, len(marks.axes))), at) for counts, at in marks.alike()]
     each: dict[str | None, Column] = {
         axis: _column([(means[number], at) for means, at in alike], within)
         for number, axis in enumerate(marks.axes)
@@ -51,32 +53,22 @@ def columns_of(marks: Marks, within: Fraction | None = None) -> dict[str | None,
     return {None: every, **each}
 
 
-def _alike(marks: Marks) -> list[tuple[Mapping[Values, int], list[int]]]:
-    """Return what items got, and the positions of the items that got it; those share their counts.
-
-    Comparing fractions is dear, so what is one object is looked at once.
-    """
-    found: dict[int, tuple[Mapping[Values, int], list[int]]] = {}
-    for at, counts in enumerate(marks.items.values()):
-        found.setdefault(id(counts), (counts, []))[1].append(at)
-    return list(found.values())
-
-
 def _column(means: Iterable[tuple[Fraction | None, list[int]]], within: Fraction | None) -> Column:
     """Return the column of means that are given with the positions of their items."""
     known = [(value, at) for value, at in means if value is not None]
-    seen = frozenset(position for _, at in known for position in at)
+    counts = counted((value, len(at)) for value, at in known)
     limit = HALF
-    if within is not None and seen:
-        total = sum((value * len(at) for value, at in known), Fraction(0))
-        limit = max(HALF, total / len(seen) - within)
-    missed = frozenset(position for value, at in known if value < limit for position in at)
-    return Column(seen=seen, missed=missed)
+    if within is not None and counts:
+        total = sum((value * n for value, n in counts.items()), Fraction(0))
+        limit = max(HALF, total / counts.total() - within)
+    below = {value for value in counts if value < limit}
+    missed = frozenset(position for value, at in known if value in below for position in at)
+    return Column(seen=frozenset(position for _, at in known for position in at), missed=missed)
 
 
 def means_of(marks: Marks) -> list[tuple[Fraction | None, ...]]:
     """Return the means of the axes for each item; one that was not answered has none."""
-    each = {id(counts): tuple(_means(counts, len(marks.axes))) for counts, _ in _alike(marks)}
+    each = {id(counts): tuple(_means(counts, len(marks.axes))) for counts, _ in marks.alike()}
     return [each[id(counts)] for counts in marks.items.values()]
 
 
@@ -95,7 +87,7 @@ def _means(counts: Mapping[Values, int], axes: int) -> Iterator[Fraction | None]
 def failing(marks: Marks) -> Column:
     """Return the items that have no answer, or of whose answers half or more have no score."""
     bad: set[int] = set()
-    for counts, at in _alike(marks):
+    for counts, at in marks.alike():
         unscored = sum(n for values, n in counts.items() if None in values)
         if 2 * unscored >= sum(counts.values()):
             bad.update(at)
