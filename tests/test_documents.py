@@ -9,12 +9,16 @@ import sys
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme import DocumentError, Rubric, UsageError, load_exam, load_rubric
+from markscheme import DocumentError, Exam, Item, Rubric, UsageError, load_exam, load_rubric
+from markscheme.frozen import Frozen
+from markscheme.read.exams import exam_of_text, exam_text
+from markscheme.read.fingerprints import canonical, exam_fingerprint
 
 RUBRIC = """\
 rubric: mine
@@ -430,6 +434,37 @@ def test_an_exam_fingerprint_changes_with_its_items(
     (tmp_path / "two.yaml").write_text(EXAM.replace(*change))
     one, two = load_exam(tmp_path / "one.yaml"), load_exam(tmp_path / "two.yaml")
     assert one.fingerprint != two.fingerprint
+
+
+ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.decimals(-9, 9, places=3) | ANY,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY, inner, max_size=3),
+    max_leaves=6,
+)
+ITEMS = st.builds(
+    lambda **fields: Item(**{name: Frozen.of(value) for name, value in fields.items()}),
+    id=ANY,
+    prompt=ANY,
+    expectations=st.dictionaries(ANY, VALUES, max_size=3),
+    tags=st.dictionaries(ANY, ANY, max_size=3),
+)
+
+
+@given(st.lists(ANY, min_size=1, max_size=2), st.lists(ITEMS, max_size=4))
+def test_an_exam_comes_back_from_its_text_as_it_was(names: list[str], items: list[Item]) -> None:
+    exam = Exam(names=tuple(names), items=tuple(items), fingerprint=exam_fingerprint(names, items))
+    assert exam_of_text(exam_text(exam), "kept") == exam
+
+
+def test_a_text_that_is_no_exam_says_so() -> None:
+    with pytest.raises(DocumentError, match="kept:1: not JSON"):
+        exam_of_text("{", "kept")
+
+
+@given(VALUES.filter(lambda value: "Decimal" not in repr(value)))
+def test_the_canonical_text_of_plain_values_is_their_json(value: Any) -> None:
+    assert json.loads(canonical(Frozen.of(value))) == value
 
 
 def test_no_two_built_in_documents_share_a_fingerprint() -> None:

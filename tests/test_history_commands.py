@@ -197,6 +197,14 @@ def test_show_prints_what_score_printed(project: Project) -> None:
     assert project.run("show", "latest", "--format", "json").json == told
 
 
+def test_an_exam_with_characters_that_are_hard_to_write_is_read_again(project: Project) -> None:
+    text = project.exam.read_text().replace("Say yes", r'"Say\u2028yes\x85 \x7F"')
+    project.exam.write_text(text)
+    scored = project.score(*[FULL] * 4)
+    shown = project.run("show", "latest")
+    assert (shown.code, shown.err) == (scored.code, "")
+
+
 def test_show_tells_the_gates_beside_the_baseline(project: Project) -> None:
     project.stored(*[FULL] * 4)
     project.run("baseline", "set", "latest")

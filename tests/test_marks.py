@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from statistics import median
@@ -17,6 +18,7 @@ from markscheme import (
     DocumentError,
     Marks,
     Measures,
+    Rubric,
     Run,
     UsageError,
     load_exam,
@@ -25,14 +27,20 @@ from markscheme import (
     verify,
 )
 from markscheme.exact import number, recovered
+from markscheme.mark.axes.size import MaxWords
 from markscheme.read.breakdowns import read_published
+from markscheme.vocabulary import AxisSpec
 from markscheme.weigh.gates import judge
 from markscheme.weigh.measures import Total
+from markscheme.weigh.patterns.table import columns_of, failing, means_of
 from markscheme.weigh.published import run_of_published
+from markscheme.weigh.summaries import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from markscheme.weigh.marks import Values
 
 TUTOR = load_rubric("tutor-capstone")
 CAPSTONE = load_exam("capstone", rubric=TUTOR)
@@ -51,6 +59,14 @@ ROWS = st.lists(
         }
     ),
     max_size=25,
+)
+TWO = Rubric(
+    name="two",
+    version=1,
+    axes=tuple(AxisSpec(name=n, weight=Decimal("0.5"), axis=MaxWords(limit=1)) for n in "ab"),
+    gates=(),
+    fingerprint="b2:two",
+    pass_mark=Decimal("0.5"),
 )
 VALUES = st.tuples(*[st.none() | st.fractions(0, 1, max_denominator=50)] * 2)
 MARKS = st.builds(
@@ -147,6 +163,50 @@ def test_marks_come_back_from_json_as_they_were(marks: Marks) -> None:
     assert Marks.from_dict(json.loads(json.dumps(marks.to_dict()))) == marks
 
 
+@given(MARKS)
+def test_items_with_equal_counts_share_them_and_nothing_else_changes(marks: Marks) -> None:
+    data = marks.to_dict()
+    read = Marks.from_dict(data)
+    objects = {str(data["items"][item]): read.items[item] for item in data["items"]}
+    assert all(read.items[item] is objects[str(data["items"][item])] for item in read.items)
+    for items in (None, list(marks.items)[:2], ["x"] * 2 if "x" in marks.items else []):
+        assert added(read.counts(items)) == added(marks.counts(items))
+    names = ("answers", "unscored", "missing", "complete")
+    assert all(getattr(read, name) == getattr(marks, name) for name in names)
+
+
+def added(counts: list[tuple[Values, int]]) -> Counter[Values]:
+    return sum((Counter({values: count}) for values, count in counts), Counter())
+
+
+@given(MARKS)
+def test_what_is_weighed_once_is_weighed_as_each_item_by_itself(marks: Marks) -> None:
+    shared, apart = Marks.from_dict(marks.to_dict()), Scale(TWO)
+    scale, means = Scale(TWO), apart.item_means(marks)
+    for item, counts in marks.items.items():
+        assert scale.item(shared.items[item]) == apart.totals(counts.items())
+    each = Counter(total.mean for total, n in scale.items(shared) for _ in range(n))
+    assert each == Counter(means.values())
+    assert scale.item_means(shared) == means
+    assert columns_of(shared) == columns_of(marks)
+    assert columns_of(shared, Fraction(1, 10)) == columns_of(marks, Fraction(1, 10))
+    assert (means_of(shared), failing(shared)) == (means_of(marks), failing(marks))
+
+
+@given(MARKS.filter(lambda marks: marks.items))
+def test_the_column_of_an_axis_is_what_its_means_say(marks: Marks) -> None:
+    means = [one[0] for one in means_of(marks)]
+    known = {at: value for at, value in enumerate(means) if value is not None}
+    limit = Fraction(1, 2)
+    column = columns_of(marks)["a"]
+    assert column.seen == known.keys()
+    assert column.missed == {at for at, value in known.items() if value < limit}
+    if known:
+        limit = max(limit, sum(known.values(), Fraction(0)) / len(known) - Fraction(1, 10))
+    short = columns_of(marks, Fraction(1, 10))["a"]
+    assert short.missed == {at for at, value in known.items() if value < limit}
+
+
 @given(MEASURES)
 def test_measures_come_back_from_json_as_they_were(measures: Measures) -> None:
     assert Measures.from_dict(json.loads(json.dumps(measures.to_dict()))) == measures
@@ -169,6 +229,8 @@ def test_merging_is_adding_and_has_no_order(one: Marks, two: Marks) -> None:
         {"items": {"x": {"7": 1}}},
         {"items": {"x": {"0": 0}}},
         {"items": {"x": {"0": 1.5}}},
+        {"items": {"x": {"0": 1}, "y": {"0": True}}},
+        {"items": {"x": {"0": 1}, "y": {"0": 1.0}}},
         {"items": []},
         {"errors": -1},
         {"errors": True},

@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+import vl_convert
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commands import FULL, WRONG, Project, here
+from commands import FULL, LONG, WRONG, Project, here
 from hostile import HOSTILE
 from markscheme import load_exam, load_rubric, score
-from markscheme.history.judging import report_of_result
+from markscheme.history.judging import judge_run
+from markscheme.history.patterns import patterns_of
+from markscheme.history.reporting import report_of_result, whole_report
+from markscheme.history.runs import Runs
 from markscheme.library.scoring import answers_of_tutor
-from markscheme.tell.charts import Mean, means, short, step_of
+from markscheme.tell.charts import Mean, means, short, stacked_bars, step_of
 from markscheme.tell.html import html
 from markscheme.tell.markdown import markdown
 from markscheme.tell.templates import coded, page
@@ -334,6 +338,61 @@ def test_the_trend_ends_with_the_run_that_is_reported(project: Project) -> None:
     project.run("report", "latest~1", "-o", file)
     text = file.read_text(encoding="utf-8")
     assert "Score over the last 2 runs: 1.00 → 0.7625." in text
+
+
+def test_a_whole_report_sees_in_one_pass_what_others_see_in_several(project: Project) -> None:
+    for subject in ("one", "two", "one", "one"):
+        project.score(FULL, LONG, WRONG, WRONG, subject=subject, latency_ms=5)
+    with Runs(project.store) as runs, Runs(project.store) as others:
+        judged = judge_run(runs, runs.find("latest"))
+        report = whole_report(runs, judged)
+        assert report.patterns == patterns_of(others, others.find("latest"))
+        assert report.distribution is not None
+        assert [point.run for point in report.distribution.trend] == [
+            run.id for run in reversed(others.store.runs())
+        ]
+        stored = others.store.runs()
+        first, again = others.history(stored), others.history(reversed(stored))
+        assert [run.name for run in first] == [run.id for run in stored]
+        assert all(one is other for one, other in zip(first, reversed(again), strict=True))
+
+
+WEIGHTED = st.lists(st.sampled_from([0.0, 0.125, 0.3, 1 / 3, 0.5]), min_size=2, max_size=2)
+
+
+@given(st.lists(WEIGHTED, min_size=1, max_size=9).flatmap(st.permutations))
+@settings(max_examples=20)
+def test_every_item_has_its_own_bar_in_its_own_place(items: list[list[float]]) -> None:
+    svg = str(stacked_bars(items * 60))
+    marks = svg[svg.index("bars_marks") :].partition("</g>")[0]
+    paths = [re.findall(r"M([^,]+),([^h]+)h([^v]+)v([^h]+)h", d) for d in marks.split("<path")[1:]]
+    assert [len(path) for path in paths] == [len(items) * 60] * 2
+    for at, (one, two) in enumerate(zip(*paths, strict=True)):
+        below, pitch = 196.0, 1000 / (len(items) * 60)
+        for (x, top, width, height), value in zip((one, two), items[at % len(items)], strict=True):
+            assert float(x) == pytest.approx(at * pitch, abs=0.006)
+            assert float(width) == pytest.approx(
+                pitch * (0.86 if len(items) <= 6 else 1), abs=0.011
+            )
+            assert float(height) == pytest.approx(196 * value, abs=0.011)
+            below -= 196 * value
+            assert float(top) == pytest.approx(below, abs=0.011)
+
+
+def test_no_chart_names_an_address_to_fetch_anything_from(
+    flawed: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = vl_convert.vegalite_to_svg
+    keys: set[str] = set()
+
+    def watched(text: str) -> str:
+        json.loads(text, object_pairs_hook=lambda pairs: keys.update(key for key, _ in pairs))
+        return str(drawn(text))
+
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", watched)
+    html(flawed, "1")
+    assert "mark" in keys
+    assert not keys & {"url", "href", "image", "lookup"}
 
 
 def test_a_number_in_a_chart_is_told_as_it_is() -> None:

@@ -29,6 +29,13 @@ def show(value: Fraction | Decimal | None, places: int = 4) -> str:
     return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"
 
 
+def signed(value: Fraction | None, places: int = 4) -> str:
+    """Return a change with its sign."""
+    if value is None:
+        return "–"
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value), places)}"
+
+
 def number(value: Fraction | None) -> float | None:
     """Return the double nearest to the exact value, for JSON and columns (0.75 prints as 0.75)."""
     return None if value is None else value.numerator / value.denominator

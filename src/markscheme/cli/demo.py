@@ -59,7 +59,7 @@ def command(
 ) -> Exit:
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
     from markscheme.cli.outputs import written
-    from markscheme.history.judging import report_of_result
+    from markscheme.history.reporting import report_of_result
     from markscheme.library.documents import load_exam, load_rubric
     from markscheme.tell.language import say
     from markscheme.tell.live import LivePage

@@ -42,8 +42,8 @@ def command(
 ) -> Exit:
     """Judge a run by the hard, soft and baseline gates of its rubric."""
     from markscheme.cli.outputs import Outputs
-    from markscheme.history.judging import judge_run, record_outcomes, report_on
-    from markscheme.history.patterns import with_patterns
+    from markscheme.history.judging import judge_run, record_outcomes
+    from markscheme.history.reporting import report_on, with_patterns
     from markscheme.history.runs import Context, Runs
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.vocabulary import Outcome

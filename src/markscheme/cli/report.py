@@ -39,8 +39,8 @@ def command(
 ) -> Exit:
     """Write a run as one self-contained HTML page, as Markdown, or as JUnit XML."""
     from markscheme.cli.outputs import REPORTS, written
-    from markscheme.history.judging import judge_run, report_on, whole_report
-    from markscheme.history.patterns import with_patterns
+    from markscheme.history.judging import judge_run
+    from markscheme.history.reporting import report_on, whole_report, with_patterns
     from markscheme.history.runs import Context, Runs
     from markscheme.tell.files import check_destination
     from markscheme.tell.language import say
@@ -49,9 +49,11 @@ def command(
     path = check_destination(output, inputs, suffixes=REPORTS)
     with Runs(store, Context(rubric=rubric, exams=exams, subject=subject)) as runs:
         judged = judge_run(runs, runs.find(run), baseline)
-        whole = path.suffix.lower() == ".html"
-        report = whole_report(runs, judged) if whole else report_on(runs, judged, reasons=True)
-        report = with_patterns(runs, judged, report, answers=True)
+        if path.suffix.lower() == ".html":
+            report = whole_report(runs, judged)
+        else:
+            report = report_on(runs, judged, reasons=True)
+            report = with_patterns(runs, judged, report, answers=True)
     size = written(path, report)
     if format_ == "json":
         document = {"run": report.past.run.name, "file": str(path), "bytes": size}

@@ -37,7 +37,8 @@ def command(
 ) -> Exit:
     """List the stored runs, the newest first."""
     from markscheme.keep import open_store
-    from markscheme.tell.listing import print_runs, runs_record
+    from markscheme.tell.listing import print_runs
+    from markscheme.tell.stored import runs_record
 
     with open_store(store, create=False) as kept:
         found = kept.runs(rubric=rubric, exam=exam, subject=subject, limit=limit)

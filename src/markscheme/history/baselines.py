@@ -53,4 +53,4 @@ def history_of(runs: Runs, past: Past, last: int = LAST_RUNS) -> list[Run]:
     """Return the last finished runs of the same rubric and exam, in order of time."""
     latest = runs.store.runs(rubric=past.rubric.name, exam=past.exam.name, limit=last)
     finished = [run for run in reversed(latest) if run.status is RunStatus.FINISHED]
-    return [found.past.run for found in runs.load(finished)]
+    return runs.history(finished)

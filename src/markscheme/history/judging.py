@@ -7,27 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import StoreUnavailableError, UsageError
-from markscheme.history.baselines import history_of
-from markscheme.history.rows import rows_of_items, rows_with_outputs
 from markscheme.history.runs import Context, Found, Runs, is_open
 from markscheme.sentences import sentence
-from markscheme.tell.reports import ItemStatus, Report, item_reports
-from markscheme.weigh.distribution import describe
 from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.outcomes import GateReport
-from markscheme.weigh.patterns import find
-from markscheme.weigh.patterns.observed import observe
-from markscheme.weigh.recalibration import Past
 from markscheme.weigh.records import report_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from markscheme.tell.reports import ItemReport
     from markscheme.vocabulary import Rubric
-    from markscheme.weigh.distribution import Distribution
-    from markscheme.weigh.results import Result
-    from markscheme.weigh.runs import Run
 
 _OPEN = sentence("the run is not finished: it is still being written, or its process was ended")
 
@@ -84,66 +73,6 @@ def record_outcomes(runs: Runs, judged: Judged) -> str:
     except StoreUnavailableError as error:
         return f"the outcome is not recorded: {error}"
     return ""
-
-
-def report_on(runs: Runs, judged: Judged, *, reasons: bool) -> Report:
-    """Return what every output draws; answers are read only for the `reasons` of lost points."""
-    found = judged.found
-    items = () if is_open(found) else item_reports(found.past)
-    if reasons:
-        lost = {item.item for item in items if item.status is not ItemStatus.PASSED}
-        items = item_reports(found.past, rows_of_items(runs, found, lost)) if lost else items
-    return _report(judged, items)
-
-
-def whole_report(runs: Runs, judged: Judged) -> Report:
-    """Return all that is known: every answer with its output, the distribution, the trend."""
-    found = judged.found
-    if is_open(found):
-        return _report(judged, ())
-    items = item_reports(found.past, rows_with_outputs(runs, found), every=True)
-    past = found.past
-    known = describe(past.rubric, past.exam, past.run, _before(runs, found)) if items else None
-    return _report(judged, items, known)
-
-
-def _before(runs: Runs, found: Found) -> list[Run]:
-    """Return the last runs of the same rubric and exam, up to this one where it is stored."""
-    if found.stored is None:
-        return history_of(runs, found.past) if runs.has_store else []
-    history = history_of(runs, found.past)
-    names = [run.name for run in history]
-    return history[: names.index(found.name) + 1] if found.name in names else []
-
-
-def _report(
-    judged: Judged, items: tuple[ItemReport, ...], distribution: Distribution | None = None
-) -> Report:
-    found, beside = judged.found, judged.baseline
-    return Report(
-        past=found.past,
-        gates=judged.gates,
-        items=items,
-        stored=found.stored,
-        baseline=beside.stored if beside else None,
-        distribution=distribution,
-    )
-
-
-def report_of_result(result: Result, outputs: Mapping[str, str | None]) -> Report:
-    """Return all that is known of a run of one subject that was just scored."""
-    run = next(result.runs)
-    past = Past(run=run, rubric=result.rubric, exam=result.exam)
-    rows = (
-        {**row, "output": outputs.get(row["item"])} for row in result.frame.iter_rows(named=True)
-    )
-    return Report(
-        past=past,
-        gates=result.judge(),
-        items=item_reports(past, rows, every=True),
-        distribution=describe(result.rubric, result.exam, run),
-        patterns=find(result.rubric, result.exam, run, observe(result.rubric, [result.frame])),
-    )
 
 
 def gate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,19 +10,17 @@ from markscheme.history.judging import judge_run
 from markscheme.history.rows import StoredRows
 from markscheme.history.runs import is_open
 from markscheme.keep import RunStatus
-from markscheme.weigh.distribution import LOOKED_AT, describe
-from markscheme.weigh.patterns import Observed, find
+from markscheme.weigh.distribution import LOOKED_AT, drifts_of, trend_of
+from markscheme.weigh.patterns import find
 from markscheme.weigh.patterns.observed import observe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from markscheme.history.judging import Judged
     from markscheme.history.runs import Found, Runs
-    from markscheme.tell.reports import Report
     from markscheme.vocabulary import Rubric
     from markscheme.weigh.outcomes import BaselineReport, GateReport
-    from markscheme.weigh.patterns import Pattern
+    from markscheme.weigh.patterns import Observed, Pattern
     from markscheme.weigh.trends import Drift
 
 
@@ -50,16 +47,6 @@ def patterns_of(
         history=_drifts(runs, found),
         comparison=_compared_in(gates),
     )
-
-
-def with_patterns(runs: Runs, judged: Judged, report: Report, *, answers: bool) -> Report:
-    """Return the report of a run with what to look at first.
-
-    Without its `answers`, which many runs have many of, that is what the marks show.
-    """
-    observed = None if answers else Observed()
-    found = patterns_of(runs, judged.found, judged.gates, observed)
-    return dataclasses.replace(report, patterns=found)
 
 
 def _compared_in(gates: GateReport) -> BaselineReport | None:
@@ -114,6 +101,6 @@ def _drifts(runs: Runs, found: Found) -> tuple[Sequence[Drift], int]:
         and run.subject == stored.subject
         and (run.started, run.id) <= (stored.started, stored.id)
     ]
-    history = [one.past.run for one in runs.load(reversed(before[:LOOKED_AT]))]
-    described = describe(past.rubric, past.exam, past.run, history)
-    return ((), 0) if described is None else (described.drifts, len(described.trend))
+    history = runs.history(reversed(before[:LOOKED_AT]))
+    trend = trend_of(past.rubric, past.run, history)
+    return drifts_of(trend), len(trend)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from markscheme.keep import Store
     from markscheme.vocabulary import Rubric
     from markscheme.weigh.marks import Values
+    from markscheme.weigh.patterns.observed import Observer
 
 
 class StoredRows:
@@ -107,12 +108,15 @@ def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[
         yield from frame.filter(wanted).iter_rows(named=True)
 
 
-def rows_with_outputs(runs: Runs, found: Found) -> Iterator[Mapping[str, Any]]:
-    """Yield every answer as `score` gives it, with its raw `output` where the store has it."""
+def rows_with_outputs(runs: Runs, found: Found, observer: Observer) -> Iterator[Mapping[str, Any]]:
+    """Yield every answer as `score` gives it, with its raw `output` where the store has it.
+
+    The `observer` sees the rows of a stored run as they pass.
+    """
     if found.stored is None:
         yield from found.rows
         return
-    for frame in StoredRows(found, runs.store).answered():
+    for frame in observer.watch(StoredRows(found, runs.store).answered()):
         yield from frame.iter_rows(named=True)
 
 

@@ -64,6 +64,7 @@ class Runs:
         self._context = context or Context()
         self._store: Store | None = None
         self._documents: Documents | None = None
+        self._history: dict[str, Run] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -142,6 +143,13 @@ class Runs:
                 subject=run.subject,
             )
             yield Found(past=Past(run=weighed, rubric=rubric, exam=exam), stored=run)
+
+    def history(self, runs: Iterable[Stored]) -> list[Run]:
+        """Return the finished runs of a history in the order given, each read once."""
+        stored = list(runs)
+        new = [run for run in stored if run.id not in self._history]
+        self._history |= {found.name: found.past.run for found in self.load(new)}
+        return [self._history[run.id] for run in stored]
 
     def _decided(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
         """Return the marks and measures of the next run, which must be this one."""

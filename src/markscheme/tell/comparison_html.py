@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import show
+from markscheme.exact import show, signed
 from markscheme.tell.comparison_charts import Pair, paired_dots
 from markscheme.tell.comparisons import (
     axis_rows,
@@ -16,7 +16,6 @@ from markscheme.tell.comparisons import (
 )
 from markscheme.tell.language import say, told
 from markscheme.tell.templates import page
-from markscheme.tell.verdicts import signed
 from markscheme.verdicts import Decided
 
 if TYPE_CHECKING:

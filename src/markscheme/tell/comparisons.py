@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.exact import show
+from markscheme.exact import show, signed
 from markscheme.tell.language import say, say_many, told
 from markscheme.tell.markdown import code
 from markscheme.tell.markdown import sentence as safe
 from markscheme.tell.terminal import console
-from markscheme.tell.verdicts import signed
 from markscheme.verdicts import Decided
 
 if TYPE_CHECKING:

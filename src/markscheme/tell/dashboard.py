@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import number, plain, show
+from markscheme.exact import number, plain, show, signed
 from markscheme.tell import charts, colours
 from markscheme.tell.item_rows import link, status_word, tag_link
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import limit_of
 from markscheme.tell.reports import ItemStatus
-from markscheme.tell.verdicts import signed
 from markscheme.vocabulary import Level, Outcome
 from markscheme.weigh.summaries import Scale
 

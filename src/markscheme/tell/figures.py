@@ -50,9 +50,7 @@ def axes(report: Report) -> list[dict[str, Any]]:
             "name": spec.name,
             "weight": str(spec.weight),
             "colour": at % len(colours.AXES),
-            "lost": sum(
-                item.score is not None and (item.axes[spec.name] or 0) < 1 for item in report.items
-            ),
+            "lost": sum(n for means, n in report.means if (means[spec.name] or 0) < 1),
         }
         for at, spec in enumerate(report.past.rubric)
     ]

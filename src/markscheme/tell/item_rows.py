@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from markscheme.tell.reports import ItemReport, Report, Row
-    from markscheme.vocabulary import Item
+    from markscheme.vocabulary import Item, Rubric
     from markscheme.weigh.outcomes import ItemChange
 
 _BAR = 1000
@@ -65,18 +65,20 @@ def listing(report: Report) -> Listing:
     items = {item.id: item for item in report.past.exam.items}
     tags = _tags(items.values())
     changes = {change.item: change for found in report.comparisons for change in found.moved}
-    bars, texts = _Numbered(), _Numbered()
+    texts, looks = _Numbered(), _Looks(report)
     answers = sum(len(found.answers) for found in report.items)
     limit = max(_LEAST, min(_MOST, _TEXTS // max(answers, 1)))
     records = _Records(report, items, tags, texts, limit)
-    rows = tuple(_row(report, found, bars) for found in report.items)
+    rows = tuple(_row(found, looks.of(found)) for found in report.items)
     data = {
         "axes": [[spec.name, str(spec.weight)] for spec in report.past.rubric],
         "tags": [[tag, list(values)] for tag, values in tags.items()],
-        "items": [records.item(found, changes.get(found.item)) for found in report.items],
+        "items": [
+            records.item(found, looks.of(found), changes.get(found.item)) for found in report.items
+        ],
         "texts": list(texts),
     }
-    return Listing(rows=rows, bars=tuple(bars), tags=tags, data=data)
+    return Listing(rows=rows, bars=tuple(looks.bars), tags=tags, data=data)
 
 
 def status_word(status: ItemStatus) -> str:
@@ -107,22 +109,57 @@ def _tags(items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
     return {tag: tuple(values) for tag, values in found.items()}
 
 
-def _row(report: Report, found: ItemReport, bars: _Numbered) -> ItemRow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What is shown of the means of an item: its score, which bar, and where it lost points."""
+
+    score: str
+    number: float | None
+    bar: int | None
+    lost: list[int]
+
+
+class _Looks:
+    """Knows the look of every item; those that share their means share it."""
+
+    def __init__(self, report: Report) -> None:
+        self._rubric = report.past.rubric
+        self._known: dict[tuple[int, Fraction | None], _Look] = {}
+        self.bars = _Numbered()
+
+    def of(self, found: ItemReport) -> _Look:
+        """Return what is shown of the means of an item."""
+        key = (id(found.axes), found.score)
+        if key not in self._known:
+            self._known[key] = self._look(found)
+        return self._known[key]
+
+    def _look(self, found: ItemReport) -> _Look:
+        scored, axes = found.score is not None, found.axes
+        return _Look(
+            score=show(found.score),
+            number=number(found.score),
+            bar=self.bars.of(_bar(self._rubric, axes)) if scored else None,
+            lost=[at for at, s in enumerate(self._rubric) if scored and (axes[s.name] or 0) < 1],
+        )
+
+
+def _row(found: ItemReport, look: _Look) -> ItemRow:
     got = found.answers[0].get("got") if found.answers else None
     return ItemRow(
         item=found.item,
         status=found.status.value,
         word=status_word(found.status),
-        score=show(found.score),
+        score=look.score,
         got=_glance(str(got or "")),
-        bar=None if found.score is None else bars.of(_bar(report, found.axes)),
+        bar=look.bar,
     )
 
 
-def _bar(report: Report, axes: Mapping[str, Fraction | None]) -> tuple[tuple[int, int, int], ...]:
+def _bar(rubric: Rubric, axes: Mapping[str, Fraction | None]) -> tuple[tuple[int, int, int], ...]:
     """Return the parts of a bar: which axis, from where, how wide."""
     parts, end = [], 0
-    for at, spec in enumerate(report.past.rubric):
+    for at, spec in enumerate(rubric):
         width = round(float(spec.weight) * (number(axes[spec.name]) or 0) * _BAR)
         if width:
             parts.append((at % 8, end, width))
@@ -154,18 +191,14 @@ class _Records:
         self._texts = texts
         self._limit = limit
 
-    def item(self, found: ItemReport, change: ItemChange | None) -> dict[str, Any]:
+    def item(self, found: ItemReport, look: _Look, change: ItemChange | None) -> dict[str, Any]:
         """Return one item: its question, how it did, and its answers."""
         item = self._items[found.item]
         record: dict[str, Any] = {
             "i": found.item,
             "s": found.status.value,
-            "v": number(found.score),
-            "l": [
-                at
-                for at, spec in enumerate(self._rubric)
-                if found.score is not None and (found.axes[spec.name] or 0) < 1
-            ],
+            "v": look.number,
+            "l": look.lost,
             "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
             "e": [[key, _entries(value)] for key, value in item.expectations.items()],

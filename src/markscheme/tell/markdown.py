@@ -10,11 +10,11 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from markscheme.exact import plain, show
+from markscheme.exact import plain, show, signed
 from markscheme.tell.language import say, told
-from markscheme.tell.patterns import FIRST
 from markscheme.tell.reports import (
     EVIDENCE,
+    FIRST,
     LEVELS,
     OUTCOMES,
     ItemStatus,
@@ -22,7 +22,6 @@ from markscheme.tell.reports import (
     lost_axes,
     reason,
 )
-from markscheme.tell.verdicts import signed
 from markscheme.vocabulary import Outcome
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from markscheme.tell.language import say, told
+from markscheme.tell.reports import FIRST
 from markscheme.tell.terminal import console
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from markscheme.weigh.patterns import Pattern
 
-FIRST = 3  # where patterns stand beside other things, so many are shown
 _ITEMS_SHOWN = 10
 
 

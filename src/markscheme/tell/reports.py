@@ -14,7 +14,7 @@ from markscheme.frozen import Frozen
 from markscheme.keep import Run
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, told
-from markscheme.tell.listing import run_record
+from markscheme.tell.stored import run_record
 from markscheme.vocabulary import Level, Outcome
 from markscheme.weigh.distribution import Distribution
 from markscheme.weigh.gates import stranger
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.vocabulary import Rubric
-    from markscheme.weigh.marks import Values
+    from markscheme.weigh.summaries import Totals
 
     Row = Mapping[str, Any]
 
+FIRST = 3  # where patterns stand beside other things, so many are shown
 _ANSWERS_KEPT = 5
 SAID = {
     Outcome.PASS: sentence("PASS"),
@@ -109,6 +110,16 @@ class Report:
         """Yield what the baseline gates compared."""
         return (found.baseline for found in self.gates.outcomes if found.baseline)
 
+    @property
+    def means(self) -> list[tuple[Mapping[str, Fraction | None], int]]:
+        """The different means of the axes on items that have a score, and how many items have each.
+
+        Items whose answers got the same share them, so there are few.
+        """
+        scored = [item.axes for item in self.items if item.score is not None]
+        each = {id(axes): axes for axes in scored}
+        return [(each[which], count) for which, count in Counter(map(id, scored)).items()]
+
     def item(self, name: str) -> ItemReport | None:
         """Return what became of an item."""
         return next((item for item in self.items if item.item == name), None)
@@ -162,11 +173,11 @@ def item_reports(
     kept, told = _kept(rows, every=every)
     found = []
     for item, counts in past.run.marks.items.items():
-        totals, answers = scale.totals(counts.items()), kept.get(item, [])
+        totals, answers = scale.item(counts), kept.get(item, [])
         found.append(
             ItemReport(
                 item=item,
-                status=_status(counts, totals.mean, mark),
+                status=_status(totals, sum(counts.values()), mark),
                 score=totals.mean,
                 axes=totals.axis_means,
                 answers=tuple(answers),
@@ -176,12 +187,12 @@ def item_reports(
     return tuple(found)
 
 
-def _status(counts: Mapping[Values, int], score: Fraction | None, mark: Fraction) -> ItemStatus:
-    if not counts:
+def _status(totals: Totals, answers: int, mark: Fraction) -> ItemStatus:
+    if not answers:
         return ItemStatus.MISSING
-    if score is None or any(None in values for values in counts):
+    if totals.mean is None or totals.n < answers:
         return ItemStatus.UNSCORED
-    return ItemStatus.PASSED if score >= mark else ItemStatus.FAILED
+    return ItemStatus.PASSED if totals.mean >= mark else ItemStatus.FAILED
 
 
 def _kept(rows: Iterable[Row], *, every: bool) -> tuple[dict[str, list[Row]], Counter[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.exact import show
+from markscheme.exact import show, signed
 from markscheme.tell.comparisons import (
     ComparisonPage,
     chance,
@@ -14,7 +14,6 @@ from markscheme.tell.comparisons import (
 )
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import sentence as safe
-from markscheme.tell.verdicts import signed
 from markscheme.weigh.outcomes import Evidence
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.exact import show
+from markscheme.exact import show, signed
 from markscheme.tell.language import say, say_many, told
 from markscheme.tell.patterns import PatternPage
 from markscheme.tell.reports import EVIDENCE, OUTCOMES, SAID
@@ -17,7 +17,6 @@ from markscheme.weigh.records import distribution_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from fractions import Fraction
 
     from rich.console import Console
 
@@ -180,13 +179,6 @@ def recalibration_lines(found: Recalibration, applied: Mapping[str, str]) -> Ite
 def _change_line(change: ItemChange) -> str:
     axes = ", ".join(f"{axis} {signed(by)}" for axis, by in change.axes.items())
     return f"  {change.item}: {show(change.before)} → {show(change.after)} ({axes})"
-
-
-def signed(value: Fraction | None, places: int = 4) -> str:
-    """Return a change with its sign."""
-    if value is None:
-        return "–"
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value), places)}"
 
 
 def _estimate_line(name: str, estimate: Mapping[str, Any]) -> str:

@@ -182,7 +182,7 @@ def _changes(case: Case, theirs: Marks) -> list[ItemChange]:
     """Return the items that both runs have scored, each as a mean over its attempts."""
     found = []
     for item, counts in case.run.marks.items.items():
-        now, then = (case.scale.totals(c.items()) for c in (counts, theirs.items.get(item, {})))
+        now, then = (case.scale.item(c) for c in (counts, theirs.items.get(item, {})))
         if now.mean is not None and then.mean is not None:
             axes = Frozen() if now is then else _moved_axes(then, now)
             found.append(ItemChange(item=item, before=then.mean, after=now.mean, axes=axes))

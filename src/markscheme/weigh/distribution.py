@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,15 +10,15 @@ from typing import TYPE_CHECKING
 from markscheme.exact import number
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Group
-from markscheme.weigh.statistics import Sample, quantile, unseen_share, wilson
+from markscheme.weigh.statistics import Sample, counted, quantile, unseen_share, wilson
 from markscheme.weigh.summaries import Scale, groups_of
 from markscheme.weigh.trends import Drift, drifts, runs_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections import Counter
+    from collections.abc import Iterable, Sequence
 
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.marks import Marks
     from markscheme.weigh.runs import Run
 
 CONFIDENCE = 0.95
@@ -74,26 +73,42 @@ def describe(
     Of a run in which nothing was scored there is none.
     """
     scale = Scale(rubric)
-    means = list(scale.item_means(run.marks).values())
-    if not means:
+    each = scale.items(run.marks)
+    if not each:
         return None
-    left_out = [(past.name, why) for past in history if (why := _incomparable(past, run))]
-    trend = [_point(scale, past) for past in history if not _incomparable(past, run)]
-    latest = trend[-LOOKED_AT:]
-    passed = sum(mean >= Fraction(rubric.pass_mark) for mean in means)
+    means = counted((totals.score / totals.n, n) for totals, n in each)
+    compared = [(past, _incomparable(past, run)) for past in history]
+    trend = tuple(_point(scale, past) for past, why in compared if not why)
+    passed = sum(n for mean, n in means.items() if mean >= Fraction(rubric.pass_mark))
     return Distribution(
         run=run.name,
-        items=len(means),
+        items=means.total(),
         score=_estimate(means),
-        axes={axis: _estimate(_axis_means(scale, run.marks, axis)) for axis in scale.axes},
-        passed=_proportion(passed, len(means)),
-        quantiles={at: quantile(Counter(means), Fraction(at, 100)) for at in _QUANTILES},
+        axes={
+            axis: _estimate(counted((totals.axes[axis] / totals.n, n) for totals, n in each))
+            for axis in scale.axes
+        },
+        passed=_proportion(passed, means.total()),
+        quantiles={at: quantile(means, Fraction(at, 100)) for at in _QUANTILES},
         groups=groups_of(scale, exam, run.marks),
-        trend=tuple(trend),
-        drifts=drifts({axis: [point.axes[axis] for point in latest] for axis in scale.axes}),
+        trend=trend,
+        drifts=drifts_of(trend),
         runs_needed=runs_needed(len(scale.axes)),
-        left_out=tuple(left_out),
+        left_out=tuple((past.name, why) for past, why in compared if why),
     )
+
+
+def trend_of(rubric: Rubric, run: Run, history: Iterable[Run]) -> tuple[Point, ...]:
+    """Return the means of those runs of a history that can be compared with a run, in its order."""
+    scale = Scale(rubric)
+    return tuple(_point(scale, past) for past in history if not _incomparable(past, run))
+
+
+def drifts_of(trend: Sequence[Point]) -> tuple[Drift, ...]:
+    """Return the axes that drift down over the latest points of a trend."""
+    latest = trend[-LOOKED_AT:]
+    axes = latest[0].axes if latest else ()
+    return drifts({axis: [point.axes[axis] for point in latest] for axis in axes})
 
 
 def _incomparable(past: Run, run: Run) -> str:
@@ -113,22 +128,17 @@ def _point(scale: Scale, run: Run) -> Point:
     return Point(run=run.name, score=totals.score / totals.n, axes=axes)
 
 
-def _axis_means(scale: Scale, marks: Marks, axis: str) -> list[Fraction]:
-    """Return the mean of an axis on each item that has a scored answer."""
-    totals = (scale.totals(counts.items()) for counts in marks.items.values())
-    return [found.axes[axis] / found.n for found in totals if found.n]
-
-
-def _estimate(means: Sequence[Fraction]) -> Estimate:
+def _estimate(means: Counter[Fraction]) -> Estimate:
     """Return the mean over items: Wilson's interval of a share, Student's t of anything else.
 
     Values that are all equal have no spread to go by; what so many items leave unseen bounds it.
     """
-    if set(means) <= {0, 1}:
-        return _proportion(sum(map(int, means)), len(means))
-    sample = Sample.of(means)
+    if means.keys() <= {0, 1}:
+        return _proportion(means[Fraction(1)], means.total())
+    sample = Sample.of_counts(means)
     if sample is None:
-        return Estimate(mean=means[0], lower=None, upper=None, method=sentence("none: one item"))
+        (only,) = means
+        return Estimate(mean=only, lower=None, upper=None, method=sentence("none: one item"))
     if sample.standard_error:
         lower, upper = sample.interval(CONFIDENCE)
         lower, upper = max(0.0, lower), min(1.0, upper)

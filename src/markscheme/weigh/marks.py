@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from markscheme.frozen import Frozen
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,14 +31,23 @@ class Marks:
     def counts(self, items: Iterable[str] | None = None) -> list[tuple[Values, int]]:
         """Return the sets of axis values and their counts, over the items named or over all.
 
-        Sets that are one object are one entry: comparing fractions costs more than adding counts.
+        What is one object is one entry: comparing fractions costs more than adding counts.
         """
+        chosen = list(self.items.values() if items is None else map(self.items.__getitem__, items))
+        each = dict(zip(map(id, chosen), chosen, strict=True))
         alike: dict[int, tuple[Values, int]] = {}
-        for counts in self.items.values() if items is None else map(self.items.__getitem__, items):
-            for values, count in counts.items():
-                known = alike.get(id(values))
-                alike[id(values)] = (values, count + known[1] if known else count)
+        for one, times in Counter(map(id, chosen)).items():
+            for values, count in each[one].items():
+                _, known = alike.get(id(values), (values, 0))
+                alike[id(values)] = (values, known + count * times)
         return list(alike.values())
+
+    def alike(self) -> list[tuple[Mapping[Values, int], list[int]]]:
+        """Return what items got, and the positions of the items that share it as one object."""
+        found: dict[int, tuple[Mapping[Values, int], list[int]]] = {}
+        for at, counts in enumerate(self.items.values()):
+            found.setdefault(id(counts), (counts, []))[1].append(at)
+        return list(found.values())
 
     @property
     def answers(self) -> int:
@@ -88,7 +99,7 @@ class Marks:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Marks:
-        """Return the marks that `to_dict` gave as data.
+        """Return the marks that `to_dict` gave as data; items with equal counts share them.
 
         Raises:
             ValueError: the data are not what `to_dict` gives.
@@ -96,10 +107,13 @@ class Marks:
         try:
             axes = tuple(map(str, data["axes"]))
             table = {str(at): _values(v, len(axes)) for at, v in enumerate(data["values"])}
-            items = {
-                str(item): {table[at]: _count(count, 1) for at, count in counts.items()}
-                for item, counts in data["items"].items()
-            }
+            shared: dict[str, Mapping[Values, int]] = {}
+            items: dict[str, Mapping[Values, int]] = {}
+            for item, counts in data["items"].items():
+                written = str(counts)
+                if written not in shared:
+                    shared[written] = _counts(counts, table)
+                items[str(item)] = shared[written]
             return cls(axes=axes, items=items, errors=_count(data["errors"], 0))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise ValueError(f"no marks: {error}") from error
@@ -114,6 +128,10 @@ def _values(entry: Any, axes: int) -> Values:
     if len(values) != axes or not all(value is None or 0 <= value <= 1 for value in values):
         raise ValueError(f"{entry!r} is no value from 0 to 1 for each axis")
     return values
+
+
+def _counts(counts: Mapping[str, Any], table: Mapping[str, Values]) -> Mapping[Values, int]:
+    return Frozen({table[at]: _count(count, 1) for at, count in counts.items()})
 
 
 def _count(count: Any, least: int) -> int:

@@ -177,7 +177,7 @@ def _pair(before: Past, after: Past, limit: Allowance, cluster: str | None) -> R
 
 def _totals(scale: Scale, past: Past) -> dict[str, Totals]:
     counts = past.run.marks.items
-    return {item.id: scale.totals(counts[item.id].items()) for item in past.exam.items}
+    return {item.id: scale.item(counts[item.id]) for item in past.exam.items}
 
 
 def _axis(totals: Totals, axis: str) -> Fraction:

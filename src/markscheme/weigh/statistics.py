@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.exact import mean, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _TINY = 1e-300
 _ENOUGH = 1e-15
@@ -35,12 +35,17 @@ class Sample:
     @classmethod
     def of(cls, values: Sequence[Fraction]) -> Sample | None:
         """Return the sample; of fewer than two values there is no variance, and no sample."""
-        counts = Counter(values)  # equal values are many, and adding fractions is dear
-        middle = mean(sum((v * n for v, n in counts.items()), Fraction(0)), len(values))
-        if middle is None or len(values) < 2:  # noqa: PLR2004 - one value has no spread
+        return cls.of_counts(Counter(values))
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[Fraction, int]) -> Sample | None:
+        """Return the sample of values that are counted: equal ones are many, and adding is dear."""
+        size = sum(counts.values())
+        middle = mean(sum((v * n for v, n in counts.items()), Fraction(0)), size)
+        if middle is None or size < 2:  # noqa: PLR2004 - one value has no spread
             return None
         squares = sum((n * (v - middle) ** 2 for v, n in counts.items()), Fraction(0))
-        return cls(n=len(values), mean=middle, variance=squares / (len(values) - 1))
+        return cls(n=size, mean=middle, variance=squares / (size - 1))
 
     @property
     def sd(self) -> float:
@@ -64,6 +69,14 @@ class Sample:
         """Return the two-sided t interval of the mean."""
         half = self.half_width((1 + confidence) / 2)
         return float(self.mean) - half, float(self.mean) + half
+
+
+def counted(values: Iterable[tuple[Fraction, int]]) -> Counter[Fraction]:
+    """Return how often each value occurs, of values that are given with counts."""
+    counts: Counter[Fraction] = Counter()
+    for value, n in values:
+        counts[value] += n
+    return counts
 
 
 def quantile(counts: Mapping[Fraction, int] | Mapping[float, int], share: Fraction) -> Fraction:

@@ -49,7 +49,9 @@ class Scale:
         self.rubric = rubric
         self.axes = tuple(spec.name for spec in rubric)
         self._one: dict[Values, Totals] = {}
-        self._known: dict[int, tuple[Values, Totals]] = {}  # holds the set, so the id stays its own
+        # These hold what they know, so that its id stays its own.
+        self._known: dict[int, tuple[Values, Totals]] = {}
+        self._items: dict[int, tuple[Mapping[Values, int], Totals]] = {}
 
     def score(self, values: Values) -> Fraction | None:
         """Return the exact score, or nothing where a value is missing."""
@@ -86,9 +88,21 @@ class Scale:
             ),
         )
 
+    def item(self, counts: Mapping[Values, int]) -> Totals:
+        """Return the sums over the answers to one item; equal counts that are shared cost once."""
+        known = self._items.get(id(counts))
+        if known is None:
+            known = self._items[id(counts)] = (counts, self.totals(counts.items()))
+        return known[1]
+
+    def items(self, marks: Marks) -> list[tuple[Totals, int]]:
+        """Return the different sums over items that have a scored answer, and of how many each."""
+        found = ((self.item(counts), len(at)) for counts, at in marks.alike())
+        return [(totals, n) for totals, n in found if totals.n]
+
     def item_means(self, marks: Marks) -> dict[str, Fraction]:
         """Return the mean score of each item that has a scored answer, over its attempts."""
-        means = {item: self.totals(counts.items()).mean for item, counts in marks.items.items()}
+        means = {item: self.item(counts).mean for item, counts in marks.items.items()}
         return {item: score for item, score in means.items() if score is not None}
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from markscheme.weigh.statistics import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,9 +39,10 @@ def columns_of(marks: Marks, within: Fraction | None = None) -> dict[str | None,
     An item misses an axis when its answers get less than half of the points there, on average;
     with `within`, also when they get less than the mean over items by more than that.
     """
-    means = means_of(marks)
+    alike = [(tuple(_means(counts, len(marks.axes))), at) for counts, at in marks.alike()]
     each: dict[str | None, Column] = {
-        axis: _column([one[at] for one in means], within) for at, axis in enumerate(marks.axes)
+        axis: _column([(means[number], at) for means, at in alike], within)
+        for number, axis in enumerate(marks.axes)
     }
     if len(each) < 2:  # noqa: PLR2004 - one axis is every axis
         return each
@@ -51,21 +53,23 @@ def columns_of(marks: Marks, within: Fraction | None = None) -> dict[str | None,
     return {None: every, **each}
 
 
-def _column(means: list[Fraction | None], within: Fraction | None) -> Column:
-    known = {at: value for at, value in enumerate(means) if value is not None}
+def _column(means: Iterable[tuple[Fraction | None, list[int]]], within: Fraction | None) -> Column:
+    """Return the column of means that are given with the positions of their items."""
+    known = [(value, at) for value, at in means if value is not None]
+    counts = counted((value, len(at)) for value, at in known)
     limit = HALF
-    if within is not None and known:
-        counts = Counter(known.values())  # equal values are many, and adding fractions is dear
+    if within is not None and counts:
         total = sum((value * n for value, n in counts.items()), Fraction(0))
-        limit = max(HALF, total / len(known) - within)
-    below = {value for value in set(known.values()) if value < limit}
-    missed = frozenset(at for at, value in known.items() if value in below)
-    return Column(seen=frozenset(known), missed=missed)
+        limit = max(HALF, total / counts.total() - within)
+    below = {value for value in counts if value < limit}
+    missed = frozenset(position for value, at in known if value in below for position in at)
+    return Column(seen=frozenset(position for _, at in known for position in at), missed=missed)
 
 
 def means_of(marks: Marks) -> list[tuple[Fraction | None, ...]]:
     """Return the means of the axes for each item; one that was not answered has none."""
-    return [tuple(_means(counts, len(marks.axes))) for counts in marks.items.values()]
+    each = {id(counts): tuple(_means(counts, len(marks.axes))) for counts, _ in marks.alike()}
+    return [each[id(counts)] for counts in marks.items.values()]
 
 
 def _means(counts: Mapping[Values, int], axes: int) -> Iterator[Fraction | None]:
@@ -82,9 +86,9 @@ def _means(counts: Mapping[Values, int], axes: int) -> Iterator[Fraction | None]
 
 def failing(marks: Marks) -> Column:
     """Return the items that have no answer, or of whose answers half or more have no score."""
-    bad = set()
-    for at, counts in enumerate(marks.items.values()):
+    bad: set[int] = set()
+    for counts, at in marks.alike():
         unscored = sum(n for values, n in counts.items() if None in values)
         if 2 * unscored >= sum(counts.values()):
-            bad.add(at)
+            bad.update(at)
     return Column(seen=frozenset(range(len(marks.items))), missed=frozenset(bad))
