@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from markscheme import __version__
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.keep import Store
+    from markscheme.keep import Document, Store
     from markscheme.vocabulary import Exam, Rubric, Summary
     from markscheme.weigh.results import Result
 
@@ -58,8 +59,13 @@ class Recorder:
         self._rubric = rubric
         self._exam = exam
         self._source = None if source is None else Source(name=source, digest=None)
-        self._documents: tuple[str, str] | None = None
+        self._put: tuple[str, str] | None = None
         self._runs: dict[str | None, str] = {}
+
+    @cached_property
+    def documents(self) -> tuple[Document, Document]:
+        """The rubric and the exam as they are kept."""
+        return rubric_document(self._rubric), exam_document(self._exam)
 
     def keep(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
         """Keep the answers of one batch and their cells; when this returns, they are on disk."""
@@ -76,11 +82,10 @@ class Recorder:
         return self._runs[subject]
 
     def _new(self, subject: str | None) -> NewRun:
-        if self._documents is None:
-            documents = (rubric_document(self._rubric), exam_document(self._exam))
-            rubric, exam = map(self._store.put_document, documents)
-            self._documents = (rubric, exam)
-        rubric, exam = self._documents
+        if self._put is None:
+            rubric, exam = map(self._store.put_document, self.documents)
+            self._put = (rubric, exam)
+        rubric, exam = self._put
         return NewRun(
             subject=subject,
             rubric=rubric,
