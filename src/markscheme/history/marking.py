@@ -90,10 +90,10 @@ class Marking:
         for frames in filter(None, (self._rows, self._refused)):
             rows = pl.concat(frames)
             rows = rows.with_columns(lines.gather(rows["line"] - 1).alias("line"))
-            order = rows["line"].arg_sort()
+            sorting = rows["line"].arg_sort()
             if self._recorder and frames is self._rows:
-                self._recorder.keep(pl.concat(self._outputs).gather(order), rows[order])
-            yield rows[order]
+                self._recorder.keep(pl.concat(self._outputs).gather(sorting), rows[sorting])
+            yield rows[sorting]
 
     def _errors(self, examined: Examined) -> Iterator[RowError]:
         """Yield what has no answer.
