@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from markscheme import __version__
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.keep import Document, Store
+    from markscheme.keep import Store
     from markscheme.vocabulary import Exam, Rubric, Summary
     from markscheme.weigh.results import Result
 
@@ -59,13 +58,9 @@ class Recorder:
         self._rubric = rubric
         self._exam = exam
         self._source = None if source is None else Source(name=source, digest=None)
+        self._documents = (rubric_document(rubric), exam_document(exam))
         self._put: tuple[str, str] | None = None
         self._runs: dict[str | None, str] = {}
-
-    @cached_property
-    def documents(self) -> tuple[Document, Document]:
-        """The rubric and the exam as they are kept."""
-        return rubric_document(self._rubric), exam_document(self._exam)
 
     def keep(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
         """Keep the answers of one batch and their cells; when this returns, they are on disk."""
@@ -83,7 +78,7 @@ class Recorder:
 
     def _new(self, subject: str | None) -> NewRun:
         if self._put is None:
-            rubric, exam = map(self._store.put_document, self.documents)
+            rubric, exam = map(self._store.put_document, self._documents)
             self._put = (rubric, exam)
         rubric, exam = self._put
         return NewRun(
