@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from markscheme.keep import Store
 
 _TOGETHER = 200  # replies that are marked at once
-_SLICE = 0.0005  # seconds for which the thread may hold others up
+_SLICE = 0.0002  # seconds for which the thread may hold others up
 
 
 class Meanwhile:
