@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markscheme.history.marking import Marking
     from markscheme.keep import Store
 
-_TOGETHER = 200  # replies that are marked at once
+_FEW, _MANY = 500, 5_000  # replies that are marked at once: each time costs as much as 300 more
 _SLICE = 0.0002  # seconds for which the thread may hold others up
 
 
@@ -33,6 +33,7 @@ class Meanwhile:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
         self._begun: list[Future[None]] = []
         self._waiting: list[Asked] = []
+        self._enough = min(_MANY, max(_FEW, plan.questions * 9 // 10))
         self._markings: dict[str, Marking] = {}
         self._slice = sys.getswitchinterval()
 
@@ -45,23 +46,21 @@ class Meanwhile:
         sys.setswitchinterval(self._slice)
 
     def begin(self) -> None:
-        """Load what scores."""
-        if not self._begun:
-            self._begun.append(self._thread.submit(self._prepare))
+        """Load what scores; to be called when there is something to wait for."""
+        self._begun.append(self._thread.submit(self._prepare))
 
     def watching(self, watch: Watch) -> Watch:
         """Return who is told of every reply that is done: us, and another."""
 
         def both(asked: Asked) -> None:
             self._waiting.append(asked)
-            if len(self._waiting) >= _TOGETHER:
+            if len(self._waiting) >= self._enough:
                 self._mark()
             watch(asked)
 
         return both
 
     def _mark(self) -> None:
-        self.begin()
         some, self._waiting = self._waiting, []
         self._begun.append(self._thread.submit(self._take, some))
 
@@ -73,6 +72,8 @@ class Meanwhile:
         return [marking.finish(examined) for marking in self._markings.values()]
 
     def _prepare(self) -> None:
+        if self._markings:
+            return
         from markscheme.history.marking import Marking  # noqa: PLC0415 - polars, while others wait
 
         for subject in self._plan.subjects:
@@ -80,5 +81,6 @@ class Meanwhile:
         self._load()
 
     def _take(self, some: list[Asked]) -> None:
+        self._prepare()
         for name, marking in self._markings.items():
             marking.take([asked for asked in some if asked.ask.subject == name])
