@@ -103,9 +103,7 @@ class Wire:
         self._idle: list[_Connection] = []
         self._tls = ssl.create_default_context() if address.scheme == "https" else None
         self._proxy = _proxy_for(address)
-        self._request = lru_cache(_LENGTHS)(
-            self._checked_request
-        )  # checking costs more than sending
+        self._request = lru_cache(_LENGTHS)(self._checked)  # checking costs more than sending
 
     async def send(self, body: bytes, path: str, hear: Hear | None = None) -> Response:
         """Post a body; `hear` is given the bytes of the response as they come."""
@@ -134,7 +132,7 @@ class Wire:
                 return connection
         return None
 
-    def _checked_request(self, length: int, path: str) -> h11.Request:
+    def _checked(self, length: int, path: str) -> h11.Request:
         through = self._proxy and not self._tls  # a proxy needs the whole address
         whole = f"http://{self._address.named}" if through else ""
         fixed = [

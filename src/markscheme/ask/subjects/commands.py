@@ -98,8 +98,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     transport = process._transport  # type: ignore[attr-defined] # noqa: SLF001 - there is no other way
     for pipe in filter(None, map(transport.get_pipe_transport, range(3))):
         pipe.close()
-    await process.wait()
-    transport.close()  # closed sooner, it would take from asyncio how the process ended
+    try:
+        await process.wait()
+    finally:
+        transport.close()  # closed sooner, it would take from asyncio how the process ended
 
 
 def _reply(code: int, out: bytes, err: bytes, latency: int) -> Reply:
