@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check lint types imports documents audit fuzz chromium pytest fix schemas catalogues exams pins bench peers clean
+.PHONY: help demo model test check lint types imports documents audit fuzz chromium pytest fix schemas catalogues exams pins bench peers live clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -92,6 +92,9 @@ bench: $(VENV)/.dev ## measure bulk scoring beside its floor; writes docs/perfor
 
 peers: $(VENV)/.run ## measure the peers in environments of their own (2.6 GB, a quarter of an hour)
 	$(BIN)/python benchmarks/peers/run.py --work .bench --json .bench/peers.json
+
+live: $(VENV)/.run ## measure live runs beside the peers (1.8 GB, ten minutes); writes docs/performance.md
+	$(BIN)/python benchmarks/live.py --work .bench --document docs/performance.md
 
 clean: ## forget the environment and the caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis markscheme-demo.html

@@ -1,113 +1,260 @@
 """A thousand items against a server that answers after 100 ms, fifty at a time.
 
     python benchmarks/live.py [--items 1000] [--concurrency 50] [--delay 0.1] [--rounds 3]
+    python benchmarks/live.py --work FOLDER [--only NAME] [--document docs/performance.md]
 
-Prints wall time beside the ideal (items × delay ÷ concurrency), and CPU: of asking alone, inside
-one process; of the `openai` package doing only that, with which inspect_ai, deepeval and others
-ask; and of the whole command with its start, its store and its page.
+Prints wall time beside the ideal (items × delay ÷ concurrency), and CPU of the whole process tree:
+of `markscheme run` from its start to its page, and of asking alone, inside one process. With a
+folder for their environments, of the peers too: the same questions by the OpenAI-compatible way
+that each has, so many at a time, without cache, each answer judged on the same four axes. Everybody
+has a server of their own, whose count must show every question asked exactly once, and every item
+must score 1, before a time counts. The best of the rounds, which go round everybody.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
+from collections import Counter
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markscheme import load_exam, load_rubric
+from markscheme import __version__, load_exam, load_rubric
 from markscheme.ask.pace import Limits
 from markscheme.ask.subjects import subject_of
 from markscheme.ask.subjects.base import Options
 from markscheme.ask.templates import template_of
 from markscheme.history.asking import Examination, Plan
 from markscheme.keep import open_store
-from process_tree import measured
+
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE / "peers"))
+
+from environments import (  # noqa: E402 - beside the peers
+    DEEPEVAL,
+    INSPECT_AI,
+    LM_EVAL,
+    PROMPTFOO,
+    PYDANTIC_EVALS,
+    Environment,
+    NotInstalledError,
+    installed,
+    silent_home,
+)
+from measure import FailedError, Usage, used  # noqa: E402 - beside the peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SERVER = Path(__file__).parent.parent / "tests" / "chat_server.py"
-SDK = Path(__file__).with_name("asks_openai.py")
+SERVER = HERE.parent / "tests" / "chat_server.py"
 ANSWER = '{"correction": "He ate.", "spanish_gloss": "Él comió.", "explanation": "Irregular."}'
 ALLOWED = 1.15
+PATIENCE = 300.0
+BEGIN, END = "<!-- written by `make live` -->", "<!-- until here -->"
+
+_PACKAGE = "openai==3.49.0"
+PEERS = {
+    "openai package": ("asks_openai.py", Environment(name="openai", pip=(_PACKAGE,))),
+    "pydantic-evals": ("asks_pydantic_evals.py", PYDANTIC_EVALS.with_(_PACKAGE)),
+    "lm-eval": ("asks_lm_eval.py", LM_EVAL.with_("lm-eval[api]")),
+    "deepeval": ("asks_deepeval.py", DEEPEVAL.with_(_PACKAGE)),
+    "inspect_ai": ("asks_inspect_ai.py", INSPECT_AI.with_(_PACKAGE)),
+    "promptfoo": ("asks_promptfoo.py", PROMPTFOO),
+}
+ASKING, WHOLE = "markscheme, asking alone", "markscheme run, the whole command"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """The questions in two notations, how many are asked at a time, and the delay of each."""
+
+    folder: Path
+    prompts: tuple[str, ...]
+    at_once: int
+    delay: float
+
+    @property
+    def ideal(self) -> float:
+        """Return the seconds in which all could be answered."""
+        return len(self.prompts) * self.delay / self.at_once
+
+    @property
+    def exam(self) -> Path:
+        """Return the exam."""
+        return self.folder / "exam.yaml"
+
+    @property
+    def template(self) -> Path:
+        """Return the prompt that everybody sends: the question alone."""
+        return self.folder / "template.txt"
+
+
+def job(folder: Path, options: argparse.Namespace) -> Job:
+    """Write an exam of so many items, for markscheme and for the peers."""
+    prompts = tuple(f"Conjugate 'eat' for {n}." for n in range(options.items))
+    entries = [
+        {"id": f"i{n}", "prompt": prompt, "expected_contains": ["ate"], "gloss_contains": ["comió"]}
+        for n, prompt in enumerate(prompts)
+    ]
+    found = Job(folder=folder, prompts=prompts, at_once=options.concurrency, delay=options.delay)
+    lines = (f"  - {json.dumps(entry, ensure_ascii=False)}\n" for entry in entries)
+    found.exam.write_text(f"exam: many\nitems:\n{''.join(lines)}", encoding="utf-8")
+    found.exam.with_suffix(".json").write_text(json.dumps({"items": entries}), encoding="utf-8")
+    found.template.write_text("{prompt}", encoding="utf-8")
+    return found
 
 
 @contextmanager
-def server(delay: float) -> Iterator[str]:
-    """Give the address of a server in a process of its own."""
-    command = [sys.executable, str(SERVER), "0", str(delay), ANSWER]
+def server(task: Job) -> Iterator[str]:
+    """Give the address of a server in a process of its own; at the end, look at what it counted.
+
+    Raises:
+        FailedError: not every question was asked exactly once.
+    """
+    command = [sys.executable, str(SERVER), "0", str(task.delay), ANSWER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout  # noqa: S101 - asked for above
-        yield process.stdout.readline().strip()
-        process.kill()
+        url = process.stdout.readline().strip()
+        try:
+            yield url
+            with urllib.request.urlopen(f"{url}/counts") as response:  # noqa: S310 - our own
+                told = json.load(response)
+        finally:
+            process.kill()
+    once = Counter(task.prompts)
+    if told["counts"] != once or told["answered"] != once:
+        asked = sum(told["counts"].values())
+        raise FailedError(
+            f"wrong: the server was asked {asked:,} times for {len(once):,} questions"
+        )
 
 
-def exam_file(folder: Path, items: int) -> Path:
-    """Write an exam of so many items."""
-    path = folder / "exam.yaml"
-    entries = (
-        f"  - {{id: i{n}, prompt: Conjugate 'eat' for {n}., expected_contains: [ate],"
-        f" gloss_contains: [comió]}}\n"
-        for n in range(items)
-    )
-    path.write_text(f"exam: many\nitems:\n{''.join(entries)}", encoding="utf-8")
-    return path
-
-
-def asking(url: str, exam: Path, concurrency: int, store: Path) -> tuple[float, float]:
+def asking(task: Job, folder: Path) -> Usage:
     """Ask inside this process; return wall and CPU seconds of that alone."""
     rubric = load_rubric("tutor-capstone")
-    plan = Plan(
-        rubric=rubric,
-        exam=load_exam(exam, rubric=rubric),
-        subjects=(subject_of("openai:m", Options(base_url=url)),),
-        template=template_of(rubric),
-        limits=Limits(concurrency=concurrency),
-    )
-    with open_store(store, create=True) as opened:
-        examination = Examination(plan, opened)
+    with server(task) as url, open_store(folder / "store.db", create=True) as store:
+        plan = Plan(
+            rubric=rubric,
+            exam=load_exam(task.exam, rubric=rubric),
+            subjects=(subject_of("openai:m", Options(base_url=url)),),
+            template=template_of(rubric, str(task.template), structured=False),
+            limits=Limits(concurrency=task.at_once),
+        )
+        examination = Examination(plan, store)
         wall, cpu = time.perf_counter(), time.process_time()
         examined = examination.run()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     if examined.stopped or any(one.reply.text is None for one in examined.asked.values()):
-        raise SystemExit("not every item was answered")
-    return wall, cpu
+        raise FailedError("not every item was answered")
+    return Usage(cpu=cpu, wall=wall, peak_mb=0.0)
 
 
-def main() -> None:
-    """Measure; end with 1 if asking took more than 1.15 times the ideal."""
+def whole(task: Job, folder: Path) -> Usage:
+    """Run the whole command: documents, asking, scores, the stored run, the page."""
+    with server(task) as url:
+        words = ["-r", "tutor-capstone", "-e", task.exam, "-s", "openai:m", "--base-url", url]
+        words += ["--template", task.template, "--no-structured", "--concurrency", task.at_once]
+        words += ["--store", folder / "store.db"]
+        command = [sys.executable, "-m", "markscheme", "run", *map(str, words)]
+        usage = used(command, folder, silent_home(task.folder, foreign=False), PATIENCE)
+    if "score 1.00 " not in (folder / "stdout.txt").read_text(encoding="utf-8"):
+        raise FailedError("wrong: not every item scored 1")
+    return usage
+
+
+def peer(name: str, task: Job, folder: Path, work: Path) -> Usage:
+    """Let a peer ask in its own environment."""
+    script, environment = PEERS[name]
+    python = installed(environment, work).python
+    with server(task) as url:
+        exam = task.exam.with_suffix(".json")
+        command = map(str, [python, HERE / "peers" / script, url, exam, task.at_once, folder])
+        return used(list(command), folder, silent_home(work, foreign=True), PATIENCE)
+
+
+def turn(name: str, task: Job, work: Path | None) -> Usage | str:
+    """Let one contestant ask in an empty folder; whatever goes wrong is told as a text."""
+    folder = task.folder / "turn"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        if name == ASKING:
+            return asking(task, folder)
+        if work is None or name == WHOLE:
+            return whole(task, folder)
+        return peer(name, task, folder, work)
+    except NotInstalledError as error:
+        return f"not installed: {error}"
+    except FailedError as error:
+        return str(error)
+
+
+def table(found: dict[str, Usage | str], ideal: float) -> str:
+    """Return the best rounds as a Markdown table; a row without figures says why."""
+    lines = ["| who asks | version | wall s | × ideal | CPU s |", "|---|---|--:|--:|--:|"]
+    lines.append(f"| ideal | | {ideal:.2f} | 1.00 | |")
+    for name, usage in found.items():
+        version = PEERS[name][1].version if name in PEERS else __version__
+        figures = f"{usage} | | |"
+        if isinstance(usage, Usage):
+            figures = f"{usage.wall:.2f} | {usage.wall / ideal:.2f} | {usage.cpu:.2f} |"
+        lines.append(f"| {name} | {version} | {figures}")
+    return "\n".join(lines)
+
+
+def write(document: Path, text: str) -> None:
+    """Put a table between the marks of a document."""
+    head, _, rest = document.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    document.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}", encoding="utf-8")
+
+
+def parsed() -> argparse.Namespace:
+    """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--concurrency", type=int, default=50)
     parser.add_argument("--delay", type=float, default=0.1)
     parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    ideal = options.items * options.delay / options.concurrency
-    best = (float("inf"), 0.0)
-    with tempfile.TemporaryDirectory() as name, server(options.delay) as url:
-        folder = Path(name)
-        exam = exam_file(folder, options.items)
+    parser.add_argument("--work", type=Path, help="folder of the peers' environments")
+    parser.add_argument("--only", action="append", choices=PEERS, help="this peer; repeatable")
+    parser.add_argument("--document", type=Path, help="write the table between its marks there")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure; end with 1 if asking alone took more than 1.15 times the ideal."""
+    options = parsed()
+    work = options.work and options.work.resolve()
+    names = [ASKING, WHOLE, *((options.only or PEERS) if work else ())]
+    found: dict[str, Usage | str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        task = job(Path(folder), options)
         for number in range(options.rounds):
-            found = asking(url, exam, options.concurrency, folder / f"{number}.db")
-            best = min(best, found)
-            print(f"round {number + 1}: wall {found[0]:.3f} s, CPU {found[1]:.3f} s", flush=True)
-        words: tuple[str, ...] = ("run", "-r", "tutor-capstone", "-e", str(exam), "-s", "openai:m")
-        words += ("--base-url", url, "--concurrency", str(options.concurrency))
-        command = [sys.executable, "-m", "markscheme", *words, "--store", str(folder / "all.db")]
-        whole = measured(command)
-        floor = [sys.executable, str(SDK), url, str(options.items), str(options.concurrency)]
-        sdk = subprocess.run(floor, check=True, capture_output=True, text=True).stdout.strip()
-    ratio = best[0] / ideal
-    print(f"{options.items:,} items, {options.concurrency} at a time, {options.delay} s each")
-    print(f"ideal           wall {ideal:.3f} s")
-    print(f"asking          wall {best[0]:.3f} s = {ratio:.3f} × ideal, CPU {best[1]:.3f} s")
-    print(f"openai package  {sdk}")
-    print(f"whole command   wall {whole['wall']:.3f} s, CPU {whole['cpu']:.3f} s")
-    raise SystemExit(ratio > ALLOWED)
+            for name in names:
+                if isinstance(found.get(name), str):
+                    continue
+                usage = turn(name, task, work)
+                told = usage if isinstance(usage, str) else f"{usage.wall:.3f} {usage.cpu:.3f}"
+                print(f"round {number + 1}, {name}: {told}", file=sys.stderr, flush=True)
+                best = found.setdefault(name, usage)
+                if isinstance(best, Usage) and isinstance(usage, Usage) and usage.wall < best.wall:
+                    found[name] = usage
+    text = table(found, task.ideal)
+    print(f"{options.items:,} items, {options.concurrency} at a time, {options.delay} s each\n")
+    print(text)
+    if options.document:
+        write(options.document, text)
+    alone = found[ASKING]
+    raise SystemExit(isinstance(alone, str) or alone.wall > ALLOWED * task.ideal)
 
 
 if __name__ == "__main__":

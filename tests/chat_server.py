@@ -254,7 +254,10 @@ def completion(
     return {
         "id": "same",
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sys
 import threading
 from decimal import Decimal
 from fractions import Fraction
@@ -29,6 +30,8 @@ from markscheme.ask.templates import shots_in, template_of
 from markscheme.ask.threads import to_the_end
 from markscheme.ask.wire import Address, Wire, WireError
 from markscheme.errors import UsageError
+from markscheme.history.examining import examine
+from markscheme.history.plans import Settings, plan_of
 from markscheme.keep import Noted, Sitting, open_store
 from markscheme.read.sources import built_in, locate
 from markscheme.weigh.latencies import Latencies
@@ -185,6 +188,45 @@ def test_the_journal_keeps_what_is_noted_and_finds_the_last_sitting(place: str) 
         assert [noted.body for noted in store.sittings.noted(first)] == [odd]
         assert store.sittings.noted(second) == []
         assert store.sittings.cached(["k", "no"]) == {"k": odd}
+
+
+def test_the_journal_keeps_the_order_of_many_that_came_together(place: str) -> None:
+    sitting = Sitting(subject="s", exam="e", parameters={})
+    with open_store(place, create=True) as store:
+        id_ = store.sittings.begin(sitting)
+        notes = [Noted(key=f"k{n}", body={"n": n}) for n in range(1_000)]
+        store.sittings.note([(id_, noted) for noted in notes])
+        store.sittings.note([])
+        assert store.sittings.noted(id_) == notes
+
+
+# --- marking while others are asked ---
+
+
+def test_answers_that_are_marked_in_parts_make_the_same_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def examined() -> tuple[Any, Any]:
+        result = run("tutor-capstone", "capstone", "tutor:flawed", attempts=3, seed=7)
+        return result.summary, result.frame.drop("latency_ms").to_dicts()
+
+    whole = examined()
+    monkeypatch.setattr("markscheme.history.meanwhile._FEW", 7)
+    monkeypatch.setattr("markscheme.history.meanwhile._MANY", 7)
+    assert examined() == whole
+    assert [row["line"] for row in whole[1]] == list(range(1, 181))
+
+
+def test_what_goes_wrong_while_others_are_asked_is_told() -> None:
+    def load() -> None:
+        raise RuntimeError("no page")
+
+    rubric = load_rubric("tutor-capstone")
+    plan = plan_of(rubric, load_exam("capstone", rubric=rubric), ["tutor"], Settings())
+    slice_ = sys.getswitchinterval()
+    with pytest.raises(RuntimeError, match="no page"):
+        examine(plan, skip=True, load=load)
+    assert sys.getswitchinterval() == slice_
 
 
 # --- latencies ---

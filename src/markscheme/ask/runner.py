@@ -20,7 +20,7 @@ from markscheme.ask.keys import in_reach
 from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace
 from markscheme.ask.questions import Ask
 from markscheme.ask.replies import Fault, Reply, on_one_line
-from markscheme.read.answers.rows import fault_in_text
+from markscheme.read.sound import fault_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ _NAMES = re.compile(r"\{(prompt|schema)\}")
 _BETWEEN = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Template:
     """Instructions above a line of three dashes, the question below; or only the question.
 
@@ -53,9 +54,12 @@ class Template:
             attempt=attempt,
         )
 
+    @cached_property
+    def _written_schema(self) -> str:
+        return "" if self.schema is None else json.dumps(self.schema, ensure_ascii=False)
+
     def _filled(self, text: str, prompt: str) -> str:
-        schema = "" if self.schema is None else json.dumps(self.schema, ensure_ascii=False)
-        values = {"prompt": prompt, "schema": schema}
+        values = {"prompt": prompt, "schema": self._written_schema}
         return _NAMES.sub(lambda name: values[name[1]], text)
 
 

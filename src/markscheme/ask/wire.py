@@ -7,13 +7,15 @@ are not followed, because the key would go with them.
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
+import sys
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import h11
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 LARGEST = 64_000_000  # bytes of a response
 _PORTS = {"http": 80, "https": 443}
+_SYSTEM_PROXIES = {"darwin", "win32"}  # where settings beside the environment name them
+_LENGTHS = 512  # of bodies, for which the head of a request is kept
 _OK = range(200, 300)
 _PACKED = {"gzip", "x-gzip", "deflate"}
 _ANY_HEADER = 32 + zlib.MAX_WBITS  # of gzip or of zlib
@@ -99,10 +103,11 @@ class Wire:
         self._idle: list[_Connection] = []
         self._tls = ssl.create_default_context() if address.scheme == "https" else None
         self._proxy = _proxy_for(address)
+        self._request = lru_cache(_LENGTHS)(self._checked)  # checking costs more than sending
 
     async def send(self, body: bytes, path: str, hear: Hear | None = None) -> Response:
         """Post a body; `hear` is given the bytes of the response as they come."""
-        request = self._request(body, path)
+        request = self._request(len(body), path)
         connection = self._waiting() or await self._connected()
         try:
             response = await connection.exchange(request, body, hear)
@@ -127,14 +132,14 @@ class Wire:
                 return connection
         return None
 
-    def _request(self, body: bytes, path: str) -> h11.Request:
+    def _checked(self, length: int, path: str) -> h11.Request:
         through = self._proxy and not self._tls  # a proxy needs the whole address
         whole = f"http://{self._address.named}" if through else ""
         fixed = [
             (b"host", self._address.named.encode()),
             (b"content-type", b"application/json"),
             (b"accept-encoding", b"identity"),
-            (b"content-length", str(len(body)).encode()),
+            (b"content-length", str(length).encode()),
         ]
         target = f"{whole}{self._address.path}{path}"
         try:
@@ -282,6 +287,11 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
 
 def _proxy_for(address: Address) -> Address | None:
     """Return the proxy that the environment names for this address."""
+    named = any(name.lower().endswith("_proxy") for name in os.environ)
+    if not named and sys.platform not in _SYSTEM_PROXIES:
+        return None
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - few have a proxy
+
     proxy = getproxies().get(address.scheme)
     if not proxy or proxy_bypass(address.host):
         return None

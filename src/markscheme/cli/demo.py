@@ -14,7 +14,7 @@ from markscheme.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markscheme.history.examining import LiveRun
+    from markscheme.history.live_runs import LiveRun
     from markscheme.vocabulary import Exam, Rubric
     from markscheme.weigh.results import Result
 

@@ -8,6 +8,7 @@ import shlex
 import sys
 from contextlib import redirect_stdout
 from decimal import Decimal, InvalidOperation
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +26,7 @@ from markscheme.errors import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from markscheme.history.examining import LiveRun
+    from markscheme.history.live_runs import LiveRun
 
 _EPILOG = """\b
 Example:
@@ -159,11 +160,12 @@ def command(
     from markscheme.history.examining import examine
     from markscheme.history.plans import Settings, plan_of
     from markscheme.library.documents import load_exam, load_rubric
-    from markscheme.tell.files import check_destination
     from markscheme.tell.progress import asking
 
     destination = None
     if record is not None:
+        from markscheme.tell.files import check_destination
+
         destination = check_destination(record, (rubric, *exams), suffixes=(".jsonl",))
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
@@ -171,7 +173,14 @@ def command(
         with redirect_stdout(sys.stderr):  # what a function of one's own prints is no result
             plan = plan_of(loaded, exam, subjects, Settings.of(options))
             with asking(plan.rubric, plan.exam, plan.questions) as watch:
-                runs = examine(plan, store=store, skip=no_store, tag=tag, watch=watch)
+                runs = examine(
+                    plan,
+                    store=store,
+                    skip=no_store,
+                    tag=tag,
+                    watch=watch,
+                    load=lambda: format_ == "json" or import_module("markscheme.tell.live"),
+                )
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
         return Exit.INTERRUPTED
@@ -179,7 +188,7 @@ def command(
         _say_how_to_resume("terminated", stored=not no_store)
         raise
     if destination is not None:
-        from markscheme.history.examining import answer_record
+        from markscheme.history.live_runs import answer_record
         from markscheme.tell.files import write_whole
 
         rows = (answer_record(asked) for run in runs for asked in run.live.asked)

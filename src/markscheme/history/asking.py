@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Watch = Callable[[Asked], None]
 _GATHERED = 0.005  # seconds in which replies come together to one commit
+_SENT = 0.02  # seconds after which the first questions are on their way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +85,17 @@ class Examined:
 class Examination:
     """One plan, carried out; with a store, every reply is noted there before it counts as done."""
 
-    def __init__(self, plan: Plan, store: Store | None, watch: Watch = lambda _: None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store | None,
+        watch: Watch = lambda _: None,
+        under_way: Callable[[], object] = lambda: None,
+    ) -> None:
         self._plan = plan
         self._store = store
         self._watch = watch
+        self._under_way = under_way
         self._asks = plan.asks()
         self._sittings: dict[str, str | None] = {one.name: None for one in plan.subjects}
         self._done: dict[str, Asked] = {}
@@ -164,6 +172,7 @@ class Examination:
             for subject in self._plan.subjects:
                 await stack.enter_async_context(subject)
             committing = asyncio.create_task(self._keep_committing())
+            asyncio.get_running_loop().call_later(_SENT, self._under_way)
             try:
                 await self._runner.run(left)
             finally:

@@ -1,83 +1,29 @@
-"""Examining: a live subject's answers, scored and stored like any other run."""
+"""Examining: a live subject's answers, scored and stored like any other run.
+
+What scores is heavy to load, so it is loaded, and marks, while the subject thinks.
+"""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from markscheme.engines.scoring import Scoring
 from markscheme.errors import UsageError
-from markscheme.history.asking import Examination, Plan
+from markscheme.history.asking import Examination
+from markscheme.history.meanwhile import Meanwhile
 from markscheme.history.plans import Settings, plan_of
-from markscheme.history.recording import Recorder
 from markscheme.keep import check_tag, open_store
 from markscheme.library.documents import load_exam, load_rubric
 from markscheme.mark.scoring import check_exam
-from markscheme.read.answers import AnswerBatch, read_rows
-from markscheme.sentences import sentence
-from markscheme.vocabulary import Exam, RowError, Rubric
-from markscheme.weigh.live import Live
-from markscheme.weigh.results import Result
+from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
-    from markscheme.ask.questions import Ask, Question
-    from markscheme.ask.runner import Asked
-    from markscheme.history.asking import Examined, Watch
-    from markscheme.keep import Store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveRun:
-    """The run of one subject: its result, what is known of how it was asked, its id if stored."""
-
-    result: Result
-    live: Live
-    id: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the document of `markscheme score`, with what a live run knows of each answer."""
-        document = self.result.to_dict()
-        told = {(one.ask.question.item, one.ask.question.attempt): one for one in self.live.asked}
-        for row in document["items"]:
-            found = told.get((row["item"], row["attempt"] or 1))  # a missing one has no attempt
-            row["asked"] = None if found is None else asked_record(found)
-        return {**document, "live": self.live.to_dict(), "run": self.id}
-
-
-def asked_record(asked: Asked) -> dict[str, Any]:
-    """Return how a question was asked, and how it ended."""
-    reply = asked.reply
-    first = reply.first_token_us
-    error = None if reply.fault is None else {"kind": reply.fault.value, "why": reply.why}
-    return {
-        "order": asked.ask.order,
-        "tries": asked.tries,
-        "finish_reason": reply.finish_reason,
-        "first_token_ms": None if first is None else first / 1000,
-        "cached": reply.cached,
-        "error": error,
-    }
-
-
-def answer_record(asked: Asked) -> dict[str, Any]:
-    """Return a reply as a row of an answers file, which `score` and `replay:` read."""
-    reply, question = asked.reply, asked.ask.question
-    told = {
-        "item": question.item,
-        "subject": asked.ask.subject,
-        "attempt": question.attempt,
-        "output": reply.text,
-        "latency_ms": None if reply.latency_us is None else reply.latency_us / 1000,
-        "tokens_in": reply.tokens_in,
-        "tokens_out": reply.tokens_out,
-        "cost": None if reply.cost is None else float(reply.cost),
-        **asked_record(asked),
-    }
-    return {name: value for name, value in told.items() if value is not None and value is not False}
+    from markscheme.history.asking import Plan, Watch
+    from markscheme.history.live_runs import LiveRun
+    from markscheme.weigh.results import Result
 
 
 def run(
@@ -110,8 +56,12 @@ def examine(
     skip: bool = False,
     tag: str | None = None,
     watch: Watch = lambda _: None,
+    load: Callable[[], object] = lambda: None,
 ) -> list[LiveRun]:
-    """Carry out a plan, and score and store the run of each subject."""
+    """Carry out a plan, and score and store the run of each subject.
+
+    `load` is called while the subjects are asked: what it loads is there when they have answered.
+    """
     check_exam(plan.rubric, plan.exam)
     if tag is not None:
         check_tag(tag)
@@ -121,89 +71,6 @@ def examine(
         raise UsageError("--resume reads the store; leave out --no-store")
     with ExitStack() as stack:
         opened = None if skip else stack.enter_context(open_store(store, create=True))
-        examined = Examination(plan, opened, watch).run()
-        return [_scored(plan, examined, subject.name, opened, tag) for subject in plan.subjects]
-
-
-def _scored(
-    plan: Plan, examined: Examined, subject: str, store: Store | None, tag: str | None
-) -> LiveRun:
-    asked = examined.of(subject)
-    live = Live(
-        subject=subject,
-        sitting=examined.sittings[subject],
-        seed=plan.seed,
-        asked=tuple(asked),
-        questions=sum(ask.subject == subject for ask in examined.asks),
-        stopped=examined.stopped,
-    )
-    recorder = None
-    if store is not None:
-        recorder = Recorder(
-            store, plan.rubric, plan.exam, source=f"live {subject}", tag=tag, seed=plan.seed
-        )
-    scoring = Scoring(plan.rubric, plan.exam, keep=recorder.keep if recorder else None)
-    unasked = [ask for ask in examined.asks if ask.subject == subject]
-    unasked = [ask for ask in unasked if ask.key not in examined.asked]
-    frames = scoring.frames(map(scoring.marked, _batches(plan, asked, unasked)))
-    result = _of_subject(scoring.result(frames), subject)
-    kept = recorder.finish(result, {"live": live.to_dict()}) if recorder else []
-    return LiveRun(result=result, live=live, id=kept[0] if kept else None)
-
-
-def _of_subject(result: Result, subject: str) -> Result:
-    """Return a result whose run has the subject's name, also where it answered nothing."""
-    runs = [replace(run, name=subject, subject=subject) for run in result.runs]
-    return replace(result, each_run=lambda: runs)
-
-
-def _batches(plan: Plan, asked: list[Asked], unasked: list[Ask]) -> Iterator[AnswerBatch]:
-    """Yield the answers in the order of the exam, then the errors.
-
-    An attempt that was not asked is an error where another answered its item: the item is not
-    missing then, and the run is not whole.
-    """
-    place = {item.id: at for at, item in enumerate(plan.exam.items)}
-    ordered = sorted(
-        asked, key=lambda one: (one.ask.question.attempt, place[one.ask.question.item])
-    )
-    rows = [_row(one) for one in ordered if one.reply.text is not None]
-    yield from read_rows(rows, items=list(place))
-    reasons = [(one.ask.question, _why(one)) for one in ordered if one.reply.fault is not None]
-    answered = {row["item"] for row in rows}
-    lacking = [ask.question for ask in unasked if ask.question.item in answered]
-    reasons += [(question, sentence("not asked")) for question in lacking]
-    if reasons:
-        lines = enumerate(reasons, start=len(rows) + 1)
-        yield AnswerBatch(errors=[_row_error(line, *found) for line, found in lines])
-
-
-def _row(asked: Asked) -> Mapping[str, Any]:
-    wanted = (
-        "item",
-        "subject",
-        "attempt",
-        "output",
-        "latency_ms",
-        "tokens_in",
-        "tokens_out",
-        "cost",
-    )
-    told = answer_record(asked)
-    return {name: told[name] for name in wanted if name in told}
-
-
-def _why(asked: Asked) -> str:
-    return sentence(
-        "no answer, {kind}: {why} ({tries} tries)",
-        kind=asked.reply.fault,
-        why=asked.reply.why,
-        tries=asked.tries,
-    )
-
-
-def _row_error(line: int, question: Question, why: str) -> RowError:
-    reason = sentence(
-        "{item}, attempt {attempt}: {why}", item=question.item, attempt=question.attempt, why=why
-    )
-    return RowError(line=line, reason=reason, item=question.item)
+        meanwhile = stack.enter_context(Meanwhile(plan, opened, tag, load))
+        examined = Examination(plan, opened, meanwhile.watching(watch), meanwhile.begin).run()
+        return meanwhile.finish(examined)

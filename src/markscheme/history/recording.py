@@ -58,7 +58,8 @@ class Recorder:
         self._rubric = rubric
         self._exam = exam
         self._source = None if source is None else Source(name=source, digest=None)
-        self._documents: tuple[str, str] | None = None
+        self._documents = (rubric_document(rubric), exam_document(exam))
+        self._put: tuple[str, str] | None = None
         self._runs: dict[str | None, str] = {}
 
     def keep(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
@@ -76,11 +77,10 @@ class Recorder:
         return self._runs[subject]
 
     def _new(self, subject: str | None) -> NewRun:
-        if self._documents is None:
-            documents = (rubric_document(self._rubric), exam_document(self._exam))
-            rubric, exam = map(self._store.put_document, documents)
-            self._documents = (rubric, exam)
-        rubric, exam = self._documents
+        if self._put is None:
+            rubric, exam = map(self._store.put_document, self._documents)
+            self._put = (rubric, exam)
+        rubric, exam = self._put
         return NewRun(
             subject=subject,
             rubric=rubric,

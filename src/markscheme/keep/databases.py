@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from markscheme.errors import StoreError, StoreInvalidError, UsageError, shown
+from markscheme.read.sound import fault_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -133,12 +134,6 @@ class Database(ABC):
 def _checked(values: Sequence[Any]) -> Sequence[Any]:
     """Refuse text that one of the databases could not give back as it was."""
     for value in values:
-        if isinstance(value, str) and not _keepable(value):
+        if isinstance(value, str) and fault_in_text(value):
             raise UsageError(f"{shown(value)} holds NUL or half a surrogate pair; leave it out")
     return values
-
-
-def _keepable(text: str) -> bool:
-    if "\0" in text:
-        return False
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

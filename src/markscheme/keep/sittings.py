@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from markscheme.keep.names import new_id
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from markscheme.keep.databases import Database
 
 _KEYS_AT_ONCE = 500
+_ROWS_AT_ONCE = 300  # of three values each; some builds of SQLite take 999 in one statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +79,13 @@ class Sittings:
 
     def note(self, notes: Iterable[tuple[str, Noted]]) -> None:
         """Add replies to their sittings, all or none; when this returns, they are on disk."""
+        rows = [(sitting, noted.key, as_json(noted.body)) for sitting, noted in notes]
         with self._database.transaction():
-            for sitting, noted in notes:
-                self._database.change(
-                    "INSERT INTO replies (sitting, ask, body) VALUES (?, ?, ?)",
-                    [sitting, noted.key, as_json(noted.body)],
-                )
+            for start in range(0, len(rows), _ROWS_AT_ONCE):
+                some = rows[start : start + _ROWS_AT_ONCE]
+                marks = ", ".join(["(?, ?, ?)"] * len(some))
+                statement = f"INSERT INTO replies (sitting, ask, body) VALUES {marks}"  # noqa: S608 - marks
+                self._database.change(statement, list(chain.from_iterable(some)))
 
     def noted(self, sitting: str) -> list[Noted]:
         """Return what was noted of a sitting, in its order; a question may be there again."""

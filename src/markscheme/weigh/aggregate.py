@@ -16,7 +16,7 @@ from markscheme.weigh.runs import Run
 from markscheme.weigh.summaries import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from markscheme.mark.columns import Marked
     from markscheme.vocabulary import Exam, Rubric, Summary
@@ -125,7 +125,7 @@ class Tally:
         found: dict[str | None, dict[Key, int]] = {}
         for key, count in self.counts.each().items():
             found.setdefault(key[0], {})[key] = count
-        for subject in sorted(found, key=lambda name: (name is not None, name)) or [None]:
+        for subject in _sorted(found):
             yield subject, self._marks(found.get(subject, {}))
 
     def _marks(self, counts: Mapping[Key, int]) -> Marks:
@@ -133,8 +133,9 @@ class Tally:
         for (_, at, number), count in counts.items():
             item, values = self._ids[at], self.counts.values[number]
             if items[item] is _NOTHING:
-                items[item] = {}
-            items[item][values] = items[item].get(values, 0) + count
+                items[item] = {values: count}
+            else:
+                items[item][values] = items[item].get(values, 0) + count
         axes = tuple(spec.name for spec in self.rubric)
         return Marks(axes=axes, items=items, errors=self.counts.errors)
 
@@ -156,14 +157,22 @@ class Tally:
 
     def missing(self) -> Iterator[tuple[str | None, int]]:
         """Yield each subject with the position of each item that it did not answer."""
-        position = {item: at for at, item in enumerate(self._ids)}
-        for subject, marks in self.marks():
-            yield from ((subject, position[item]) for item in marks.missing)
+        answered: dict[str | None, set[int]] = {}
+        for subject, at, _ in self.counts.each():
+            answered.setdefault(subject, set()).add(at)
+        for subject in _sorted(answered):
+            lacking = (at for at in range(len(self._ids)) if at not in answered.get(subject, ()))
+            yield from ((subject, at) for at in lacking)
 
     def summary(self) -> Summary:
         """Return the totals as exact means."""
         whole = self._marks(self.counts.each())
         return summarise(self.rubric, self.exam, whole, self.marks())
+
+
+def _sorted(subjects: Iterable[str | None]) -> list[str | None]:
+    """Return subjects by name, who has none first; where there is nobody, nobody by name."""
+    return sorted(subjects, key=lambda name: (name is not None, name)) or [None]
 
 
 class _Counted:

@@ -95,8 +95,13 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     """Kill what is left of it and of what it started, and let go of its pipes."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process._transport.close()  # type: ignore[attr-defined] # noqa: SLF001 - asyncio has no other way
-    await process.wait()
+    transport = process._transport  # type: ignore[attr-defined] # noqa: SLF001 - there is no other way
+    for pipe in filter(None, map(transport.get_pipe_transport, range(3))):
+        pipe.close()
+    try:
+        await process.wait()
+    finally:
+        transport.close()  # closed sooner, it would take from asyncio how the process ended
 
 
 def _reply(code: int, out: bytes, err: bytes, latency: int) -> Reply:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
@@ -114,6 +113,8 @@ def _wait(after: str | None) -> float | None:
         return max(0.0, float(after))
     except ValueError:
         pass
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few servers say a date
+
     try:
         return max(0.0, (parsedate_to_datetime(after) - datetime.now(UTC)).total_seconds())
     except (TypeError, ValueError):

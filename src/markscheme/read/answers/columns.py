@@ -13,8 +13,9 @@ from operator import contains
 from typing import TYPE_CHECKING, Any
 
 from markscheme.read.answers.batch import FIELDS, NEEDED
-from markscheme.read.answers.rows import LARGEST, fault_in_objects, fault_in_text
+from markscheme.read.answers.rows import fault_in_objects
 from markscheme.read.composed import composed, is_latin
+from markscheme.read.sound import LARGEST, fault_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -10,6 +10,7 @@ from markscheme.errors import shown
 from markscheme.read.answers.batch import Number, Output
 from markscheme.read.answers.excerpt import excerpt, kind_of
 from markscheme.read.composed import composed
+from markscheme.read.sound import LARGEST, fault_in_text
 
 if TYPE_CHECKING:
     from markscheme.read.answers.known import KnownItems
@@ -18,7 +19,6 @@ Answer: TypeAlias = tuple[
     str, Output, str | None, int, Number | None, int | None, int | None, Number | None
 ]
 
-LARGEST = 2**63 - 1
 _EXACT_IN_DOUBLES = 2**53
 _DEEPEST = 100
 _EXAMPLE = '`{"item": "e-39-01", "output": "…"}`'
@@ -50,17 +50,6 @@ def item_named_by(row: Any) -> str | None:
     """Return the item that a refused row names, cut to what can be shown."""
     item = row.get("item") if isinstance(row, dict) else None
     return excerpt(item) if isinstance(item, str) else None
-
-
-def fault_in_text(text: str) -> str | None:
-    """Say what makes a text unfit to be stored and compared; `None` where nothing does."""
-    if "\0" in text:
-        return "a NUL character"
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "a lone surrogate, which is not a character"
-    return None
 
 
 def fault_in_objects(documents: list[dict[str, Any]]) -> str | None:

@@ -1,0 +1,67 @@
+"""Live runs: what is known of a run whose answers came from a live subject, and its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markscheme.weigh.live import Live
+from markscheme.weigh.results import Result
+
+if TYPE_CHECKING:
+    from markscheme.ask.runner import Asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveRun:
+    """The run of one subject: its result, what is known of how it was asked, its id if stored."""
+
+    result: Result
+    live: Live
+    id: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of `markscheme score`, with what a live run knows of each answer."""
+        document = self.result.to_dict()
+        told = {(one.ask.question.item, one.ask.question.attempt): one for one in self.live.asked}
+        for row in document["items"]:
+            found = told.get((row["item"], row["attempt"] or 1))  # a missing one has no attempt
+            row["asked"] = None if found is None else asked_record(found)
+        return {**document, "live": self.live.to_dict(), "run": self.id}
+
+
+def asked_record(asked: Asked) -> dict[str, Any]:
+    """Return how a question was asked, and how it ended."""
+    reply = asked.reply
+    first = reply.first_token_us
+    error = None if reply.fault is None else {"kind": reply.fault.value, "why": reply.why}
+    return {
+        "order": asked.ask.order,
+        "tries": asked.tries,
+        "finish_reason": reply.finish_reason,
+        "first_token_ms": None if first is None else first / 1000,
+        "cached": reply.cached,
+        "error": error,
+    }
+
+
+def answer_record(asked: Asked) -> dict[str, Any]:
+    """Return a reply as a row of an answers file, which `score` and `replay:` read."""
+    told = answer_row(asked) | asked_record(asked)
+    return {name: value for name, value in told.items() if value is not None and value is not False}
+
+
+def answer_row(asked: Asked) -> dict[str, Any]:
+    """Return of a reply what is scored and measured."""
+    reply, question = asked.reply, asked.ask.question
+    told = {
+        "item": question.item,
+        "subject": asked.ask.subject,
+        "attempt": question.attempt,
+        "output": reply.text,
+        "latency_ms": None if reply.latency_us is None else reply.latency_us / 1000,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "cost": None if reply.cost is None else float(reply.cost),
+    }
+    return {name: value for name, value in told.items() if value is not None}

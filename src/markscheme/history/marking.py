@@ -1,0 +1,139 @@
+"""Marking the answers of a live subject while it is asked, some at a time and in any order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from markscheme.engines.scoring import Scoring
+from markscheme.engines.stretches import Stretch
+from markscheme.history.live_runs import LiveRun, answer_row
+from markscheme.history.recording import Recorder
+from markscheme.mark.frames import ERROR
+from markscheme.read.answers import AnswerBatch, read_rows
+from markscheme.sentences import sentence
+from markscheme.vocabulary import RowError
+from markscheme.weigh.live import Live
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markscheme.ask.questions import Question
+    from markscheme.ask.runner import Asked
+    from markscheme.history.asking import Examined, Plan
+    from markscheme.keep import Store
+    from markscheme.weigh.results import Result
+
+
+class Marking:
+    """The run of one subject: replies are taken as they come, and told in the order of the exam.
+
+    Nothing is stored before the end: until then the journal holds every reply.
+    """
+
+    def __init__(self, plan: Plan, subject: str, store: Store | None, tag: str | None) -> None:
+        self._plan = plan
+        self._subject = subject
+        self._place = {item.id: at for at, item in enumerate(plan.exam.items)}
+        self._answered: list[Asked] = []
+        self._faults: list[Asked] = []
+        self._outputs: list[pl.Series] = []
+        self._rows: list[pl.DataFrame] = []
+        self._refused: list[pl.DataFrame] = []
+        self._recorder: Recorder | None = None
+        if store is not None:
+            self._recorder = Recorder(
+                store, plan.rubric, plan.exam, source=f"live {subject}", tag=tag, seed=plan.seed
+            )
+        keep = self._keep if self._recorder else None
+        self._scoring = Scoring(plan.rubric, plan.exam, keep=keep)
+
+    def _keep(self, outputs: pl.Series, _: pl.DataFrame) -> None:
+        self._outputs.append(outputs)
+
+    def take(self, some: Sequence[Asked]) -> None:
+        """Mark the answers among these replies."""
+        answers = [one for one in some if one.reply.text is not None]
+        self._answered += answers
+        self._faults += [one for one in some if one.reply.text is None]
+        stretch = Stretch(lines=len(answers))
+        for batch in read_rows(map(answer_row, answers), items=self._place):
+            self._scoring.scorer.add(stretch, batch)
+        for frame in self._scoring.written_out(self._scoring.placed(stretch)):
+            (self._refused if frame["status"][0] == ERROR else self._rows).append(frame)
+
+    def finish(self, examined: Examined) -> LiveRun:
+        """Put what was marked in order, sum it up, and store it."""
+        live = Live(
+            subject=self._subject,
+            sitting=examined.sittings[self._subject],
+            seed=self._plan.seed,
+            asked=tuple(examined.of(self._subject)),
+            questions=sum(ask.subject == self._subject for ask in examined.asks),
+            stopped=examined.stopped,
+        )
+        errors = AnswerBatch(errors=list(self._errors(examined)))
+        frames = self._in_order(), self._scoring.frames(map(self._scoring.marked, [errors]))
+        result = _named(self._scoring.result(chain(*frames)), self._subject)
+        kept = self._recorder.finish(result, {"live": live.to_dict()}) if self._recorder else []
+        return LiveRun(result=result, live=live, id=kept[0] if kept else None)
+
+    def _in_order(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in the order of the exam, then the rows that could be none."""
+        order = sorted(range(len(self._answered)), key=lambda at: self._at(self._answered[at]))
+        lines = pl.Series(order, dtype=pl.UInt32).arg_sort().cast(pl.Int64) + 1  # new by old
+        errors = [replace(one, line=lines[one.line - 1]) for one in self._scoring.errors]
+        self._scoring.errors = sorted(errors, key=lambda error: error.line)
+        for frames in filter(None, (self._rows, self._refused)):
+            rows = pl.concat(frames)
+            rows = rows.with_columns(lines.gather(rows["line"] - 1).alias("line"))
+            sorting = rows["line"].arg_sort()
+            if self._recorder and frames is self._rows:
+                self._recorder.keep(pl.concat(self._outputs).gather(sorting), rows[sorting])
+            yield rows[sorting]
+
+    def _errors(self, examined: Examined) -> Iterator[RowError]:
+        """Yield what has no answer.
+
+        An attempt that was not asked is an error where another answered its item: the item is not
+        missing then, and the run is not whole.
+        """
+        faults = sorted(self._faults, key=self._at)
+        reasons = [(one.ask.question, _why(one)) for one in faults]
+        answered = {one.ask.question.item for one in self._answered}
+        for ask in examined.asks:
+            lacking = ask.subject == self._subject and ask.key not in examined.asked
+            if lacking and ask.question.item in answered:
+                reasons.append((ask.question, sentence("not asked")))
+        for line, (question, why) in enumerate(reasons, start=1):
+            yield _row_error(line, question, why)
+
+    def _at(self, asked: Asked) -> tuple[int, int]:
+        """Return where a reply stands in its run: attempt by attempt, item by item."""
+        question = asked.ask.question
+        return question.attempt, self._place[question.item]
+
+
+def _named(result: Result, subject: str) -> Result:
+    """Return a result whose run has the subject's name, also where it answered nothing."""
+    runs = [replace(run, name=subject, subject=subject) for run in result.runs]
+    return replace(result, each_run=lambda: runs)
+
+
+def _why(asked: Asked) -> str:
+    return sentence(
+        "no answer, {kind}: {why} ({tries} tries)",
+        kind=asked.reply.fault,
+        why=asked.reply.why,
+        tries=asked.tries,
+    )
+
+
+def _row_error(line: int, question: Question, why: str) -> RowError:
+    reason = sentence(
+        "{item}, attempt {attempt}: {why}", item=question.item, attempt=question.attempt, why=why
+    )
+    return RowError(line=line, reason=reason, item=question.item)

@@ -1,0 +1,86 @@
+"""Meanwhile: what is to be done with the answers is made ready, and begun, while others are asked.
+
+Asking is waiting, so a thread beside it costs no time; but it must let go as soon as an answer
+comes.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from markscheme.ask.runner import Asked
+    from markscheme.history.asking import Examined, Plan, Watch
+    from markscheme.history.live_runs import LiveRun
+    from markscheme.history.marking import Marking
+    from markscheme.keep import Store
+
+_FEW, _MANY = 500, 5_000  # replies that are marked at once: each time costs as much as 300 more
+_SLICE = 0.0002  # seconds for which the thread may hold others up
+
+
+class Meanwhile:
+    """Marks replies in a thread of its own; the store is left alone until the end."""
+
+    def __init__(
+        self, plan: Plan, store: Store | None, tag: str | None, load: Callable[[], object]
+    ) -> None:
+        self._plan, self._store, self._tag, self._load = plan, store, tag, load
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
+        self._begun: list[Future[None]] = []
+        self._waiting: list[Asked] = []
+        self._enough = min(_MANY, max(_FEW, plan.questions * 9 // 10))
+        self._markings: dict[str, Marking] = {}
+        self._slice = sys.getswitchinterval()
+
+    def __enter__(self) -> Self:
+        sys.setswitchinterval(_SLICE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown(cancel_futures=True)
+        sys.setswitchinterval(self._slice)
+
+    def begin(self) -> None:
+        """Load what scores; to be called when there is something to wait for."""
+        self._begun.append(self._thread.submit(self._prepare))
+
+    def watching(self, watch: Watch) -> Watch:
+        """Return who is told of every reply that is done: us, and another."""
+
+        def both(asked: Asked) -> None:
+            self._waiting.append(asked)
+            if len(self._waiting) >= self._enough:
+                self._mark()
+            watch(asked)
+
+        return both
+
+    def _mark(self) -> None:
+        some, self._waiting = self._waiting, []
+        self._begun.append(self._thread.submit(self._take, some))
+
+    def finish(self, examined: Examined) -> list[LiveRun]:
+        """Mark what is left; return the run of each subject."""
+        self._mark()
+        for begun in self._begun:
+            begun.result()
+        return [marking.finish(examined) for marking in self._markings.values()]
+
+    def _prepare(self) -> None:
+        if self._markings:
+            return
+        from markscheme.history.marking import Marking  # noqa: PLC0415 - polars, while others wait
+
+        for subject in self._plan.subjects:
+            self._markings[subject.name] = Marking(self._plan, subject.name, self._store, self._tag)
+        self._load()
+
+    def _take(self, some: list[Asked]) -> None:
+        self._prepare()
+        for name, marking in self._markings.items():
+            marking.take([asked for asked in some if asked.ask.subject == name])
