@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
+from operator import mul
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +26,7 @@ from markscheme.weigh.agreement import (
     kappa_quadratic,
     percent,
 )
+from markscheme.weigh.attempt_pairs import AttemptPairs
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.figures import non_inferiority_p, paired, paired_axes
 from markscheme.weigh.operating import operating
@@ -274,8 +276,34 @@ def test_one_pair_has_no_spread_and_no_pair_has_nothing() -> None:
 
 def test_axes_are_adjusted_for_their_number() -> None:
     same = [Fraction(-1)] * 8
-    found = paired_axes({"a": same, "b": [Fraction(0)] * 8})
+    found = paired_axes({"a": paired(same), "b": paired([Fraction(0)] * 8)})
     assert [axis.p_holm for axis in found] == [Fraction(4, 256), 1]
+
+
+ZEROS_AND_ONES = st.sampled_from([Fraction(0), Fraction(1)])
+
+
+@given(st.lists(st.lists(st.tuples(ZEROS_AND_ONES, ZEROS_AND_ONES), min_size=1), max_size=6))
+def test_pairs_of_attempts_are_flipped_together_by_item(
+    items: list[list[tuple[Fraction, Fraction]]],
+) -> None:
+    one, two = (
+        {
+            str(at): {k: (pair[side],) for k, pair in enumerate(pairs)}
+            for at, pairs in enumerate(items)
+        }
+        for side in (0, 1)
+    )
+    pairs = AttemptPairs.of(one, two)
+    found = pairs.differences(lambda values: values[0] or Fraction(0))
+    means = [sum((c - b for b, c in some), Fraction(0)) / len(some) for some in items]
+    flipped = [abs(sum(map(mul, signs, means))) for signs in product((1, -1), repeat=len(items))]
+    p = Fraction(sum(value >= abs(sum(means)) for value in flipped), len(flipped))
+    assert found.mcnemar().two_sided == p
+    assert found.paired().n == len(items)
+    assert found.paired().pairs == pairs.count == sum(map(len, items))
+    if all(len(some) == 1 for some in items):
+        assert found.mcnemar().interval is not None
 
 
 RUBRIC = load_rubric("context-agent")

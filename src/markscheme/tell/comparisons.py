@@ -181,19 +181,32 @@ def metric_rows(found: Comparison) -> Rows:
     return [header, *rows] if rows else []
 
 
+def _mean_difference(paired: Paired) -> str:
+    test = say("exact sign-flip") if paired.flips and paired.flips.exact else say("sign-flip")
+    named = {
+        "mean": signed(paired.mean),
+        "interval": interval(paired),
+        "test": test,
+        "p": chance(paired.flips.two_sided if paired.flips else None, 6),
+        "n": paired.n,
+    }
+    if paired.repeated:
+        return say(
+            "mean difference {mean}, 95 % t interval {interval}, {test} p {p} ({n} items, "
+            "{pairs} pairs)",
+            **named,
+            pairs=paired.pairs,
+        )
+    return say(
+        "mean difference {mean}, 95 % t interval {interval}, {test} p {p} ({n} pairs)", **named
+    )
+
+
 def statistics_lines(found: Statistics) -> Iterator[str]:
     """Yield the statistics in sentences."""
     paired = found.paired
     if paired.mean is not None:
-        test = say("exact sign-flip") if paired.flips and paired.flips.exact else say("sign-flip")
-        yield say(
-            "mean difference {mean}, 95 % t interval {interval}, {test} p {p} ({n} pairs)",
-            mean=signed(paired.mean),
-            interval=interval(paired),
-            test=test,
-            p=chance(paired.flips.two_sided if paired.flips else None, 6),
-            n=paired.n,
-        )
+        yield _mean_difference(paired)
         evidence = found.non_inferiority
         yield say(
             "no worse than {margin} down: {outcome} (sign-flip p {p})",

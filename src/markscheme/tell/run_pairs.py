@@ -15,6 +15,7 @@ from markscheme.tell.comparisons import (
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import sentence as safe
 from markscheme.tell.verdicts import signed
+from markscheme.weigh.attempt_pairs import attempts_in_words
 from markscheme.weigh.outcomes import Evidence
 
 if TYPE_CHECKING:
@@ -136,24 +137,53 @@ def pair_lines(pair: RunPair) -> Iterator[str]:
             lower=f"{around.lower:+.4f}",
             upper=f"{around.upper:+.4f}",
         )
-    passed = pair.passed
-    yield say(
-        "passed by {baseline} only: {before}, by {candidate} only: {after} (exact McNemar p {p}, "
-        "95 % interval of the difference {lower} to {upper})",
-        baseline=pair.baseline,
-        before=passed.baseline_only,
-        candidate=pair.candidate,
-        after=passed.candidate_only,
-        p=chance(passed.two_sided),
-        lower=f"{passed.interval[0]:+.4f}",
-        upper=f"{passed.interval[1]:+.4f}",
-    )
+    yield _passed(pair)
     moved = [(item, sides) for item, sides in pair.items.items() if (sides.difference or 0) < 0]
     moved.sort(key=lambda one: (one[1].difference, one[0]))
     for item, sides in moved[:_ITEMS_SHOWN]:
         yield f"{item}: {show(sides.baseline)} → {show(sides.candidate)}"
     if len(moved) > _ITEMS_SHOWN:
         yield say("… and {n} more items that lost", n=len(moved) - _ITEMS_SHOWN)
+
+
+def attempt_lines(found: RunsComparison) -> Iterator[str]:
+    """Yield what is to be said of the attempts of several pairs of runs."""
+    for pair in found.pairs:
+        for line in attempts_in_words(pair.attempts, pair.baseline, pair.candidate):
+            yield f"{pair.baseline} → {pair.candidate}: {told(line)}"
+
+
+def _passed(pair: RunPair) -> str:
+    passed = pair.passed
+    named = {
+        "baseline": pair.baseline,
+        "before": passed.baseline_only,
+        "candidate": pair.candidate,
+        "after": passed.candidate_only,
+        "p": chance(passed.two_sided),
+    }
+    if passed.interval is None:
+        return say(
+            "passed by {baseline} only: {before}, by {candidate} only: {after} (sign-flip p {p} "
+            "by item)",
+            **named,
+        )
+    lower, upper = (f"{bound:+.4f}" for bound in passed.interval)
+    if pair.statistics.paired.repeated:
+        return say(
+            "passed by {baseline} only: {before}, by {candidate} only: {after} (sign-flip p {p} "
+            "by item, 95 % interval of the difference {lower} to {upper})",
+            **named,
+            lower=lower,
+            upper=upper,
+        )
+    return say(
+        "passed by {baseline} only: {before}, by {candidate} only: {after} (exact McNemar p {p}, "
+        "95 % interval of the difference {lower} to {upper})",
+        **named,
+        lower=lower,
+        upper=upper,
+    )
 
 
 class RunsPage(ComparisonPage):
@@ -164,6 +194,7 @@ class RunsPage(ComparisonPage):
         self.line(title(found), style="bold")
         if len(found.pairs) > 1:
             self.table(pair_rows(found), left=(0, 1, 7))
+            self._lines(say("Attempts"), attempt_lines(found))
         for pair in found.pairs[:1] if len(found.pairs) == 1 else ():
             self.table(axis_rows(pair), left=(0,))
             if rows := tag_rows(pair):

@@ -211,18 +211,8 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
     if not n:
         yield sentence("Nothing is in pairs; nothing can be said.")
         return
-    two, one = statistics.smallest_p
     if statistics.descriptive_only:
-        yield sentence(
-            "With {n} pairs, statistical significance cannot be reached: the smallest two-sided p "
-            "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
-            "proof; 0.05 needs {pairs} pairs, {holm} if each axis is tested.",
-            n=n,
-            two=show(two, 6),
-            one=show(one, 6),
-            pairs=statistics.pairs_for_p[0],
-            holm=statistics.pairs_for_p[1],
-        )
+        yield _directional(statistics)
     evidence = statistics.non_inferiority
     named = {
         "candidate": candidate,
@@ -254,8 +244,13 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
             "The exact test, which assumes less than the t interval, does not confirm it (p {p}).",
             p=show(exact, 6),
         )
-    if evidence.outcome is Evidence.INCONCLUSIVE and evidence.items_needed is not None:
-        yield sentence("About {n} pairs like these would settle it.", n=evidence.items_needed)
+    needed = evidence.items_needed
+    if evidence.outcome is Evidence.INCONCLUSIVE and needed is not None:
+        yield (
+            sentence("About {n} items like these would settle it.", n=needed)
+            if statistics.paired.repeated
+            else sentence("About {n} pairs like these would settle it.", n=needed)
+        )
     points = statistics.detectable.two_sided_points
     if points is not None:
         yield sentence(
@@ -263,6 +258,32 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
             "smaller ones are often missed.",
             points=show(Fraction(points), 2),
         )
+
+
+def _directional(statistics: Statistics) -> str:
+    """Say that no test of so few can reach significance, whatever the scores."""
+    two, one = statistics.smallest_p
+    pairs, holm = statistics.pairs_for_p
+    named = {
+        "n": statistics.paired.n,
+        "two": show(two, 6),
+        "one": show(one, 6),
+        "pairs": pairs,
+        "holm": holm,
+    }
+    if statistics.paired.repeated:
+        return sentence(
+            "With {n} items, statistical significance cannot be reached: the smallest two-sided p "
+            "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
+            "proof; 0.05 needs {pairs} items, {holm} if each axis is tested.",
+            **named,
+        )
+    return sentence(
+        "With {n} pairs, statistical significance cannot be reached: the smallest two-sided p "
+        "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
+        "proof; 0.05 needs {pairs} pairs, {holm} if each axis is tested.",
+        **named,
+    )
 
 
 def percent(share: Fraction) -> str:

@@ -98,7 +98,7 @@ def _statistics(
     scores = contest.rules.scores
     smallest, needed = reach(len(whole), len(contest.scales))
     axes = {
-        axis: [by for q in whole if (by := q.axes[axis].difference) is not None]
+        axis: paired([by for q in whole if (by := q.axes[axis].difference) is not None])
         for axis in contest.scales
     }
     limit = Allowance(amount=_decimal(margin), relative=False)

@@ -128,7 +128,10 @@ class _Source:
                 expected = _texts(expected_of(leading, items[item]))
                 if _texts(row["expected"]) != expected:
                     yield self._problem((*place, "expected"), "is not what the exam expects")
-            key = (item, row.get("subject"), row.get("attempt"))
+            attempt = row.get("attempt")
+            if attempt is not None and not (type(attempt) is int and attempt >= 1):
+                yield self._problem((*place, "attempt"), "must be a whole number from 1 on")
+            key = (item, row.get("subject"), attempt)
             if key in seen:
                 yield self._problem((*place, "item"), "occurs twice with the same attempt")
             seen.add(key)

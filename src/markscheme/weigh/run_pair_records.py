@@ -48,7 +48,13 @@ def _pair(pair: RunPair) -> dict[str, Any]:
             "candidate_only": pair.passed.candidate_only,
             "p_two_sided": number(pair.passed.two_sided),
             "p_worse": number(pair.passed.worse),
-            "interval": dict(zip(("lower", "upper"), pair.passed.interval, strict=True)),
+            "interval": pair.passed.interval
+            and dict(zip(("lower", "upper"), pair.passed.interval, strict=True)),
+        },
+        "attempts": {
+            "pairs": pair.attempts.count,
+            "baseline_only": pair.attempts.baseline_only,
+            "candidate_only": pair.attempts.candidate_only,
         },
         "moved": {item: sides_record(sides) for item, sides in ordered},
         "p_holm": number(pair.p_holm),
