@@ -266,7 +266,7 @@ def test_an_attempt_of_a_result_file_is_a_whole_number(tmp_path: Path) -> None:
     other = project.write("other.json", json.dumps(document))
     done = compared(project, file, other, "-r", project.rubric, "-e", project.exam)
     assert done.code == 3
-    assert "items[1].attempt: must be a whole number from 1 on" in done.err
+    assert "items.1.attempt: must be a whole number from 1 on" in done.err
 
 
 def test_result_files_with_attempts_compare_like_the_stored_runs(tmp_path: Path) -> None:
