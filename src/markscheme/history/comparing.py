@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError
+from markscheme.history.orders import asked_of
 from markscheme.history.rows import attempts_of
 from markscheme.history.runs import Context, Runs, is_open
 from markscheme.vocabulary import Allowance
@@ -58,7 +59,9 @@ def _contenders(known: Runs, found: Sequence[Found]) -> list[Contender]:
     single = [single_attempts(one.past.run.marks) for one in found]
     return [
         Contender(
-            past=one.past, attempts=attempts_of(known, one) if None in single else alone or {}
+            past=one.past,
+            attempts=attempts_of(known, one) if None in single else alone or {},
+            asked=asked_of(known, one),
         )
         for one, alone in zip(found, single, strict=True)
     ]

@@ -136,6 +136,7 @@ def _scored(
         asked=tuple(asked),
         questions=sum(ask.subject == subject for ask in examined.asks),
         stopped=examined.stopped,
+        beside=tuple(s for name, s in examined.sittings.items() if s and name != subject),
     )
     recorder = None
     if store is not None:

@@ -126,7 +126,7 @@ def _query(found: Comparison, at: int) -> dict[str, Any]:
         "below_floor": query.baseline_below_floor,
         "meaningful": query.meaningful_axes,
         "missing": query.missing,
-        "order": query.order,
+        "first": query.first,
         "notes": query.notes,
         "rows": list(_axis_cells(query)),
         "svg": _drawn_axes(found, query.axes) if at < _DRAWN else None,

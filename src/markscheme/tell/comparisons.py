@@ -69,12 +69,13 @@ def query_rows(found: Comparison) -> Rows:
         found.candidate,
         say("difference"),
         say("verdict"),
+        *(say("asked first"),) * bool(found.first.known),
         say("why"),
     )
-    return [header, *(_query_row(query) for query in found.queries)]
+    return [header, *(_query_row(query, found) for query in found.queries)]
 
 
-def _query_row(query: Query) -> tuple[str, ...]:
+def _query_row(query: Query, found: Comparison) -> tuple[str, ...]:
     reasons = [*query.reasons, *(say("baseline below the floor"),) * query.baseline_below_floor]
     if query.meaningful_axes:
         axes = ", ".join(query.meaningful_axes)
@@ -87,6 +88,7 @@ def _query_row(query: Query) -> tuple[str, ...]:
         show(query.mean.candidate),
         signed(query.mean.difference),
         query.verdict or "–",
+        *(query.first or "–",) * bool(found.first.known),
         why,
     )
 
@@ -264,7 +266,7 @@ class ComparisonPage:
     def compared(self, found: Comparison) -> None:
         """Print all of it."""
         self.line(title(found), style="bold")
-        self.table(query_rows(found), left=(0, 1, 5, 6))
+        self.table(query_rows(found), left=(0, 1, 5, 6, 7))
         self.section(say("Together"))
         self.table(aggregate_rows(found), left=(0,))
         self.section(say("By axis"))

@@ -146,11 +146,12 @@ def pair_lines(pair: RunPair) -> Iterator[str]:
         yield say("… and {n} more items that lost", n=len(moved) - _ITEMS_SHOWN)
 
 
-def attempt_lines(found: RunsComparison) -> Iterator[str]:
-    """Yield what is to be said of the attempts of several pairs of runs."""
+def pairing_lines(found: RunsComparison) -> Iterator[str]:
+    """Yield what is to be said of the attempts and the order of several pairs of runs."""
     for pair in found.pairs:
-        for line in attempts_in_words(pair.attempts, pair.baseline, pair.candidate):
-            yield f"{pair.baseline} → {pair.candidate}: {told(line)}"
+        names = pair.baseline, pair.candidate
+        words = [*attempts_in_words(pair.attempts, *names), *pair.first.in_words(*names)]
+        yield from (f"{pair.baseline} → {pair.candidate}: {told(line)}" for line in words)
 
 
 def _passed(pair: RunPair) -> str:
@@ -194,7 +195,7 @@ class RunsPage(ComparisonPage):
         self.line(title(found), style="bold")
         if len(found.pairs) > 1:
             self.table(pair_rows(found), left=(0, 1, 7))
-            self._lines(say("Attempts"), attempt_lines(found))
+            self._lines(say("How the runs were paired"), pairing_lines(found))
         for pair in found.pairs[:1] if len(found.pairs) == 1 else ():
             self.table(axis_rows(pair), left=(0,))
             if rows := tag_rows(pair):

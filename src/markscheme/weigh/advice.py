@@ -158,6 +158,7 @@ def plain_words(found: Comparison) -> Iterator[str]:
     """Yield what these numbers can and cannot show, in words for those who do not do statistics."""
     yield from _other_queries(found)
     yield from reach_in_words(found.statistics, found.candidate, found.baseline)
+    yield from found.first.in_words(found.baseline, found.candidate)
     statistics = found.statistics
     if statistics.operating is not None:
         chances = statistics.operating.identical

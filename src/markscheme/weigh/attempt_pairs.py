@@ -70,6 +70,10 @@ class AttemptPairs:
         """How many pairs there are."""
         return sum(map(len, self.items.values()))
 
+    def keys(self) -> Iterator[tuple[str, int]]:
+        """Yield the item and the attempt of every pair."""
+        return ((item, attempt) for item, pairs in self.items.items() for attempt in pairs)
+
     @property
     def lacking(self) -> tuple[str, ...]:
         """The items without a pair."""

@@ -41,13 +41,19 @@ def compare_ratings(
     ratings: Sequence[Rating],
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
+    first: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Return everything that follows from ratings, and from what was observed beside them.
 
     `margin` is how far a candidate may be down and still count as no worse; without one it is the
-    largest loss for which the rules do not yet give a worse verdict.
+    largest loss for which the rules do not yet give a worse verdict. `first` is the variant that
+    was asked first, by item, where that is recorded.
     """
-    queries = contest.queries(ratings)
+    asked = first or {}
+    queries = tuple(
+        dataclasses.replace(query, first=asked.get(query.item))
+        for query in contest.queries(ratings)
+    )
     verdicts = {query.item: query.verdict for query in queries}
     ruling = contest.decide(verdicts)
     given = contest.rules.verdicts

@@ -48,7 +48,11 @@ def comparison_record(found: Comparison) -> dict[str, Any]:
         "baseline": found.baseline,
         "candidate": found.candidate,
         "raters": list(found.raters),
-        "order": [{"item": query.item, "variants": list(query.order)} for query in found.queries],
+        "order": [
+            {"item": query.item, "variants": list(query.order), "asked_first": query.first}
+            for query in found.queries
+        ],
+        "asked_first": found.first.to_dict(),
     }
 
 
@@ -68,6 +72,7 @@ def _query(query: Query) -> dict[str, Any]:
         "missing": list(query.missing),
         "notes": [_note(rating) for rating in query.notes],
         "order": list(query.order),
+        "asked_first": query.first,
     }
 
 

@@ -21,6 +21,7 @@ from markscheme.weigh.comparing import mean_of
 from markscheme.weigh.comparison import Sides
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.figures import Paired, Statistics, detectable_by, paired_axes, reach
+from markscheme.weigh.orders import Asked, AskedFirst, first_of
 from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.proportions import McNemar, clustered
 from markscheme.weigh.recalibration import Past
@@ -41,10 +42,11 @@ USUAL_MARGIN = Allowance(amount=Decimal("0.02"), relative=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """A run to be compared, with its answers by item and attempt."""
+    """A run to be compared, with its answers by item and attempt, and when they were asked."""
 
     past: Past
     attempts: Attempts
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,7 @@ class RunPair:
     axes: Mapping[str, Sides]
     items: Mapping[str, Sides]
     attempts: AttemptPairs
+    first: AskedFirst
     tags: tuple[PairedTag, ...]
     passed: McNemar
     statistics: Statistics
@@ -184,6 +187,7 @@ def _pair(before: Contender, after: Contender, limit: Allowance, cluster: str | 
         axes=Frozen({axis: mean_of(list(one.items.values())) for axis, one in axes.items()}),
         items=scores.items,
         attempts=attempts,
+        first=first_of(before.asked, after.asked, attempts.keys()),
         tags=tuple(_tags(past.exam, scores)),
         passed=passed.mcnemar(),
         statistics=_statistics(past.exam, scores, axes, limit, cluster),
@@ -231,9 +235,11 @@ def _statistics(
 
 def _in_words(pair: RunPair) -> RunPair:
     """Add what the numbers of two runs can show, in plain words."""
+    names = pair.baseline, pair.candidate
     words = (
-        *attempts_in_words(pair.attempts, pair.baseline, pair.candidate),
+        *attempts_in_words(pair.attempts, *names),
         *reach_in_words(pair.statistics, pair.candidate, pair.baseline),
+        *pair.first.in_words(*names),
     )
     return dataclasses.replace(pair, statistics=dataclasses.replace(pair.statistics, plain=words))
 

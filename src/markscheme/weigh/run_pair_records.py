@@ -56,6 +56,7 @@ def _pair(pair: RunPair) -> dict[str, Any]:
             "baseline_only": pair.attempts.baseline_only,
             "candidate_only": pair.attempts.candidate_only,
         },
+        "asked_first": pair.first.to_dict(),
         "moved": {item: sides_record(sides) for item, sides in ordered},
         "p_holm": number(pair.p_holm),
         "statistics": statistics_record(pair.statistics),
