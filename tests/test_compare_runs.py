@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commands import FULL, LONG, LONGER, RUBRIC, WRONG, Done, Project, exam_text, here
+from commands import FULL, LONG, LONGER, RUBRIC, WRONG, Done, Project, exam_text, here, markscheme
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,6 +176,20 @@ def test_a_plan_needs_a_margin_and_noise(project: Project, words: list[str], tol
 def test_a_plan_as_markdown(tmp_path: Path) -> None:
     here("compare", "--plan", "--margin", "1", "--noise", "1", "--markdown", tmp_path / "p.md")
     assert "| runs of each query |" in (tmp_path / "p.md").read_text()
+
+
+def test_runs_give_the_same_bytes_wherever_they_are_compared(
+    project: Project, tmp_path: Path
+) -> None:
+    words = ("compare", "good", "near", "bad", "--store", project.store)
+    kept = set()
+    for locale, seed in (("C", "0"), ("C.UTF-8", "1"), ("es_ES.UTF-8", "77")):
+        there = {"LC_ALL": locale, "PYTHONHASHSEED": seed}
+        page = tmp_path / f"{seed}.md"
+        text = markscheme(*words, "--lang", "en", "--markdown", page, **there)
+        data = markscheme(*words, "--format", "json", **there)
+        kept.add((text.out, data.out, page.read_bytes()))
+    assert len(kept) == 1
 
 
 def attempted(project: Project, *rows: tuple[str, int, str], name: str = "attempts.jsonl") -> str:
