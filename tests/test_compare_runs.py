@@ -184,7 +184,7 @@ def test_runs_give_the_same_bytes_wherever_they_are_compared(
     words = ("compare", "good", "near", "bad", "--store", project.store)
     kept = set()
     for locale, seed in (("C", "0"), ("C.UTF-8", "1"), ("es_ES.UTF-8", "77")):
-        there = {"LC_ALL": locale, "PYTHONHASHSEED": seed}
+        there: dict[str, Any] = {"LC_ALL": locale, "PYTHONHASHSEED": seed}
         page = tmp_path / f"{seed}.md"
         text = markscheme(*words, "--lang", "en", "--markdown", page, **there)
         data = markscheme(*words, "--format", "json", **there)

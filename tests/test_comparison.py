@@ -260,7 +260,7 @@ def test_no_variant_and_no_rubric_names_a_model() -> None:
     assert "sonnet" not in RUBRIC.source.lower()
 
 
-ENVIRONMENTS = (
+ENVIRONMENTS: tuple[dict[str, Any], ...] = (
     {"LC_ALL": "C", "PYTHONHASHSEED": "0", "COLUMNS": "40"},
     {"LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "1", "COLUMNS": "300"},
     {"LC_ALL": "es_ES.UTF-8", "PYTHONHASHSEED": "77", "LANG": "es_ES.UTF-8"},

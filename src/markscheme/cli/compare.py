@@ -70,6 +70,7 @@ class Asked:
     cluster: str | None
     html: str | None
     store: str | None
+    seed: int
 
     @property
     def inputs(self) -> list[str]:
@@ -96,6 +97,7 @@ class Asked:
 @click.option("--margin", type=_Number(), metavar="N", help="A loss that still counts as no worse.")
 @click.option("--allow-gaps", is_flag=True, help="Let cells be missing; then nothing is decided.")
 @click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is simulated.")
 @click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
 @click.option("--noise", type=_Number(), metavar="N", help="With --plan: a guess of the noise.")
 @click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
@@ -169,6 +171,7 @@ def _compared(asked: Asked) -> Comparison:
         log_map=asked.log_map,
         margin=asked.margin,
         allow_gaps=asked.allow_gaps,
+        seed=asked.seed,
     )
 
 

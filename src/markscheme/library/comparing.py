@@ -36,6 +36,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
     allow_gaps: bool = False,
+    seed: int = 0,
 ) -> Comparison:
     """Compare a candidate with a baseline by ratings: verdicts, decision, honest statistics.
 
@@ -45,7 +46,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     taken from logs, or from answers that `markscheme run` recorded. `margin` is the loss up to
     which the candidate counts as no worse; without one it is taken from the verdict rules. With
     `allow_gaps` a query that is not rated whole has no verdict; otherwise ratings with gaps are
-    refused.
+    refused. `seed` is that of the simulation of the decision table.
 
     Raises:
         UsageError: the rubric has no scales, rules or table, or the variants are one.
@@ -76,7 +77,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         logged = read_logs(str(logs), exam.items, mapping=log_map)
         seen += _observed(score_logs(rubric, exam, logged), str(logs), contest.variants)
         first |= first_asked(_begun(logged), contest.variants)
-    return compare_ratings(contest, found, seen, margin, first)
+    return compare_ratings(contest, found, seen, margin, first, seed)
 
 
 def _begun(logs: Logs) -> dict[tuple[str, str, int], datetime]:

@@ -42,12 +42,13 @@ def compare_ratings(
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
     first: Mapping[str, str] | None = None,
+    seed: int = 0,
 ) -> Comparison:
     """Return everything that follows from ratings, and from what was observed beside them.
 
     `margin` is how far a candidate may be down and still count as no worse; without one it is the
     largest loss for which the rules do not yet give a worse verdict. `first` is the variant that
-    was asked first, by item, where that is recorded.
+    was asked first, by item, where that is recorded; `seed` is that of the simulation.
     """
     asked = first or {}
     queries = tuple(
@@ -74,7 +75,7 @@ def compare_ratings(
         ),
         structural=tuple(_checks(contest, seen)),
         operational=tuple(_metrics(contest, seen)),
-        statistics=_statistics(contest, ratings, queries, _margin(contest.rules, margin)),
+        statistics=_statistics(contest, ratings, queries, _margin(contest.rules, margin), seed),
     )
     return _advised(found)
 
@@ -95,7 +96,11 @@ def _margin(rules: VerdictRules, stated: Decimal | None) -> Fraction:
 
 
 def _statistics(
-    contest: Contest, ratings: Sequence[Rating], queries: Sequence[Query], margin: Fraction
+    contest: Contest,
+    ratings: Sequence[Rating],
+    queries: Sequence[Query],
+    margin: Fraction,
+    seed: int,
 ) -> Statistics:
     whole = [q for q in queries if q.mean.baseline is not None and q.mean.candidate is not None]
     pairs = [(Fraction(q.mean.baseline or 0), Fraction(q.mean.candidate or 0)) for q in whole]
@@ -122,7 +127,7 @@ def _statistics(
         pairs_for_p=needed,
         detectable=detectable_by(len(whole), overall.sd, margin),
         agreement=_agreement(contest, ratings),
-        operating=operating(contest.rules, contest.table, noisy, overall.sd or 0.0)
+        operating=operating(contest.rules, contest.table, noisy, overall.sd or 0.0, seed)
         if complete
         else None,
         sensitivity=flips(contest, ratings, queries),

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
         Sides,
     )
     from markscheme.weigh.figures import Paired, PairedAxis, Statistics
-    from markscheme.weigh.operating import Chances, Operating
+    from markscheme.weigh.operating import Operating
     from markscheme.weigh.proportions import Clustered
     from markscheme.weigh.sensitivity import Flip
+    from markscheme.weigh.simulation import Chances
 
 
 def comparison_record(found: Comparison) -> dict[str, Any]:
@@ -239,6 +240,12 @@ def _operating(found: Operating) -> dict[str, Any]:
         "as_observed": _chances(found.as_observed),
         "repeats_disagree": number(found.repeats_disagree),
         "observed_repeats_disagree": number(found.observed_repeats_disagree),
+        "exact": found.exact,
+        "simulated": {
+            "draws": found.simulated.draws,
+            "seed": found.simulated.seed,
+            "identical": _chances(found.simulated.identical),
+        },
     }
 
 

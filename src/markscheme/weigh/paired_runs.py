@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from markscheme.exact import mean
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Allowance, Exam, Frozen, Rubric
-from markscheme.weigh.advice import reach_in_words
 from markscheme.weigh.attempt_pairs import AttemptPairs, Attempts, attempts_in_words
 from markscheme.weigh.comparing import mean_of
 from markscheme.weigh.comparison import Sides
@@ -24,6 +23,7 @@ from markscheme.weigh.figures import Paired, Statistics, detectable_by, paired_a
 from markscheme.weigh.orders import Asked, AskedFirst, first_of
 from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.proportions import McNemar, clustered
+from markscheme.weigh.reach import reach_in_words
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.run_pair_records import runs_record
 from markscheme.weigh.runs import incomplete
