@@ -298,4 +298,4 @@ def test_result_files_with_attempts_compare_like_the_stored_runs(tmp_path: Path)
     for ours, theirs in zip(named, read, strict=True):
         assert ours["attempts"] == theirs["attempts"]
         assert ours["statistics"] | {"plain": []} == theirs["statistics"] | {"plain": []}
-    assert "Attempts\n" in compared(project, *by_name).out
+    assert "How the runs were paired\n" in compared(project, *by_name).out

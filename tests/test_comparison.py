@@ -260,6 +260,25 @@ def test_no_variant_and_no_rubric_names_a_model() -> None:
     assert "sonnet" not in RUBRIC.source.lower()
 
 
+def test_without_any_noise_nothing_is_said_of_what_it_does(files: Files) -> None:
+    words = files.words(files.ratings(rows([GOOD] * 5, [GOOD] * 5)))
+    assert "so no noise was seen" in here(*words).out
+    assert here(*words, "--format", "json").json["statistics"]["operating"] is None
+
+
+def test_the_simulation_of_the_table_has_a_seed(files: Files) -> None:
+    words = files.words(files.ratings(rows([27, 24, 26, 23, 25], [25, 24, 23, 21, 24])))
+    one, same, other = (
+        here(*words, *seed, "--format", "json").json["statistics"]["operating"]
+        for seed in ((), ("--seed", "0"), ("--seed", "5"))
+    )
+    assert one == same
+    assert one["identical"] == other["identical"]
+    assert one["simulated"]["identical"] != other["simulated"]["identical"]
+    assert (other["simulated"]["seed"], other["simulated"]["draws"]) == (5, 10_000)
+    assert "a simulation of 10,000 comparisons (seed 5)" in here(*words, "--seed", "5").out
+
+
 ENVIRONMENTS: tuple[dict[str, Any], ...] = (
     {"LC_ALL": "C", "PYTHONHASHSEED": "0", "COLUMNS": "40"},
     {"LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "1", "COLUMNS": "300"},
@@ -315,6 +334,7 @@ def test_markdown_keeps_foreign_text_dead(files: Files) -> None:
         (["--plan", "--noise", "1e-300"], "is not between"),
         (["--markdown", "ratings.csv"], "is an input of this run"),
         (["--log-map", "map.csv"], "--log-map goes with --logs"),
+        (["--plan", "--seed", "1"], "--seed goes with ratings"),
         (["--noise", "1"], "--noise goes with --plan"),
         (["--cluster", "mode"], "--cluster goes with runs"),
         (["--markdown", "out", "--html", "./out"], "one file for --markdown and --html"),

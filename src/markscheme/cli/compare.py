@@ -70,7 +70,7 @@ class Asked:
     cluster: str | None
     html: str | None
     store: str | None
-    seed: int
+    seed: int | None
 
     @property
     def inputs(self) -> list[str]:
@@ -97,7 +97,7 @@ class Asked:
 @click.option("--margin", type=_Number(), metavar="N", help="A loss that still counts as no worse.")
 @click.option("--allow-gaps", is_flag=True, help="Let cells be missing; then nothing is decided.")
 @click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of what is simulated.")
+@click.option("--seed", type=int, metavar="N", help="By ratings: of the simulation.  [0]")
 @click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
 @click.option("--noise", type=_Number(), metavar="N", help="With --plan: a guess of the noise.")
 @click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
@@ -124,6 +124,8 @@ def _check(asked: Asked, *, plan: bool) -> None:
         raise UsageError("--log-map goes with --logs")
     if asked.noise is not None and not plan:
         raise UsageError("--noise goes with --plan")
+    if asked.seed is not None and (plan or asked.runs):
+        raise UsageError("--seed goes with ratings")
     if asked.cluster and not asked.runs:
         raise UsageError("--cluster goes with runs")
 
@@ -171,7 +173,7 @@ def _compared(asked: Asked) -> Comparison:
         log_map=asked.log_map,
         margin=asked.margin,
         allow_gaps=asked.allow_gaps,
-        seed=asked.seed,
+        seed=asked.seed or 0,
     )
 
 

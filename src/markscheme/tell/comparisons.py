@@ -212,7 +212,7 @@ def statistics_lines(found: Statistics) -> Iterator[str]:
         evidence = found.non_inferiority
         yield say(
             "no worse than {margin} down: {outcome} (sign-flip p {p})",
-            margin=show(found.margin, 2),
+            margin=show(found.margin),
             outcome=told(evidence.outcome.value),
             p=chance(found.non_inferiority_p, 6),
         )

@@ -211,7 +211,10 @@ def title(found: RunsComparison) -> str:
     """Return the first line."""
     return say(
         "{runs} under {rubric} v{version} on {exam}",
-        runs=", ".join(found.runs),
+        runs=", ".join(
+            run if subject is None else f"{run} ({subject})"
+            for run, subject in zip(found.runs, found.subjects, strict=True)
+        ),
         rubric=found.rubric.name,
         version=found.rubric.version,
         exam=found.exam.name,

@@ -161,6 +161,11 @@ def plain_words(found: Comparison) -> Iterator[str]:
     statistics = found.statistics
     if statistics.operating is not None:
         yield from _operating(statistics.operating)
+    elif statistics.paired.sd == 0:
+        yield sentence(
+            "All differences are equal, so no noise was seen; what it would do to the decision "
+            "cannot be told."
+        )
     if statistics.guarantee is not None and statistics.paired.n:
         worst, _, upper = statistics.guarantee
         yield sentence(

@@ -115,7 +115,6 @@ def _statistics(
     limit = Allowance(amount=_decimal(margin), relative=False)
     ends = Fraction(scores.lowest), Fraction(scores.highest)
     noisy = [(q.mode, *pair) for q, pair in zip(whole, pairs, strict=True)]
-    complete = len(whole) == len(queries) and overall.sd is not None
     worst = sum(query.verdict == contest.rules.verdicts[-1] for query in whole)
     return Statistics(
         paired=overall,
@@ -127,8 +126,8 @@ def _statistics(
         pairs_for_p=needed,
         detectable=detectable_by(len(whole), overall.sd, margin),
         agreement=_agreement(contest, ratings),
-        operating=operating(contest.rules, contest.table, noisy, overall.sd or 0.0, seed)
-        if complete
+        operating=operating(contest.rules, contest.table, noisy, overall.sd, seed)
+        if overall.sd and len(whole) == len(queries)
         else None,
         sensitivity=flips(contest, ratings, queries),
         guarantee=(worst, *clopper_pearson(worst, len(whole))) if whole else None,

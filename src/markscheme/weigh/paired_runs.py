@@ -90,6 +90,7 @@ class RunsComparison:
     rubric: Rubric
     exam: Exam
     runs: tuple[str, ...]
+    subjects: tuple[str | None, ...]
     margin: Allowance
     pairs: tuple[RunPair, ...]
     outcome: Evidence
@@ -119,6 +120,7 @@ def pair_runs(
         rubric=first.rubric,
         exam=first.exam,
         runs=names,
+        subjects=tuple(one.past.run.subject for one in runs),
         margin=limit,
         pairs=pairs,
         outcome=outcome,

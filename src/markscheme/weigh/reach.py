@@ -27,7 +27,7 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
     evidence = statistics.non_inferiority
     named = {
         "candidate": candidate,
-        "margin": show(statistics.margin, 2),
+        "margin": show(statistics.margin),
         "baseline": baseline,
     }
     match evidence.outcome:

@@ -23,6 +23,7 @@ def runs_record(found: RunsComparison) -> dict[str, Any]:
     """Return runs in pairs as data."""
     return {
         "runs": list(found.runs),
+        "subjects": list(found.subjects),
         "decision": {
             "outcome": SAID[found.outcome],
             "margin": str(found.margin),
