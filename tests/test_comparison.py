@@ -260,6 +260,20 @@ def test_no_variant_and_no_rubric_names_a_model() -> None:
     assert "sonnet" not in RUBRIC.source.lower()
 
 
+def test_checks_and_measures_of_every_query_are_side_by_side(files: Files) -> None:
+    lines = [
+        {"item": item, "subject": variant, "output": "no headers", "tokens_in": 1000 + 500 * at}
+        for item in ITEMS
+        for at, variant in enumerate(("big", "small"))
+    ]
+    answers = files.write("a.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    page = files.folder / "o.md"
+    words = files.words(files.ratings(rows([GOOD] * 5, [23] * 5)), "--answers", answers)
+    told = "TQ-3 (medium): S-01 ✗ / ✗, S-02 ✓ / ✓, S-03 ✗ / ✗; tokens_in 1,000 / 1,500"
+    assert told in here(*words, "--markdown", page).out
+    assert told in page.read_text(encoding="utf-8").replace("\\", "")
+
+
 def test_without_any_noise_nothing_is_said_of_what_it_does(files: Files) -> None:
     words = files.words(files.ratings(rows([GOOD] * 5, [GOOD] * 5)))
     assert "so no noise was seen" in here(*words).out

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import show
 from markscheme.tell.comparison_charts import Pair, paired_dots
-from markscheme.tell.comparisons import (
-    axis_rows,
-    metric_rows,
-    outcome_words,
-    statistics_lines,
-    title,
-)
+from markscheme.tell.comparison_tables import axis_rows, metric_rows
+from markscheme.tell.comparisons import outcome_words, statistics_lines, title
 from markscheme.tell.language import say, told
 from markscheme.tell.templates import page
 from markscheme.tell.verdicts import signed

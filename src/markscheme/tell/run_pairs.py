@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show
-from markscheme.tell.comparisons import (
-    ComparisonPage,
-    chance,
-    interval,
-    markdown_table,
-    statistics_lines,
-)
+from markscheme.tell.comparison_tables import chance, interval
+from markscheme.tell.comparisons import ComparisonPage, markdown_table, statistics_lines
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import sentence as safe
 from markscheme.tell.verdicts import signed
@@ -21,7 +16,7 @@ from markscheme.weigh.outcomes import Evidence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.comparisons import Rows
+    from markscheme.tell.comparison_tables import Rows
     from markscheme.weigh.paired_runs import RunPair, RunsComparison
 
 _GROUPS_SHOWN = 10
