@@ -276,20 +276,25 @@ def test_an_attempt_of_a_result_file_is_a_whole_number(tmp_path: Path) -> None:
     attempted(project, ("i1", 1, FULL), ("i1", 2, FULL))
     file = tmp_path / "attempts.jsonl.json"
     document = json.loads(file.read_text())
-    document["items"][1]["attempt"] = "b"
+    for wrong in ("b", 1.5, -1, [1], True):
+        document["items"][1]["attempt"] = wrong
+        other = project.write("other.json", json.dumps(document))
+        done = compared(project, file, other, "-r", project.rubric, "-e", project.exam)
+        assert done.code == 3
+        assert "items.1.attempt: must be a whole number from 0 on" in done.err
+    document["items"][1]["attempt"] = None
     other = project.write("other.json", json.dumps(document))
     done = compared(project, file, other, "-r", project.rubric, "-e", project.exam)
-    assert done.code == 3
-    assert "items.1.attempt: must be a whole number from 1 on" in done.err
+    assert "items.1.item: occurs twice with the same attempt" in done.err
 
 
 def test_result_files_with_attempts_compare_like_the_stored_runs(tmp_path: Path) -> None:
     project = Project(tmp_path, items=3)
-    rows = [(i, k, FULL) for i in project.items for k in (1, 2)]
+    rows = [(i, k, FULL) for i in project.items for k in (0, 1)]
     by_name = [
         attempted(project, *rows),
-        attempted(project, *rows[:-1], ("i3", 2, LONGER), name="two.jsonl"),
-        attempted(project, *rows[:-2], ("i3", 1, WRONG), ("i3", 3, FULL), name="three.jsonl"),
+        attempted(project, *rows[:-1], ("i3", 1, LONGER), name="two.jsonl"),
+        attempted(project, *rows[:-2], ("i3", 0, WRONG), ("i3", 3, FULL), name="three.jsonl"),
     ]
     files = [tmp_path / f"{name}.jsonl.json" for name in ("attempts", "two", "three")]
     named = as_json(project, *by_name)["pairs"]

@@ -135,8 +135,9 @@ def _values(
     """Yield the item, the attempt and the published axis values of every answer."""
     if found.stored is None:
         for row in found.rows:
-            cells = row["breakdown"]
-            yield row["item"], row.get("attempt") or 1, tuple(cells[axis] for axis in axes)
+            cells, attempt = row["breakdown"], row.get("attempt")
+            told = 1 if attempt is None else attempt
+            yield row["item"], told, tuple(cells[axis] for axis in axes)
         return
     run, store = found.stored.id, runs.store
     for answers, cells in zip(store.answers(run), store.cells(run), strict=True):
