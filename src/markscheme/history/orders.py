@@ -27,5 +27,6 @@ def asked_of(runs: Runs, found: Found) -> Asked | None:
 
 def _asked(body: Mapping[str, Any]) -> bool:
     """Whether the subject itself was asked, and answered: what a cache said has no order."""
-    reply: Any = body.get("reply", {})
-    return reply.get("text") is not None and not reply.get("cached") and "order" in body
+    reply: Any = body.get("reply")
+    whole = isinstance(reply, dict) and {"item", "attempt", "order"} <= body.keys()
+    return whole and reply.get("text") is not None and not reply.get("cached")

@@ -34,7 +34,8 @@ def _places(path: Path) -> Iterator[tuple[Key, int]]:
         for line in lines:
             row = _row(line)
             item, subject = row.get("item"), row.get("subject")
-            place, attempt = row.get("order"), row.get("attempt", 1)
+            place, attempt = row.get("order"), row.get("attempt")
+            attempt = 1 if attempt is None else attempt
             named = isinstance(item, str) and isinstance(subject, str) and not row.get("cached")
             if named and isinstance(place, int) and isinstance(attempt, int):
                 yield (composed(str(item)), composed(str(subject)), attempt), place
