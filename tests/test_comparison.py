@@ -18,6 +18,7 @@ from markscheme.vocabulary import Cell, Rating
 from markscheme.weigh.comparing import Contest
 from markscheme.weigh.comparison import Observed, Sides
 from markscheme.weigh.scores import scores_of
+from markscheme.weigh.statistics import holm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -260,6 +261,63 @@ def test_no_variant_and_no_rubric_names_a_model() -> None:
     assert "sonnet" not in RUBRIC.source.lower()
 
 
+@pytest.fixture
+def three(files: Files) -> list[str | Path]:
+    """Ratings of three variants: `small` is as good as `big`, `tiny` is not."""
+    scores = [27, 24, 26, 23, 25]
+    lines = rows(scores, scores[::-1])
+    worse = [line.replace(",small,", ",tiny,") for line in rows(scores, [15, 17, 16, 18, 16])]
+    lines += [line for line in worse if ",tiny," in line]
+    return [*files.words(files.ratings(lines)), "-c", "tiny"]
+
+
+def test_more_than_two_variants_are_compared_in_pairs_with_holm(
+    files: Files, three: list[str | Path]
+) -> None:
+    found = here(*three, "--format", "json").json
+    assert found["variants"] == ["big", "small", "tiny"]
+    named = [(pair["baseline"], pair["candidate"]) for pair in found["pairs"]]
+    assert named == [("big", "small"), ("big", "tiny"), ("small", "tiny")]
+    tested = [p["statistics"]["difference"]["sign_flip"]["two_sided"] for p in found["pairs"]]
+    assert [pair["p_holm"] for pair in found["pairs"]] == [
+        float(p) for p in holm([Fraction(p) for p in tested])
+    ]
+    outcomes = [pair["decision"]["outcome"] for pair in found["pairs"]]
+    assert outcomes == ["go", "no-go", "no-go"]
+    done = here(*three, "--markdown", files.folder / "o.md")
+    assert done.code == 1
+    assert "p (Holm)" in done.out
+    assert "tiny: NO-GO (rule degraded-in-quick)" in done.out
+    page = (files.folder / "o.md").read_text(encoding="utf-8")
+    assert page.count("#### Queries") == 2
+
+
+def test_each_of_several_variants_is_rated_whole(files: Files, three: list[str | Path]) -> None:
+    ratings = files.folder / "ratings.csv"
+    lines = ratings.read_text(encoding="utf-8").splitlines()
+    ratings.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+    done = here(*three)
+    assert done.code == 3
+    assert "lacks Q-06 for `TQ-5`, `tiny`" in done.err
+    assert here(*three, "--allow-gaps").code == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("-c", "small"), "a variant is named twice"),
+        (("--html", "o.html"), "--html takes one candidate"),
+        (("--plan",), "--plan takes one candidate"),
+        (("--answers", "-"), "--answers - takes one candidate"),
+    ],
+)
+def test_what_takes_two_variants_refuses_three(
+    three: list[str | Path], words: tuple[str, ...], told: str
+) -> None:
+    done = here(*three, *words)
+    assert (done.code, told in done.err) == (2, True)
+
+
 def test_checks_and_measures_of_every_query_are_side_by_side(files: Files) -> None:
     lines = [
         {"item": item, "subject": variant, "output": "no headers", "tokens_in": 1000 + 500 * at}
@@ -369,7 +427,8 @@ def test_what_cannot_be_carried_out_is_wrong_usage(
 
 def test_a_variant_is_the_same_however_its_accent_is_typed(files: Files) -> None:
     lines = [line.replace("small", "zo\u00eb") for line in rows([GOOD] * 5, [GOOD] * 5)]
-    done = here(*files.words(files.ratings(lines), "-c", "zoe\u0308", "--format", "json"))
+    words = files.words(files.ratings(lines), "--format", "json")
+    done = here(*("zoe\u0308" if word == "small" else word for word in words))
     assert done.code == 0
     assert done.json["candidate"] == "zo\u00eb"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from markscheme.library.scoring import score, score_logs
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from decimal import Decimal
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Rating
     from markscheme.weigh.comparison import Comparison, Observed
     from markscheme.weigh.results import Result
+    from markscheme.weigh.variants import VariantsComparison
 
 
 def compare(  # noqa: PLR0913 - one parameter per option of the command
@@ -78,6 +80,45 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         seen += _observed(score_logs(rubric, exam, logged), str(logs), contest.variants)
         first |= first_asked(_begun(logged), contest.variants)
     return compare_ratings(contest, found, seen, margin, first, seed)
+
+
+def compare_variants(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    ratings: str | Path | Iterable[Rating | Mapping[str, Any]],
+    *,
+    baseline: str,
+    candidates: Sequence[str],
+    **more: Any,
+) -> VariantsComparison:
+    """Compare every two of several variants; `more` is what `compare` takes beside the names.
+
+    Whoever rates a query rates it for all of them.
+    """
+    from markscheme.read.composed import composed
+    from markscheme.read.ratings import Raters, read_ratings
+    from markscheme.weigh.variants import with_holm
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    variants = tuple(map(composed, (baseline, *candidates)))
+    if len(set(variants)) < len(variants):
+        raise UsageError("a variant is named twice; each can be compared once")
+    gaps = bool(more.get("allow_gaps"))
+    raters = Raters(rubric=rubric, exam=exam, variants=variants, gaps=gaps)
+    found = read_ratings(ratings, raters)
+    compared = [
+        compare(
+            rubric,
+            exam,
+            [rating for rating in found if rating.variant in two],
+            baseline=two[0],
+            candidate=two[1],
+            **more,
+        )
+        for two in combinations(variants, 2)
+    ]
+    return with_holm(variants, compared)
 
 
 def _begun(logs: Logs) -> dict[tuple[str, str, int], datetime]:
