@@ -192,6 +192,27 @@ def test_runs_give_the_same_bytes_wherever_they_are_compared(
     assert len(kept) == 1
 
 
+def test_a_plan_from_runs_with_attempts_sees_what_comes_anew_with_every_run(
+    tmp_path: Path,
+) -> None:
+    """On nearly every item one attempt of two is lost: repeats would take the noise away."""
+    project = Project(tmp_path, items=6)
+    asked = [(item, attempt) for item in project.items for attempt in (1, 2)]
+    one = attempted(project, *[(*key, FULL) for key in asked])
+    two = attempted(
+        project,
+        *[(*key, WRONG if at % 4 in {0, 3} or at == 5 else FULL) for at, key in enumerate(asked)],
+        name="two.jsonl",
+    )
+    found = as_json(project, "--plan", one, two)["plan"]
+    anew = 5 * 2 * 0.475**2 / 6  # the variance around the means of items
+    assert found["noise"] ** 2 == pytest.approx(0.475**2 / 6 + anew / 2)
+    assert found["within"] == found["noise"]
+    assert found["by_repeats"][1]["noise"] ** 2 == pytest.approx(found["noise"] ** 2 / 2)
+    steady = attempted(project, *[(*key, WRONG if key[0] == "i1" else FULL) for key in asked])
+    assert as_json(project, "--plan", one, steady)["plan"]["within"] == 0
+
+
 def attempted(project: Project, *rows: tuple[str, int, str], name: str = "attempts.jsonl") -> str:
     """Score answers given as item, attempt and output; return the id of the stored run."""
     lines = (

@@ -242,12 +242,12 @@ def _planned(asked: Asked, destination: Path | None, format_: str) -> Exit:
     from markscheme.tell.plans import PlanPage, plan_markdown, plan_record
     from markscheme.weigh.planning import plan
 
-    noise, margin, source = _noise(asked)
+    noise, margin, source, within = _noise(asked)
     if margin is None:
         raise UsageError("--plan with a guess of the noise needs a margin; name it with --margin")
     if not noise:
         raise UsageError("all differences are equal, so there is no noise to plan by; use --noise")
-    found = plan(float(margin), noise, source=source)
+    found = plan(float(margin), noise, within=within, source=source)
     _write(destination, lambda: plan_markdown(found))
     if format_ == "json":
         _print(plan_record(found))
@@ -256,22 +256,24 @@ def _planned(asked: Asked, destination: Path | None, format_: str) -> Exit:
     return Exit.OK
 
 
-def _noise(asked: Asked) -> tuple[float | None, Any, str]:
-    """Return the noise to plan by, the margin, and where the noise is from."""
+def _noise(asked: Asked) -> tuple[float | None, Any, str, float | None]:
+    """Return the noise to plan by, the margin, where it is from, and what of it is seen anew."""
     from markscheme.sentences import sentence
 
     if asked.noise is not None:
-        return float(asked.noise), asked.margin, sentence("a guess")
+        return float(asked.noise), asked.margin, sentence("a guess"), None
     if asked.runs:
         pairs = _runs(asked).pairs
         if not pairs:
             raise UsageError("the runs cannot be compared, so they show no noise; use --noise")
-        statistics = pairs[0].statistics
-        return statistics.paired.sd, statistics.margin, sentence("seen in earlier runs")
+        statistics, source = pairs[0].statistics, sentence("seen in earlier runs")
+        if pairs[0].single is not None:
+            return pairs[0].single.noise, statistics.margin, source, pairs[0].single.within
+        return statistics.paired.sd, statistics.margin, source, None
     if asked.ratings is None:
         raise UsageError("--plan needs the noise: --noise N, earlier ratings, or two runs")
     statistics = _compared(asked).statistics
-    return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings")
+    return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings"), None
 
 
 def _destination(name: str | None, inputs: list[str]) -> Path | None:

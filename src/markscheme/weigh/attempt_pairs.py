@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 from markscheme.exact import mean
@@ -99,6 +100,17 @@ def _means(pairs: Sequence[tuple[Fraction, Fraction]]) -> Sides:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SingleRun:
+    """The noise of a difference with one attempt each; `within` is what comes anew with every one.
+
+    Both are standard deviations.
+    """
+
+    noise: float
+    within: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
     """One number of two runs: its mean on each item, and the difference in every pair."""
 
@@ -111,6 +123,26 @@ class Differences:
         return paired(
             [self.items[item].difference or Fraction(0) for item in named],
             [by for item in named for by in self.pairs[item]],
+        )
+
+    def single(self) -> SingleRun | None:
+        """Return the noise of one attempt each, where items with several pairs show it.
+
+        The mean of k pairs has the part that comes anew with every attempt only to a k-th.
+        """
+        sizes = [len(pairs) for pairs in self.pairs.values()]
+        left, sample = sum(sizes) - len(sizes), self.paired()
+        if not left or sample.sd is None:
+            return None
+        centred = (
+            by - Fraction(self.items[item].difference or 0)
+            for item, pairs in self.pairs.items()
+            for by in pairs
+        )
+        within = sum((by**2 for by in centred), Fraction(0)) / left
+        kept = sum((Fraction(1, size) for size in sizes), Fraction(0)) / len(sizes)
+        return SingleRun(
+            noise=sqrt(sample.sd**2 + float(within * (1 - kept))), within=sqrt(float(within))
         )
 
     def mcnemar(self) -> McNemar:

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any
 from markscheme.exact import mean
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Allowance, Exam, Frozen, Rubric
-from markscheme.weigh.attempt_pairs import AttemptPairs, Attempts, attempts_in_words
+from markscheme.weigh.attempt_pairs import (
+    AttemptPairs,
+    Attempts,
+    SingleRun,
+    attempts_in_words,
+)
 from markscheme.weigh.comparing import mean_of
 from markscheme.weigh.comparison import Sides
 from markscheme.weigh.evidence import non_inferiority
@@ -64,7 +69,8 @@ class RunPair:
     """Two runs: the first is the baseline. `items` holds the mean score of each item in both.
 
     Means are over the attempts that are in pairs. `passed` counts the pairs that only one of them
-    passes; `p_holm` adjusts the two-sided p of the score for the number of pairs of runs.
+    passes; `single` is the noise of one attempt each, where it is seen; `p_holm` adjusts the
+    two-sided p of the score for the number of pairs of runs.
     """
 
     baseline: str
@@ -73,6 +79,7 @@ class RunPair:
     axes: Mapping[str, Sides]
     items: Mapping[str, Sides]
     attempts: AttemptPairs
+    single: SingleRun | None
     first: AskedFirst
     tags: tuple[PairedTag, ...]
     passed: McNemar
@@ -189,6 +196,7 @@ def _pair(before: Contender, after: Contender, limit: Allowance, cluster: str | 
         axes=Frozen({axis: mean_of(list(one.items.values())) for axis, one in axes.items()}),
         items=scores.items,
         attempts=attempts,
+        single=scores.single(),
         first=first_of(before.asked, after.asked, attempts.keys()),
         tags=tuple(_tags(past.exam, scores)),
         passed=passed.mcnemar(),
