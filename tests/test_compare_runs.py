@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commands import FULL, LONG, RUBRIC, WRONG, Done, Project, exam_text, here
+from commands import FULL, LONG, LONGER, RUBRIC, WRONG, Done, Project, exam_text, here, markscheme
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,3 +176,152 @@ def test_a_plan_needs_a_margin_and_noise(project: Project, words: list[str], tol
 def test_a_plan_as_markdown(tmp_path: Path) -> None:
     here("compare", "--plan", "--margin", "1", "--noise", "1", "--markdown", tmp_path / "p.md")
     assert "| runs of each query |" in (tmp_path / "p.md").read_text()
+
+
+def test_runs_give_the_same_bytes_wherever_they_are_compared(
+    project: Project, tmp_path: Path
+) -> None:
+    words = ("compare", "good", "near", "bad", "--store", project.store)
+    kept = set()
+    for locale, seed in (("C", "0"), ("C.UTF-8", "1"), ("es_ES.UTF-8", "77")):
+        there: dict[str, Any] = {"LC_ALL": locale, "PYTHONHASHSEED": seed}
+        page = tmp_path / f"{seed}.md"
+        text = markscheme(*words, "--lang", "en", "--markdown", page, **there)
+        data = markscheme(*words, "--format", "json", **there)
+        kept.add((text.out, data.out, page.read_bytes()))
+    assert len(kept) == 1
+
+
+def test_a_plan_from_runs_with_attempts_sees_what_comes_anew_with_every_run(
+    tmp_path: Path,
+) -> None:
+    """On nearly every item one attempt of two is lost: repeats would take the noise away."""
+    project = Project(tmp_path, items=6)
+    asked = [(item, attempt) for item in project.items for attempt in (1, 2)]
+    one = attempted(project, *[(*key, FULL) for key in asked])
+    two = attempted(
+        project,
+        *[(*key, WRONG if at % 4 in {0, 3} or at == 5 else FULL) for at, key in enumerate(asked)],
+        name="two.jsonl",
+    )
+    found = as_json(project, "--plan", one, two)["plan"]
+    anew = 5 * 2 * 0.475**2 / 6  # the variance around the means of items
+    assert found["noise"] ** 2 == pytest.approx(0.475**2 / 6 + anew / 2)
+    assert found["within"] == found["noise"]
+    assert found["by_repeats"][1]["noise"] ** 2 == pytest.approx(found["noise"] ** 2 / 2)
+    steady = attempted(project, *[(*key, WRONG if key[0] == "i1" else FULL) for key in asked])
+    assert as_json(project, "--plan", one, steady)["plan"]["within"] == 0
+
+
+def attempted(project: Project, *rows: tuple[str, int, str], name: str = "attempts.jsonl") -> str:
+    """Score answers given as item, attempt and output; return the id of the stored run."""
+    lines = (
+        json.dumps({"item": item, "attempt": attempt, "output": output}) + "\n"
+        for item, attempt, output in rows
+    )
+    answers = project.write(name, "".join(lines))
+    result = project.folder / f"{name}.json"
+    words = ("-r", project.rubric, "-e", project.exam, "-a", answers, "-o", result)
+    return here("score", *words, "--store", project.store).err.split()[-1]
+
+
+def test_attempts_are_won_and_lost_in_pairs_and_tested_by_item(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=3)
+    one = [(i, k, FULL) for k in (1, 2) for i in project.items]
+    two = [
+        (i, k, WRONG if (i, k) in {("i1", 1), ("i1", 2), ("i2", 2)} else FULL) for i, k, _ in one
+    ]
+    (pair,) = as_json(
+        project, attempted(project, *one), attempted(project, *two, name="two.jsonl")
+    )["pairs"]
+    difference = pair["statistics"]["difference"]
+    assert (difference["wins"], difference["losses"], difference["ties"]) == (0, 3, 3)
+    assert difference["n"] == 3
+    assert difference["mean"] == pytest.approx((-0.95 - 0.475) / 3)
+    assert difference["sign_flip"]["two_sided"] == 0.5  # of two items that moved, not of three
+    right = pair["statistics"]["axes"]["right"]
+    assert (right["losses"], right["ties"], right["n"]) == (3, 3, 3)
+    assert pair["attempts"] == {"pairs": 6, "baseline_only": 0, "candidate_only": 0}
+    assert (pair["passed"]["baseline_only"], pair["passed"]["p_two_sided"]) == (3, 0.5)
+    assert pair["passed"]["interval"]["lower"] < -0.5 < pair["passed"]["interval"]["upper"]
+
+
+def test_the_order_of_attempts_decides_who_is_paired_with_whom(tmp_path: Path) -> None:
+    """The means are the same; in pairs one attempt is won and one is lost."""
+    project = Project(tmp_path, items=1)
+    one = attempted(project, ("i1", 1, FULL), ("i1", 2, WRONG))
+    two = attempted(project, ("i1", 1, WRONG), ("i1", 2, FULL), name="two.jsonl")
+    difference = as_json(project, one, two)["pairs"][0]["statistics"]["difference"]
+    assert (difference["wins"], difference["losses"], difference["ties"]) == (1, 1, 0)
+    assert difference["mean"] == 0
+
+
+def test_attempts_of_one_run_only_are_counted_and_said(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=2)
+    one = attempted(project, *[(i, k, FULL) for i in project.items for k in (1, 2)])
+    two = attempted(project, ("i1", 2, FULL), ("i1", 7, WRONG), ("i2", 1, FULL), name="two.jsonl")
+    (pair,) = as_json(project, one, two)["pairs"]
+    assert pair["attempts"] == {"pairs": 2, "baseline_only": 2, "candidate_only": 1}
+    assert pair["score"]["difference"] == 0  # the wrong seventh attempt has no other side
+    told = f"Attempts that only one of the runs has are not compared: 2 of {one}, 1 of {two}."
+    assert told in compared(project, one, two).out
+
+
+def test_the_page_says_that_attempts_of_an_item_are_not_independent(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=5)
+    both = [
+        attempted(
+            project, *[(i, k, o) for i in project.items for k in (1, 2, 3)], name=f"{o}.jsonl"
+        )
+        for o in (FULL, LONG)
+    ]
+    page = compared(project, *both).out
+    assert "15 pairs of attempts on 5 items" in page
+    assert "the attempts of one item are not independent" in page
+    assert "(5 items, 15 pairs)" in page
+    assert "With 5 items, statistical significance cannot be reached" in page
+    assert "0 / 15 / 0" in page
+
+
+def test_an_item_without_a_common_attempt_leaves_the_runs_uncompared(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=2)
+    one = attempted(project, ("i1", 1, FULL), ("i1", 2, FULL), ("i2", 1, FULL))
+    two = attempted(project, ("i1", 1, FULL), ("i1", 2, FULL), ("i2", 2, FULL), name="two.jsonl")
+    done = compared(project, one, two, "--format", "json")
+    assert (done.code, done.json["pairs"]) == (4, [])
+    assert "no attempt of the same number on i2;" in done.json["decision"]["because"]
+
+
+def test_an_attempt_of_a_result_file_is_a_whole_number(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=1)
+    attempted(project, ("i1", 1, FULL), ("i1", 2, FULL))
+    file = tmp_path / "attempts.jsonl.json"
+    document = json.loads(file.read_text())
+    for wrong in ("b", 1.5, -1, [1], True):
+        document["items"][1]["attempt"] = wrong
+        other = project.write("other.json", json.dumps(document))
+        done = compared(project, file, other, "-r", project.rubric, "-e", project.exam)
+        assert done.code == 3
+        assert "items.1.attempt: must be a whole number from 0 on" in done.err
+    document["items"][1]["attempt"] = None
+    other = project.write("other.json", json.dumps(document))
+    done = compared(project, file, other, "-r", project.rubric, "-e", project.exam)
+    assert "items.1.item: occurs twice with the same attempt" in done.err
+
+
+def test_result_files_with_attempts_compare_like_the_stored_runs(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=3)
+    rows = [(i, k, FULL) for i in project.items for k in (0, 1)]
+    by_name = [
+        attempted(project, *rows),
+        attempted(project, *rows[:-1], ("i3", 1, LONGER), name="two.jsonl"),
+        attempted(project, *rows[:-2], ("i3", 0, WRONG), ("i3", 3, FULL), name="three.jsonl"),
+    ]
+    files = [tmp_path / f"{name}.jsonl.json" for name in ("attempts", "two", "three")]
+    named = as_json(project, *by_name)["pairs"]
+    read = as_json(project, *files, "-r", project.rubric, "-e", project.exam)["pairs"]
+    assert len(read) == 3
+    for ours, theirs in zip(named, read, strict=True):
+        assert ours["attempts"] == theirs["attempts"]
+        assert ours["statistics"] | {"plain": []} == theirs["statistics"] | {"plain": []}
+    assert "How the runs were paired\n" in compared(project, *by_name).out

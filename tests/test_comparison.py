@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,7 @@ from markscheme.vocabulary import Cell, Rating
 from markscheme.weigh.comparing import Contest
 from markscheme.weigh.comparison import Observed, Sides
 from markscheme.weigh.scores import scores_of
+from markscheme.weigh.statistics import holm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -259,23 +261,120 @@ def test_no_variant_and_no_rubric_names_a_model() -> None:
     assert "sonnet" not in RUBRIC.source.lower()
 
 
-def test_the_same_ratings_give_the_same_bytes_whatever_their_order(files: Files) -> None:
+@pytest.fixture
+def three(files: Files) -> list[str | Path]:
+    """Ratings of three variants: `small` is as good as `big`, `tiny` is not."""
+    scores = [27, 24, 26, 23, 25]
+    lines = rows(scores, scores[::-1])
+    worse = [line.replace(",small,", ",tiny,") for line in rows(scores, [15, 17, 16, 18, 16])]
+    lines += [line for line in worse if ",tiny," in line]
+    return [*files.words(files.ratings(lines)), "-c", "tiny"]
+
+
+def test_more_than_two_variants_are_compared_in_pairs_with_holm(
+    files: Files, three: list[str | Path]
+) -> None:
+    found = here(*three, "--format", "json").json
+    assert found["variants"] == ["big", "small", "tiny"]
+    named = [(pair["baseline"], pair["candidate"]) for pair in found["pairs"]]
+    assert named == [("big", "small"), ("big", "tiny"), ("small", "tiny")]
+    tested = [p["statistics"]["difference"]["sign_flip"]["two_sided"] for p in found["pairs"]]
+    assert [pair["p_holm"] for pair in found["pairs"]] == [
+        float(p) for p in holm([Fraction(p) for p in tested])
+    ]
+    outcomes = [pair["decision"]["outcome"] for pair in found["pairs"]]
+    assert outcomes == ["go", "no-go", "no-go"]
+    done = here(*three, "--markdown", files.folder / "o.md")
+    assert done.code == 1
+    assert "p (Holm)" in done.out
+    assert "tiny: NO-GO (rule degraded-in-quick)" in done.out
+    page = (files.folder / "o.md").read_text(encoding="utf-8")
+    assert page.count("#### Queries") == 2
+
+
+def test_each_of_several_variants_is_rated_whole(files: Files, three: list[str | Path]) -> None:
+    ratings = files.folder / "ratings.csv"
+    lines = ratings.read_text(encoding="utf-8").splitlines()
+    ratings.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+    done = here(*three)
+    assert done.code == 3
+    assert "lacks Q-06 for `TQ-5`, `tiny`" in done.err
+    assert here(*three, "--allow-gaps").code == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("-c", "small"), "a variant is named twice"),
+        (("--html", "o.html"), "--html takes one candidate"),
+        (("--plan",), "--plan takes one candidate"),
+        (("--answers", "-"), "--answers - takes one candidate"),
+    ],
+)
+def test_what_takes_two_variants_refuses_three(
+    three: list[str | Path], words: tuple[str, ...], told: str
+) -> None:
+    done = here(*three, *words)
+    assert (done.code, told in done.err) == (2, True)
+
+
+def test_checks_and_measures_of_every_query_are_side_by_side(files: Files) -> None:
+    lines = [
+        {"item": item, "subject": variant, "output": "no headers", "tokens_in": 1000 + 500 * at}
+        for item in ITEMS
+        for at, variant in enumerate(("big", "small"))
+    ]
+    answers = files.write("a.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    page = files.folder / "o.md"
+    words = files.words(files.ratings(rows([GOOD] * 5, [23] * 5)), "--answers", answers)
+    told = "TQ-3 (medium): S-01 ✗ / ✗, S-02 ✓ / ✓, S-03 ✗ / ✗; tokens_in 1,000 / 1,500"
+    assert told in here(*words, "--markdown", page).out
+    assert told in page.read_text(encoding="utf-8").replace("\\", "")
+
+
+def test_without_any_noise_nothing_is_said_of_what_it_does(files: Files) -> None:
+    words = files.words(files.ratings(rows([GOOD] * 5, [GOOD] * 5)))
+    assert "so no noise was seen" in here(*words).out
+    assert here(*words, "--format", "json").json["statistics"]["operating"] is None
+
+
+def test_the_simulation_of_the_table_has_a_seed(files: Files) -> None:
+    words = files.words(files.ratings(rows([27, 24, 26, 23, 25], [25, 24, 23, 21, 24])))
+    one, same, other = (
+        here(*words, *seed, "--format", "json").json["statistics"]["operating"]
+        for seed in ((), ("--seed", "0"), ("--seed", "5"))
+    )
+    assert one == same
+    assert one["identical"] == other["identical"]
+    assert one["simulated"]["identical"] != other["simulated"]["identical"]
+    assert (other["simulated"]["seed"], other["simulated"]["draws"]) == (5, 10_000)
+    assert "a simulation of 10,000 comparisons (seed 5)" in here(*words, "--seed", "5").out
+
+
+ENVIRONMENTS: tuple[dict[str, Any], ...] = (
+    {"LC_ALL": "C", "PYTHONHASHSEED": "0", "COLUMNS": "40"},
+    {"LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "1", "COLUMNS": "300"},
+    {"LC_ALL": "es_ES.UTF-8", "PYTHONHASHSEED": "77", "LANG": "es_ES.UTF-8"},
+    {"LC_ALL": "", "LC_NUMERIC": "de_DE.UTF-8", "LANG": "", "TZ": "Asia/Tokyo"},
+)
+
+
+def test_the_same_ratings_give_the_same_bytes_wherever_and_in_whatever_order(files: Files) -> None:
+    """Text, JSON, Markdown and HTML; JSON does not even follow the language of the locale."""
     lines = rows([27, 24, 26, 23, 25], [25, 24, 23, 21, 24], raters=("zoë", "anna"))
     lines.append('TQ-4,small,anna,OP-05,,"needed, but slow"')
-    moved = sorted(lines, key=lambda line: line[::-1])
-    kept = []
-    for number, shuffled in enumerate((lines, moved)):
+    kept = set()
+    for number, environment in enumerate(ENVIRONMENTS):
+        Random(number).shuffle(lines)  # noqa: S311 - an order
         path = files.folder / str(number)
         path.mkdir()
-        ratings = Files(path).ratings(shuffled)
-        words = files.words(ratings, "--lang", "en")
-        kept.append(("text", here(*words).out))
-        locale = ("C", "C.UTF-8")[number]
-        words += ["--format", "json", "--markdown", path / "o.md"]
-        done = markscheme(*words, PYTHONUTF8="1", PYTHONHASHSEED=str(number), LC_ALL=locale)
-        kept.append(("json", done.out))
-        kept.append(("markdown", (path / "o.md").read_text()))
-    assert kept[:3] == kept[3:]
+        words = files.words(Files(path).ratings(lines))
+        written = ("--markdown", path / "o.md", "--html", path / "o.html")
+        text = markscheme(*words, "--lang", "en", *written, **environment)
+        data = markscheme(*words, "--format", "json", **environment)
+        pages = ((path / name).read_bytes() for name in ("o.md", "o.html"))
+        kept.add((text.out, text.err, text.code, data.out, data.err, *pages))
+    assert len(kept) == 1
 
 
 @pytest.mark.parametrize("words", [(), ("--format", "json")])
@@ -307,6 +406,7 @@ def test_markdown_keeps_foreign_text_dead(files: Files) -> None:
         (["--plan", "--noise", "1e-300"], "is not between"),
         (["--markdown", "ratings.csv"], "is an input of this run"),
         (["--log-map", "map.csv"], "--log-map goes with --logs"),
+        (["--plan", "--seed", "1"], "--seed goes with ratings"),
         (["--noise", "1"], "--noise goes with --plan"),
         (["--cluster", "mode"], "--cluster goes with runs"),
         (["--markdown", "out", "--html", "./out"], "one file for --markdown and --html"),
@@ -327,7 +427,8 @@ def test_what_cannot_be_carried_out_is_wrong_usage(
 
 def test_a_variant_is_the_same_however_its_accent_is_typed(files: Files) -> None:
     lines = [line.replace("small", "zo\u00eb") for line in rows([GOOD] * 5, [GOOD] * 5)]
-    done = here(*files.words(files.ratings(lines), "-c", "zoe\u0308", "--format", "json"))
+    words = files.words(files.ratings(lines), "--format", "json")
+    done = here(*("zoe\u0308" if word == "small" else word for word in words))
     assert done.code == 0
     assert done.json["candidate"] == "zo\u00eb"
 

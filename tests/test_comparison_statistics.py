@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
+from operator import mul
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from markscheme import load_rubric
-from markscheme.verdicts import Decided
+from markscheme.verdicts import CountCondition, Decided, DecisionRow, DecisionTable, Policy
 from markscheme.vocabulary import Allowance
 from markscheme.weigh import sign_flips
 from markscheme.weigh.agreement import (
@@ -25,14 +26,16 @@ from markscheme.weigh.agreement import (
     kappa_quadratic,
     percent,
 )
+from markscheme.weigh.attempt_pairs import AttemptPairs
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.figures import non_inferiority_p, paired, paired_axes
-from markscheme.weigh.operating import operating
+from markscheme.weigh.operating import Operating, operating
 from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.planning import plan
 from markscheme.weigh.power import detectable, noncentral_t_cdf, pairs_needed, power
 from markscheme.weigh.proportions import clopper_pearson, clustered, mcnemar, tango
 from markscheme.weigh.sign_flips import pairs_for, sign_flip, smallest_p
+from markscheme.weigh.simulation import Chances, Simulated, Simulation
 from markscheme.weigh.statistics import holm
 
 SIXTHS = st.integers(-24, 24).map(lambda n: Fraction(n, 6))
@@ -274,8 +277,34 @@ def test_one_pair_has_no_spread_and_no_pair_has_nothing() -> None:
 
 def test_axes_are_adjusted_for_their_number() -> None:
     same = [Fraction(-1)] * 8
-    found = paired_axes({"a": same, "b": [Fraction(0)] * 8})
+    found = paired_axes({"a": paired(same), "b": paired([Fraction(0)] * 8)})
     assert [axis.p_holm for axis in found] == [Fraction(4, 256), 1]
+
+
+ZEROS_AND_ONES = st.sampled_from([Fraction(0), Fraction(1)])
+
+
+@given(st.lists(st.lists(st.tuples(ZEROS_AND_ONES, ZEROS_AND_ONES), min_size=1), max_size=6))
+def test_pairs_of_attempts_are_flipped_together_by_item(
+    items: list[list[tuple[Fraction, Fraction]]],
+) -> None:
+    one, two = (
+        {
+            str(at): {k: (pair[side],) for k, pair in enumerate(pairs)}
+            for at, pairs in enumerate(items)
+        }
+        for side in (0, 1)
+    )
+    pairs = AttemptPairs.of(one, two)
+    found = pairs.differences(lambda values: values[0] or Fraction(0))
+    means = [sum((c - b for b, c in some), Fraction(0)) / len(some) for some in items]
+    flipped = [abs(sum(map(mul, signs, means))) for signs in product((1, -1), repeat=len(items))]
+    p = Fraction(sum(value >= abs(sum(means)) for value in flipped), len(flipped))
+    assert found.mcnemar().two_sided == p
+    assert found.paired().n == len(items)
+    assert found.paired().pairs == pairs.count == sum(map(len, items))
+    if all(len(some) == 1 for some in items):
+        assert found.mcnemar().interval is not None
 
 
 RUBRIC = load_rubric("context-agent")
@@ -317,6 +346,67 @@ def test_the_operating_characteristic_is_what_enumeration_gives(
         assert float(found.identical[outcome]) == pytest.approx(wanted[outcome], abs=1e-4)
     disagree = 1 - sum(chance**2 for chance in wanted.values())
     assert float(found.repeats_disagree) == pytest.approx(disagree, abs=1e-4)
+
+
+@settings(max_examples=20)
+@given(
+    st.lists(st.tuples(st.integers(12, 60), st.integers(12, 60)), min_size=5, max_size=5),
+    st.floats(0.05, 1.5),
+    st.integers(0, 10**6),
+)
+def test_a_seeded_simulation_comes_to_the_exact_chances(
+    sums: list[tuple[int, int]], noise: float, seed: int
+) -> None:
+    rules, table = RUBRIC.verdict_rules, RUBRIC.decision_table
+    assert rules is not None
+    assert table is not None
+    queries = [
+        (mode, Fraction(b, 12), Fraction(c, 12)) for mode, (b, c) in zip(MODES, sums, strict=True)
+    ]
+    found = operating(rules, table, queries, noise, seed)
+    assert (found.exact, found.simulated.draws, found.simulated.seed) == (True, 10_000, seed)
+    assert found.apart < Fraction(3, 100)  # six standard errors of a chance of one half
+    assert found == operating(rules, table, queries, noise, seed)
+    drawn = Simulation(rules, table, noise, seed).chances(queries)
+    assert all(abs(drawn[one] - found.as_observed[one]) < Fraction(3, 100) for one in Decided)
+
+
+def test_two_repeats_disagree_as_often_as_the_reference_says() -> None:
+    """Of 33, 59 and 8 %, two repeats disagree 54 % of the time."""
+    shares = [Fraction(share, 100) for share in (33, 59, 0, 8)]
+    chances: Chances = {**dict(zip(Decided, shares, strict=True))}
+    simulated = Simulated(seed=0, draws=1, identical=chances)
+    found = Operating(
+        noise=0.6, identical=chances, as_observed=chances, exact=True, simulated=simulated
+    )
+    assert round(100 * found.repeats_disagree) == 54
+
+
+def test_a_table_that_keeps_too_many_counts_apart_is_simulated() -> None:
+    rules = RUBRIC.verdict_rules
+    assert rules is not None
+    rows = tuple(
+        DecisionRow(
+            name=f"{mode}-{verdict}-{n}",
+            when=(CountCondition(verdicts=(verdict,), modes=(mode,), at_least=n, at_most=n),),
+            decided=Decided.NO_GO if n else Decided.GO,
+            next="",
+        )
+        for mode in ("quick", "medium", "thorough")
+        for verdict in rules.verdicts
+        for n in (0, 15)
+    )
+    table = DecisionTable(
+        verdicts=rules.verdicts,
+        queries={"quick": 20, "medium": 20, "thorough": 20},
+        policy=Policy.FIRST,
+        rows=rows,
+    )
+    queries = [(mode, Fraction(4), Fraction(7, 2)) for mode in table.queries for _ in range(20)]
+    found = operating(rules, table, queries, 1.0, seed=7)
+    assert (found.exact, found.simulated.draws) == (False, 1_000)
+    assert found.identical == found.simulated.identical
+    assert found == operating(rules, table, queries, 1.0, seed=7)
 
 
 def test_without_noise_the_same_comes_out_again() -> None:

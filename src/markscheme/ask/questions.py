@@ -87,6 +87,12 @@ def in_order(items: Sequence[Item], *, attempts: int, seed: int) -> Iterator[tup
 
 
 def speakers(subjects: Sequence[str], place: int) -> list[str]:
-    """Return who is asked first, second, … at this place: the first speaker alternates."""
-    first = place % len(subjects)
-    return [*subjects[first:], *subjects[:first]]
+    """Return who is asked first, second, … at this place.
+
+    The first speaker alternates, and of any two subjects each comes first as often as the other:
+    every order is followed by its reverse.
+    """
+    turn, back = divmod(place, 2)
+    first = turn % len(subjects) if len(subjects) > 2 else 0  # noqa: PLR2004 - two only swap
+    order = [*subjects[first:], *subjects[:first]]
+    return order[::-1] if back else order

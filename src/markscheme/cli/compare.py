@@ -29,8 +29,9 @@ Example:
   markscheme compare --plan --margin 0.5 --noise 0.6
 
 With ratings the exit code is 0 for GO (with monitoring too), 1 for NO-GO, 4 for CONDITIONAL or no
-decision. RUN RUN compares stored runs or result files in pairs: 0 when none is worse than the first
-by more than the margin, 1 when one is, 4 when that cannot be told."""
+decision; of several candidates, 1 when one is NO-GO, 0 when all are GO. RUN RUN compares stored
+runs or result files in pairs: 0 when none is worse than the first by more than the margin, 1 when
+one is, 4 when that cannot be told."""
 
 
 _LEAST, _MOST = Decimal("0.000001"), Decimal(1_000_000)  # beyond these nothing can be planned
@@ -59,7 +60,7 @@ class Asked:
     rubric: str | None
     exams: tuple[str, ...]
     baseline: str | None
-    candidate: str | None
+    candidate: tuple[str, ...]
     ratings: str | None
     answers: str | None
     logs: str | None
@@ -70,6 +71,7 @@ class Asked:
     cluster: str | None
     html: str | None
     store: str | None
+    seed: int | None
 
     @property
     def inputs(self) -> list[str]:
@@ -86,7 +88,13 @@ class Asked:
     "--exam", "-e", "exams", multiple=True, metavar="FILE|NAME", help="The exam; several merge."
 )
 @click.option("--baseline", "-b", metavar="NAME", help="The variant in production.")
-@click.option("--candidate", "-c", metavar="NAME", help="The variant that may replace it.")
+@click.option(
+    "--candidate",
+    "-c",
+    multiple=True,
+    metavar="NAME",
+    help="The variant that may replace it; of several, every two are compared.",
+)
 @click.option("--ratings", metavar="FILE", help="What people scored: .csv or .jsonl.")
 @click.option(
     "--answers", "-a", metavar="FILE", help="Answers of both, marked and shown side by side."
@@ -96,6 +104,7 @@ class Asked:
 @click.option("--margin", type=_Number(), metavar="N", help="A loss that still counts as no worse.")
 @click.option("--allow-gaps", is_flag=True, help="Let cells be missing; then nothing is decided.")
 @click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
+@click.option("--seed", type=int, metavar="N", help="By ratings: of the simulation.  [0]")
 @click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
 @click.option("--noise", type=_Number(), metavar="N", help="With --plan: a guess of the noise.")
 @click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
@@ -110,7 +119,8 @@ def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> E
     if markdown and asked.html and Path(markdown).resolve() == Path(asked.html).resolve():
         raise UsageError("one file for --markdown and --html; name two")
     destination = _destination(markdown, asked.inputs)
-    page = _planned if plan else _by_runs if asked.runs else _by_ratings
+    by_ratings = _by_variants if len(asked.candidate) > 1 else _by_ratings
+    page = _planned if plan else _by_runs if asked.runs else by_ratings
     return page(asked, destination, format_)
 
 
@@ -118,10 +128,16 @@ def _check(asked: Asked, *, plan: bool) -> None:
     """Refuse an option that would be read by nobody."""
     if asked.html is not None and (plan or asked.runs):
         raise UsageError("--html goes with ratings")
+    once = {"--plan": plan, "--html": asked.html, "--answers -": asked.answers == "-"}
+    for option in (option for option, given in once.items() if given):
+        if len(asked.candidate) > 1:
+            raise UsageError(f"{option} takes one candidate")
     if asked.log_map and not asked.logs:
         raise UsageError("--log-map goes with --logs")
     if asked.noise is not None and not plan:
         raise UsageError("--noise goes with --plan")
+    if asked.seed is not None and (plan or asked.runs):
+        raise UsageError("--seed goes with ratings")
     if asked.cluster and not asked.runs:
         raise UsageError("--cluster goes with runs")
 
@@ -140,6 +156,20 @@ def _by_ratings(asked: Asked, destination: Path | None, format_: str) -> Exit:
     return _exit_of(found.decision.outcome)
 
 
+def _by_variants(asked: Asked, destination: Path | None, format_: str) -> Exit:
+    from markscheme.library.comparing import compare_variants
+    from markscheme.tell.variant_pairs import VariantsPage, variants_markdown
+
+    found = compare_variants(**_ratings(asked), candidates=asked.candidate)
+    _write(destination, lambda: variants_markdown(found))
+    if format_ == "json":
+        _print(found.to_dict())
+    else:
+        VariantsPage().variants(found)
+    exits = {_exit_of(one.decision.outcome) for one in found.decided}
+    return next(exit_ for exit_ in (Exit.FAILED, Exit.UNDECIDED, Exit.OK) if exit_ in exits)
+
+
 def _html(found: Comparison) -> str:
     from markscheme import __version__
     from markscheme.tell.comparison_html import comparison_html
@@ -149,6 +179,12 @@ def _html(found: Comparison) -> str:
 
 def _compared(asked: Asked) -> Comparison:
     from markscheme.library.comparing import compare
+
+    return compare(**_ratings(asked), candidate=asked.candidate[0])
+
+
+def _ratings(asked: Asked) -> dict[str, Any]:
+    """Return what is compared by ratings, but for the candidates."""
     from markscheme.library.documents import load_exam, load_rubric
 
     needed = ("rubric", "exams", "baseline", "candidate", "ratings")
@@ -158,18 +194,18 @@ def _compared(asked: Asked) -> Comparison:
         told = "name two runs, or compare by ratings"
         raise UsageError(f"{told}; missing: {', '.join(missing)}")
     rubric = load_rubric(asked.rubric)
-    return compare(
-        rubric,
-        load_exam(*asked.exams, rubric=rubric),
-        asked.ratings,
-        baseline=asked.baseline or "",
-        candidate=asked.candidate or "",
-        answers=asked.answers,
-        logs=asked.logs,
-        log_map=asked.log_map,
-        margin=asked.margin,
-        allow_gaps=asked.allow_gaps,
-    )
+    return {
+        "rubric": rubric,
+        "exam": load_exam(*asked.exams, rubric=rubric),
+        "ratings": asked.ratings,
+        "baseline": asked.baseline or "",
+        "answers": asked.answers,
+        "logs": asked.logs,
+        "log_map": asked.log_map,
+        "margin": asked.margin,
+        "allow_gaps": asked.allow_gaps,
+        "seed": asked.seed or 0,
+    }
 
 
 def _by_runs(asked: Asked, destination: Path | None, format_: str) -> Exit:
@@ -206,12 +242,12 @@ def _planned(asked: Asked, destination: Path | None, format_: str) -> Exit:
     from markscheme.tell.plans import PlanPage, plan_markdown, plan_record
     from markscheme.weigh.planning import plan
 
-    noise, margin, source = _noise(asked)
+    noise, margin, source, within = _noise(asked)
     if margin is None:
         raise UsageError("--plan with a guess of the noise needs a margin; name it with --margin")
     if not noise:
         raise UsageError("all differences are equal, so there is no noise to plan by; use --noise")
-    found = plan(float(margin), noise, source=source)
+    found = plan(float(margin), noise, within=within, source=source)
     _write(destination, lambda: plan_markdown(found))
     if format_ == "json":
         _print(plan_record(found))
@@ -220,22 +256,24 @@ def _planned(asked: Asked, destination: Path | None, format_: str) -> Exit:
     return Exit.OK
 
 
-def _noise(asked: Asked) -> tuple[float | None, Any, str]:
-    """Return the noise to plan by, the margin, and where the noise is from."""
+def _noise(asked: Asked) -> tuple[float | None, Any, str, float | None]:
+    """Return the noise to plan by, the margin, where it is from, and what of it is seen anew."""
     from markscheme.sentences import sentence
 
     if asked.noise is not None:
-        return float(asked.noise), asked.margin, sentence("a guess")
+        return float(asked.noise), asked.margin, sentence("a guess"), None
     if asked.runs:
         pairs = _runs(asked).pairs
         if not pairs:
             raise UsageError("the runs cannot be compared, so they show no noise; use --noise")
-        statistics = pairs[0].statistics
-        return statistics.paired.sd, statistics.margin, sentence("seen in earlier runs")
+        statistics, source = pairs[0].statistics, sentence("seen in earlier runs")
+        if pairs[0].single is not None:
+            return pairs[0].single.noise, statistics.margin, source, pairs[0].single.within
+        return statistics.paired.sd, statistics.margin, source, None
     if asked.ratings is None:
         raise UsageError("--plan needs the noise: --noise N, earlier ratings, or two runs")
     statistics = _compared(asked).statistics
-    return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings")
+    return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings"), None
 
 
 def _destination(name: str | None, inputs: list[str]) -> Path | None:

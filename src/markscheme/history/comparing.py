@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError
+from markscheme.history.orders import asked_of
+from markscheme.history.rows import attempts_of
 from markscheme.history.runs import Context, Runs, is_open
 from markscheme.vocabulary import Allowance
-from markscheme.weigh.paired_runs import RunsComparison, pair_runs
+from markscheme.weigh.attempt_pairs import single_attempts
+from markscheme.weigh.paired_runs import Contender, RunsComparison, pair_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
 
+    from markscheme.history.runs import Found
     from markscheme.vocabulary import Rubric
 
 
@@ -25,7 +29,7 @@ def compare_runs(
     cluster: str | None = None,
     store: str | Path | None = None,
 ) -> RunsComparison:
-    """Compare stored runs (ids, `latest`, tags) or result files in pairs by item.
+    """Compare stored runs (ids, `latest`, tags) or result files in pairs by item and attempt.
 
     The first is what the others are held against. `rubric` and `exam` are for result files whose
     documents are not built in; `margin` is in points, and without one it is that of the rubric's
@@ -39,11 +43,25 @@ def compare_runs(
     with Runs(store, Context(rubric=rubric, exams=exams)) as known:
         first = known.find(str(runs[0]))
         found = [first, *(known.find(str(name), beside=first.past) for name in runs[1:])]
-    for one in found:
-        if is_open(one):
-            raise UsageError(f"the run `{one.name}` is not finished; it cannot be compared")
-    items = first.past.exam.items
-    if cluster is not None and not any(cluster in item.tags for item in items):
-        raise UsageError(f"no item of `{first.past.exam.name}` has the tag `{cluster}`")
+        for one in found:
+            if is_open(one):
+                raise UsageError(f"the run `{one.name}` is not finished; it cannot be compared")
+        items = first.past.exam.items
+        if cluster is not None and not any(cluster in item.tags for item in items):
+            raise UsageError(f"no item of `{first.past.exam.name}` has the tag `{cluster}`")
+        contenders = _contenders(known, found)
     limit = None if margin is None else Allowance(amount=margin, relative=False)
-    return pair_runs([one.past for one in found], limit, cluster)
+    return pair_runs(contenders, limit, cluster)
+
+
+def _contenders(known: Runs, found: Sequence[Found]) -> list[Contender]:
+    """Return the runs with their attempts; where each item has one answer, the marks hold them."""
+    single = [single_attempts(one.past.run.marks) for one in found]
+    return [
+        Contender(
+            past=one.past,
+            attempts=attempts_of(known, one) if None in single else alone or {},
+            asked=asked_of(known, one),
+        )
+        for one, alone in zip(found, single, strict=True)
+    ]

@@ -74,6 +74,11 @@ class Marking:
             asked=tuple(examined.of(self._subject)),
             questions=sum(ask.subject == self._subject for ask in examined.asks),
             stopped=examined.stopped,
+            beside=tuple(
+                found
+                for name, found in examined.sittings.items()
+                if found and name != self._subject
+            ),
         )
         errors = AnswerBatch(errors=list(self._errors(examined)))
         frames = self._in_order(), self._scoring.frames(map(self._scoring.marked, [errors]))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from markscheme.history.runs import Found, Runs
     from markscheme.keep import Store
     from markscheme.vocabulary import Rubric
+    from markscheme.weigh.attempt_pairs import Attempts
     from markscheme.weigh.marks import Values
     from markscheme.weigh.patterns.observed import Observer
 
@@ -120,6 +121,36 @@ def rows_with_outputs(runs: Runs, found: Found, observer: Observer) -> Iterator[
         yield from frame.iter_rows(named=True)
 
 
+def attempts_of(runs: Runs, found: Found) -> Attempts:
+    """Return the axis values of every answer of a run, by item and attempt."""
+    axes = found.past.run.marks.axes
+    answers: dict[str, dict[int, Values]] = {item: {} for item in found.past.run.marks.items}
+    known: dict[tuple[Any, ...], Values] = {}
+    for item, attempt, values in _values(runs, found, axes):
+        if values not in known:
+            known[values] = _recovered(values)
+        answers[item][attempt] = known[values]
+    return answers
+
+
+def _values(
+    runs: Runs, found: Found, axes: tuple[str, ...]
+) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
+    """Yield the item, the attempt and the published axis values of every answer."""
+    if found.stored is None:
+        for row in found.rows:
+            cells, attempt = row["breakdown"], row.get("attempt")
+            told = 1 if attempt is None else attempt
+            yield row["item"], told, tuple(cells[axis] for axis in axes)
+        return
+    run, store = found.stored.id, runs.store
+    for answers, cells in zip(store.answers(run), store.cells(run), strict=True):
+        rows = answers.select("item", "attempt").hstack(
+            cells["breakdown"].struct.unnest().select(axes)
+        )
+        yield from ((row[0], row[1], row[2:]) for row in rows.iter_rows())
+
+
 def _weighed(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
     """Return the score and the weighted values of each row, exact for each set of values."""
     rows = breakdown.struct.unnest().select(spec.name for spec in rubric)
@@ -145,5 +176,5 @@ def _exact(
     return number(score_of(rubric, list(values))), weighted
 
 
-def _recovered(doubles: Iterable[float | None]) -> Values:
-    return tuple(None if value is None else recovered(Decimal(repr(value))) for value in doubles)
+def _recovered(published: Iterable[float | Decimal | None]) -> Values:
+    return tuple(None if value is None else recovered(Decimal(str(value))) for value in published)

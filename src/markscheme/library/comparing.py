@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import AnswersError, Problem, UsageError
 from markscheme.library.documents import load_exam, load_rubric
-from markscheme.library.scoring import score
+from markscheme.library.scoring import score, score_logs
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
     from decimal import Decimal
 
     from markscheme.library.scoring import Answers
+    from markscheme.read.logs import Logs
     from markscheme.tell.sittings import Shown
     from markscheme.vocabulary import Rating
     from markscheme.weigh.comparison import Comparison, Observed
     from markscheme.weigh.results import Result
+    from markscheme.weigh.variants import VariantsComparison
 
 
 def compare(  # noqa: PLR0913 - one parameter per option of the command
@@ -34,24 +38,29 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
     allow_gaps: bool = False,
+    seed: int = 0,
 ) -> Comparison:
     """Compare a candidate with a baseline by ratings: verdicts, decision, honest statistics.
 
     `ratings` are a file (CSV or JSON lines) or rows. `answers` are marked by the axes of the rubric
     and shown beside the verdicts, a variant being the subject of an answer; so are session `logs`,
-    with what was measured in them, and other things `observed`. `margin` is the loss up to which
-    the candidate counts as no worse; without one it is taken from the verdict rules. With
+    with what was measured in them, and other things `observed`. Which variant was asked first is
+    taken from logs, or from answers that `markscheme run` recorded. `margin` is the loss up to
+    which the candidate counts as no worse; without one it is taken from the verdict rules. With
     `allow_gaps` a query that is not rated whole has no verdict; otherwise ratings with gaps are
-    refused.
+    refused. `seed` is that of the simulation of the decision table.
 
     Raises:
         UsageError: the rubric has no scales, rules or table, or the variants are one.
         InputError: the ratings, or the modes of the exam, are not what they must be.
     """
     from markscheme.read.composed import composed
+    from markscheme.read.logs import read_logs
     from markscheme.read.ratings import Raters, read_ratings
+    from markscheme.read.recordings import recorded_places
     from markscheme.weigh.compared import compare_ratings
     from markscheme.weigh.comparing import Contest
+    from markscheme.weigh.orders import first_asked
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
@@ -61,14 +70,64 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     found = read_ratings(ratings, raters)
     if not rubric.axes and (answers is not None or logs is not None):
         raise UsageError(f"the rubric `{rubric.name}` marks nothing; leave the answers out")
-    seen = list(observed)
+    seen, first = list(observed), dict[str, str]()
     if answers is not None:
         file = str(answers) if isinstance(answers, str | Path) else "answers"
         seen += _observed(score(rubric, exam, answers), file, contest.variants)
+        first |= first_asked(recorded_places(answers), contest.variants)
     if logs is not None:
-        result = score(rubric, exam, logs=logs, log_map=log_map)
-        seen += _observed(result, str(logs), contest.variants)
-    return compare_ratings(contest, found, seen, margin)
+        logged = read_logs(str(logs), exam.items, mapping=log_map)
+        seen += _observed(score_logs(rubric, exam, logged), str(logs), contest.variants)
+        first |= first_asked(_begun(logged), contest.variants)
+    return compare_ratings(contest, found, seen, margin, first, seed)
+
+
+def compare_variants(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    ratings: str | Path | Iterable[Rating | Mapping[str, Any]],
+    *,
+    baseline: str,
+    candidates: Sequence[str],
+    **more: Any,
+) -> VariantsComparison:
+    """Compare every two of several variants; `more` is what `compare` takes beside the names.
+
+    Whoever rates a query rates it for all of them.
+    """
+    from markscheme.read.composed import composed
+    from markscheme.read.ratings import Raters, read_ratings
+    from markscheme.weigh.variants import with_holm
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    variants = tuple(map(composed, (baseline, *candidates)))
+    if len(set(variants)) < len(variants):
+        raise UsageError("a variant is named twice; each can be compared once")
+    gaps = bool(more.get("allow_gaps"))
+    raters = Raters(rubric=rubric, exam=exam, variants=variants, gaps=gaps)
+    found = read_ratings(ratings, raters)
+    compared = [
+        compare(
+            rubric,
+            exam,
+            [rating for rating in found if rating.variant in two],
+            baseline=two[0],
+            candidate=two[1],
+            **more,
+        )
+        for two in combinations(variants, 2)
+    ]
+    return with_holm(variants, compared)
+
+
+def _begun(logs: Logs) -> dict[tuple[str, str, int], datetime]:
+    """Return when each session was first prompted, where its log says so."""
+    return {
+        (one.item, one.variant, one.attempt): one.transcript.prompts[0].at
+        for one in logs.answers
+        if one.variant is not None and one.transcript.prompts and one.transcript.prompts[0].at
+    }
 
 
 def _observed(result: Result, file: str, variants: tuple[str, str]) -> tuple[Observed, ...]:

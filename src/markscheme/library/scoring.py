@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.read.breakdowns import Published
+    from markscheme.read.logs import Logs
     from markscheme.transcript import Transcript
     from markscheme.vocabulary import Answer
     from markscheme.weigh.results import Result
@@ -53,15 +54,21 @@ def score(
     if answers is None:
         from markscheme.read.logs import read_logs
 
-        found = read_logs(str(logs), exam.items, mapping=log_map)
-        scoring = Scoring(rubric, exam, logs=True)
-        return scoring.result(scoring.frames(scoring.logged(found)))
+        return score_logs(rubric, exam, read_logs(str(logs), exam.items, mapping=log_map))
     if not isinstance(answers, str | Path):
         scoring = Scoring(rubric, exam)
         return scoring.result(scoring.frames(scoring.streamed(answers)))
     with Local(rubric, exam, answers) as engine:
         scoring = Scoring(rubric, exam, files=engine.is_folder)
         return scoring.result(scoring.frames(engine.stretches(scoring)))
+
+
+def score_logs(rubric: Rubric, exam: Exam, logs: Logs) -> Result:
+    """Score session logs that were read."""
+    from markscheme.engines.scoring import Scoring
+
+    scoring = Scoring(rubric, exam, logs=True)
+    return scoring.result(scoring.frames(scoring.logged(logs)))
 
 
 def answers_of_tutor(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import show, signed
 from markscheme.tell.comparison_charts import Pair, paired_dots
-from markscheme.tell.comparisons import (
-    axis_rows,
-    metric_rows,
-    outcome_words,
-    statistics_lines,
-    title,
-)
+from markscheme.tell.comparison_tables import axis_rows, metric_rows
+from markscheme.tell.comparisons import outcome_words, statistics_lines, title
 from markscheme.tell.language import say, told
 from markscheme.tell.templates import page
 from markscheme.verdicts import Decided
@@ -125,7 +120,7 @@ def _query(found: Comparison, at: int) -> dict[str, Any]:
         "below_floor": query.baseline_below_floor,
         "meaningful": query.meaningful_axes,
         "missing": query.missing,
-        "order": query.order,
+        "first": query.first,
         "notes": query.notes,
         "rows": list(_axis_cells(query)),
         "svg": _drawn_axes(found, query.axes) if at < _DRAWN else None,

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from markscheme.exact import show, signed
+from markscheme.tell.comparison_tables import (
+    aggregate_rows,
+    axis_rows,
+    chance,
+    check_rows,
+    interval,
+    metric_rows,
+    query_rows,
+    side_lines,
+)
 from markscheme.tell.language import say, say_many, told
 from markscheme.tell.markdown import code
 from markscheme.tell.markdown import sentence as safe
@@ -20,7 +29,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from markscheme.weigh.comparison import Comparison, Query
+    from markscheme.tell.comparison_tables import Rows
+    from markscheme.weigh.comparison import Comparison
     from markscheme.weigh.figures import Paired, Statistics
 
 _FLIPS_SHOWN = 6
@@ -32,7 +42,6 @@ _STYLES = {
     Decided.NO_GO: "bold red",
     None: "bold magenta",
 }
-Rows = list[tuple[str, ...]]
 
 
 def outcome_words(outcome: Decided | None) -> str:
@@ -59,144 +68,36 @@ def title(found: Comparison) -> str:
     )
 
 
-def query_rows(found: Comparison) -> Rows:
-    """Return the queries as rows, the header first."""
-    header = (
-        say("query"),
-        say("mode"),
-        found.baseline,
-        found.candidate,
-        say("difference"),
-        say("verdict"),
-        say("why"),
-    )
-    return [header, *(_query_row(query) for query in found.queries)]
-
-
-def _query_row(query: Query) -> tuple[str, ...]:
-    reasons = [*query.reasons, *(say("baseline below the floor"),) * query.baseline_below_floor]
-    if query.meaningful_axes:
-        axes = ", ".join(query.meaningful_axes)
-        reasons.append(say("2+ points on {axes}", axes=axes))
-    why = "; ".join(reasons) or ("" if query.verdict else told(query.because))
-    return (
-        query.item,
-        query.mode,
-        show(query.mean.baseline),
-        show(query.mean.candidate),
-        signed(query.mean.difference),
-        query.verdict or "–",
-        why,
-    )
-
-
-def aggregate_rows(found: Comparison) -> Rows:
-    """Return the means over all queries and by mode."""
-    header = (say("mode"), say("queries"), found.baseline, found.candidate, say("difference"))
-    parts = {say("all"): found.overall, **found.by_mode}
-    return [
-        header,
-        *(
-            (
-                mode,
-                str(part.n),
-                show(part.mean.baseline),
-                show(part.mean.candidate),
-                signed(part.mean.difference),
-            )
-            for mode, part in parts.items()
-        ),
-    ]
-
-
-def axis_rows(found: Comparison) -> Rows:
-    """Return what each scale shows."""
-    header = (
-        say("axis"),
-        say("difference"),
-        say("95 % interval"),
-        say("won / lost / tied"),
-        say("p"),
-        say("p (Holm)"),
-    )
-    labels = {scale.name: scale.label for scale in found.rubric.scales}
-    return [
-        header,
-        *(
-            (
-                labels.get(axis.axis, axis.axis),
-                signed(axis.paired.mean),
-                interval(axis.paired),
-                f"{axis.paired.wins} / {axis.paired.losses} / {axis.paired.ties}",
-                chance(axis.p),
-                chance(axis.p_holm),
-            )
-            for axis in found.statistics.axes
-        ),
-    ]
-
-
-def chance(p: Fraction | None, places: int = 4) -> str:
-    """Return a p-value; one that is small is not shown as 0."""
-    least = Fraction(1, 10**places)
-    return f"< {show(least, places)}" if p is not None and p < least else show(p, places)
-
-
-def interval(paired: Paired) -> str:
-    """Return a t interval; without a spread there is none."""
-    if paired.lower is None or paired.upper is None:
-        return "–"
-    lower, upper = (f"{bound:+.2f}".replace("-", "−") for bound in (paired.lower, paired.upper))
-    return say("{lower} to {upper}", lower=lower, upper=upper)
-
-
-def check_rows(found: Comparison) -> Rows:
-    """Return the structural checks side by side: how many of the judged answers pass."""
-    header = (say("check"), found.baseline, found.candidate)
-    rows = [
-        (
-            check.axis,
-            *(f"{j - f}/{j}" for j, f in zip(check.judged, check.failed, strict=True)),
+def _mean_difference(paired: Paired) -> str:
+    test = say("exact sign-flip") if paired.flips and paired.flips.exact else say("sign-flip")
+    named = {
+        "mean": signed(paired.mean),
+        "interval": interval(paired),
+        "test": test,
+        "p": chance(paired.flips.two_sided if paired.flips else None, 6),
+        "n": paired.n,
+    }
+    if paired.repeated:
+        return say(
+            "mean difference {mean}, 95 % t interval {interval}, {test} p {p} ({n} items, "
+            "{pairs} pairs)",
+            **named,
+            pairs=paired.pairs,
         )
-        for check in found.structural
-    ]
-    return [header, *rows] if rows else []
-
-
-def metric_rows(found: Comparison) -> Rows:
-    """Return the measured numbers side by side; those that nobody knows are left out."""
-    header = (say("measured"), found.baseline, found.candidate, say("difference"), say("queries"))
-    rows = [
-        (
-            metric.metric,
-            show(metric.mean.baseline, 2),
-            show(metric.mean.candidate, 2),
-            signed(metric.mean.difference),
-            str(metric.n),
-        )
-        for metric in found.operational
-        if metric.n
-    ]
-    return [header, *rows] if rows else []
+    return say(
+        "mean difference {mean}, 95 % t interval {interval}, {test} p {p} ({n} pairs)", **named
+    )
 
 
 def statistics_lines(found: Statistics) -> Iterator[str]:
     """Yield the statistics in sentences."""
     paired = found.paired
     if paired.mean is not None:
-        test = say("exact sign-flip") if paired.flips and paired.flips.exact else say("sign-flip")
-        yield say(
-            "mean difference {mean}, 95 % t interval {interval}, {test} p {p} ({n} pairs)",
-            mean=signed(paired.mean),
-            interval=interval(paired),
-            test=test,
-            p=chance(paired.flips.two_sided if paired.flips else None, 6),
-            n=paired.n,
-        )
+        yield _mean_difference(paired)
         evidence = found.non_inferiority
         yield say(
             "no worse than {margin} down: {outcome} (sign-flip p {p})",
-            margin=show(found.margin, 2),
+            margin=show(found.margin),
             outcome=told(evidence.outcome.value),
             p=chance(found.non_inferiority_p, 6),
         )
@@ -241,6 +142,12 @@ def note_lines(found: Comparison) -> Iterator[str]:
         yield say("… and {n} more notes", n=len(notes) - _NOTES_SHOWN)
 
 
+def _side_heading(found: Comparison) -> str:
+    return say(
+        "By query, {baseline} / {candidate}", baseline=found.baseline, candidate=found.candidate
+    )
+
+
 class ComparisonPage:
     """Prints a comparison; the decision comes last, where the eye rests."""
 
@@ -250,7 +157,7 @@ class ComparisonPage:
     def compared(self, found: Comparison) -> None:
         """Print all of it."""
         self.line(title(found), style="bold")
-        self.table(query_rows(found), left=(0, 1, 5, 6))
+        self.table(query_rows(found), left=(0, 1, 5, 6, 7))
         self.section(say("Together"))
         self.table(aggregate_rows(found), left=(0,))
         self.section(say("By axis"))
@@ -262,6 +169,7 @@ class ComparisonPage:
             if rows:
                 self.section(heading)
                 self.table(rows, left=(0,))
+        self._lines(_side_heading(found), side_lines(found))
         self._lines(say("What the numbers can show"), statistics_lines(found.statistics))
         self._lines(say("Notes"), note_lines(found))
         self._lines(say("Watch"), map(told, found.decision.monitoring))
@@ -320,6 +228,7 @@ def _markdown(found: Comparison) -> Iterator[str]:
         (say("Measured, mean by query"), metric_rows(found)),
     ):
         yield from markdown_table(heading, rows)
+    yield from _bullets(_side_heading(found), side_lines(found))
     yield from _bullets(say("What the numbers can show"), statistics_lines(found.statistics))
     yield from _bullets(say("Watch"), map(told, decision.monitoring))
     notes = list(note_lines(found))

@@ -12,7 +12,7 @@ from markscheme.tell.markdown import sentence as safe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.comparisons import Rows
+    from markscheme.tell.comparison_tables import Rows
     from markscheme.weigh.planning import Plan
 
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show, signed
-from markscheme.tell.comparisons import (
-    ComparisonPage,
-    chance,
-    interval,
-    markdown_table,
-    statistics_lines,
-)
+from markscheme.tell.comparison_tables import chance, interval
+from markscheme.tell.comparisons import ComparisonPage, markdown_table, statistics_lines
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import sentence as safe
+from markscheme.weigh.attempt_pairs import attempts_in_words
 from markscheme.weigh.outcomes import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.comparisons import Rows
+    from markscheme.tell.comparison_tables import Rows
     from markscheme.weigh.paired_runs import RunPair, RunsComparison
 
 _GROUPS_SHOWN = 10
@@ -135,24 +131,54 @@ def pair_lines(pair: RunPair) -> Iterator[str]:
             lower=f"{around.lower:+.4f}",
             upper=f"{around.upper:+.4f}",
         )
-    passed = pair.passed
-    yield say(
-        "passed by {baseline} only: {before}, by {candidate} only: {after} (exact McNemar p {p}, "
-        "95 % interval of the difference {lower} to {upper})",
-        baseline=pair.baseline,
-        before=passed.baseline_only,
-        candidate=pair.candidate,
-        after=passed.candidate_only,
-        p=chance(passed.two_sided),
-        lower=f"{passed.interval[0]:+.4f}",
-        upper=f"{passed.interval[1]:+.4f}",
-    )
+    yield _passed(pair)
     moved = [(item, sides) for item, sides in pair.items.items() if (sides.difference or 0) < 0]
     moved.sort(key=lambda one: (one[1].difference, one[0]))
     for item, sides in moved[:_ITEMS_SHOWN]:
         yield f"{item}: {show(sides.baseline)} → {show(sides.candidate)}"
     if len(moved) > _ITEMS_SHOWN:
         yield say("… and {n} more items that lost", n=len(moved) - _ITEMS_SHOWN)
+
+
+def pairing_lines(found: RunsComparison) -> Iterator[str]:
+    """Yield what is to be said of the attempts and the order of several pairs of runs."""
+    for pair in found.pairs:
+        names = pair.baseline, pair.candidate
+        words = [*attempts_in_words(pair.attempts, *names), *pair.first.in_words(*names)]
+        yield from (f"{pair.baseline} → {pair.candidate}: {told(line)}" for line in words)
+
+
+def _passed(pair: RunPair) -> str:
+    passed = pair.passed
+    named = {
+        "baseline": pair.baseline,
+        "before": passed.baseline_only,
+        "candidate": pair.candidate,
+        "after": passed.candidate_only,
+        "p": chance(passed.two_sided),
+    }
+    if passed.interval is None:
+        return say(
+            "passed by {baseline} only: {before}, by {candidate} only: {after} (sign-flip p {p} "
+            "by item)",
+            **named,
+        )
+    lower, upper = (f"{bound:+.4f}" for bound in passed.interval)
+    if pair.statistics.paired.repeated:
+        return say(
+            "passed by {baseline} only: {before}, by {candidate} only: {after} (sign-flip p {p} "
+            "by item, 95 % interval of the difference {lower} to {upper})",
+            **named,
+            lower=lower,
+            upper=upper,
+        )
+    return say(
+        "passed by {baseline} only: {before}, by {candidate} only: {after} (exact McNemar p {p}, "
+        "95 % interval of the difference {lower} to {upper})",
+        **named,
+        lower=lower,
+        upper=upper,
+    )
 
 
 class RunsPage(ComparisonPage):
@@ -163,6 +189,7 @@ class RunsPage(ComparisonPage):
         self.line(title(found), style="bold")
         if len(found.pairs) > 1:
             self.table(pair_rows(found), left=(0, 1, 7))
+            self._lines(say("How the runs were paired"), pairing_lines(found))
         for pair in found.pairs[:1] if len(found.pairs) == 1 else ():
             self.table(axis_rows(pair), left=(0,))
             if rows := tag_rows(pair):
@@ -178,7 +205,10 @@ def title(found: RunsComparison) -> str:
     """Return the first line."""
     return say(
         "{runs} under {rubric} v{version} on {exam}",
-        runs=", ".join(found.runs),
+        runs=", ".join(
+            run if subject is None else f"{run} ({subject})"
+            for run, subject in zip(found.runs, found.subjects, strict=True)
+        ),
         rubric=found.rubric.name,
         version=found.rubric.version,
         exam=found.exam.name,

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING
 from markscheme.exact import show
 from markscheme.sentences import sentence
 from markscheme.verdicts import Decided
-from markscheme.weigh.outcomes import Evidence
+from markscheme.weigh.reach import reach_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from markscheme.weigh.comparing import Contest
     from markscheme.weigh.comparison import CheckSummary, Comparison, Query, Ruling
-    from markscheme.weigh.figures import Statistics
+    from markscheme.weigh.operating import Operating
 
 _MORE_QUERIES = 3
 _POOR_AGREEMENT = Fraction(667, 1000)  # below it Krippendorff draws no conclusion at all
 _MUCH = Fraction(5, 4)
-_ALPHA = Fraction(1, 20)
 
 
 def what_next(contest: Contest, ruling: Ruling, queries: Sequence[Query]) -> str:
@@ -158,18 +157,14 @@ def plain_words(found: Comparison) -> Iterator[str]:
     """Yield what these numbers can and cannot show, in words for those who do not do statistics."""
     yield from _other_queries(found)
     yield from reach_in_words(found.statistics, found.candidate, found.baseline)
+    yield from found.first.in_words(found.baseline, found.candidate)
     statistics = found.statistics
     if statistics.operating is not None:
-        chances = statistics.operating.identical
+        yield from _operating(statistics.operating)
+    elif statistics.paired.sd == 0:
         yield sentence(
-            "With this noise, two identical variants would get {chances}; two repeats would "
-            "disagree {disagree} of the time.",
-            chances=", ".join(
-                f"{outcome.value} {percent(chance)}"
-                for outcome, chance in chances.items()
-                if outcome is not None
-            ),
-            disagree=percent(statistics.operating.repeats_disagree),
+            "All differences are equal, so no noise was seen; what it would do to the decision "
+            "cannot be told."
         )
     if statistics.guarantee is not None and statistics.paired.n:
         worst, _, upper = statistics.guarantee
@@ -192,6 +187,31 @@ def plain_words(found: Comparison) -> Iterator[str]:
         yield sentence("No single rating, changed by one point, would change the decision.")
 
 
+def _operating(found: Operating) -> Iterator[str]:
+    """Say what the table would do to two identical variants, and how that is known."""
+    yield sentence(
+        "With this noise, two identical variants would get {chances}; two repeats would "
+        "disagree {disagree} of the time.",
+        chances=", ".join(
+            f"{outcome.value} {percent(chance)}"
+            for outcome, chance in found.identical.items()
+            if outcome is not None
+        ),
+        disagree=percent(found.repeats_disagree),
+    )
+    drawn = {"draws": f"{found.simulated.draws:,}", "seed": found.simulated.seed}
+    yield (
+        sentence(
+            "That is exact; a simulation of {draws} comparisons (seed {seed}) differs by at most "
+            "{apart} percentage points.",
+            **drawn,
+            apart=show(100 * found.apart, 2),
+        )
+        if found.exact
+        else sentence("That is from a simulation of {draws} comparisons (seed {seed}).", **drawn)
+    )
+
+
 def _other_queries(found: Comparison) -> Iterator[str]:
     """Say that the table was made for other numbers of queries, where it was."""
     table = found.rubric.decision_table
@@ -202,66 +222,6 @@ def _other_queries(found: Comparison) -> Iterator[str]:
             "`markscheme lint` with the exam proves it for these.",
             meant=", ".join(f"{n} {mode}" for mode, n in table.queries.items()),
             counts=", ".join(f"{n} {mode}" for mode, n in counts.items()),
-        )
-
-
-def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Iterator[str]:
-    """Yield what the number of pairs allows, and what the evidence says."""
-    n = statistics.paired.n
-    if not n:
-        yield sentence("Nothing is in pairs; nothing can be said.")
-        return
-    two, one = statistics.smallest_p
-    if statistics.descriptive_only:
-        yield sentence(
-            "With {n} pairs, statistical significance cannot be reached: the smallest two-sided p "
-            "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
-            "proof; 0.05 needs {pairs} pairs, {holm} if each axis is tested.",
-            n=n,
-            two=show(two, 6),
-            one=show(one, 6),
-            pairs=statistics.pairs_for_p[0],
-            holm=statistics.pairs_for_p[1],
-        )
-    evidence = statistics.non_inferiority
-    named = {
-        "candidate": candidate,
-        "margin": show(statistics.margin, 2),
-        "baseline": baseline,
-    }
-    match evidence.outcome:
-        case Evidence.PASS:
-            yield sentence(
-                "The t interval shows that {candidate} is at most {margin} below {baseline} "
-                "on average.",
-                **named,
-            )
-        case Evidence.FAIL:
-            yield sentence(
-                "The t interval shows that {candidate} is more than {margin} below {baseline} "
-                "on average.",
-                **named,
-            )
-        case Evidence.INCONCLUSIVE:
-            yield sentence(
-                "Whether {candidate} is at most {margin} below {baseline} on average cannot be "
-                "told from these pairs.",
-                **named,
-            )
-    exact = statistics.non_inferiority_p
-    if evidence.outcome is Evidence.PASS and exact is not None and exact > _ALPHA:
-        yield sentence(
-            "The exact test, which assumes less than the t interval, does not confirm it (p {p}).",
-            p=show(exact, 6),
-        )
-    if evidence.outcome is Evidence.INCONCLUSIVE and evidence.items_needed is not None:
-        yield sentence("About {n} pairs like these would settle it.", n=evidence.items_needed)
-    points = statistics.detectable.two_sided_points
-    if points is not None:
-        yield sentence(
-            "A true difference of {points} points or more would be noticed 4 times in 5; "
-            "smaller ones are often missed.",
-            points=show(Fraction(points), 2),
         )
 
 

@@ -42,13 +42,20 @@ def compare_ratings(
     ratings: Sequence[Rating],
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
+    first: Mapping[str, str] | None = None,
+    seed: int = 0,
 ) -> Comparison:
     """Return everything that follows from ratings, and from what was observed beside them.
 
     `margin` is how far a candidate may be down and still count as no worse; without one it is the
-    largest loss for which the rules do not yet give a worse verdict.
+    largest loss for which the rules do not yet give a worse verdict. `first` is the variant that
+    was asked first, by item, where that is recorded; `seed` is that of the simulation.
     """
-    queries = contest.queries(ratings)
+    asked = first or {}
+    queries = tuple(
+        dataclasses.replace(query, first=asked.get(query.item))
+        for query in contest.queries(ratings)
+    )
     verdicts = {query.item: query.verdict for query in queries}
     ruling = contest.decide(verdicts)
     given = contest.rules.verdicts
@@ -69,7 +76,7 @@ def compare_ratings(
         ),
         structural=tuple(_checks(contest, seen)),
         operational=tuple(_metrics(contest, seen)),
-        statistics=_statistics(contest, ratings, queries, _margin(contest.rules, margin)),
+        statistics=_statistics(contest, ratings, queries, _margin(contest.rules, margin), seed),
     )
     return _advised(found)
 
@@ -90,7 +97,11 @@ def _margin(rules: VerdictRules, stated: Decimal | None) -> Fraction:
 
 
 def _statistics(
-    contest: Contest, ratings: Sequence[Rating], queries: Sequence[Query], margin: Fraction
+    contest: Contest,
+    ratings: Sequence[Rating],
+    queries: Sequence[Query],
+    margin: Fraction,
+    seed: int,
 ) -> Statistics:
     whole = [q for q in queries if q.mean.baseline is not None and q.mean.candidate is not None]
     pairs = [(Fraction(q.mean.baseline or 0), Fraction(q.mean.candidate or 0)) for q in whole]
@@ -99,13 +110,12 @@ def _statistics(
     scores = contest.rules.scores
     smallest, needed = reach(len(whole), len(contest.scales))
     axes = {
-        axis: [by for q in whole if (by := q.axes[axis].difference) is not None]
+        axis: paired([by for q in whole if (by := q.axes[axis].difference) is not None])
         for axis in contest.scales
     }
     limit = Allowance(amount=_decimal(margin), relative=False)
     ends = Fraction(scores.lowest), Fraction(scores.highest)
     noisy = [(q.mode, *pair) for q, pair in zip(whole, pairs, strict=True)]
-    complete = len(whole) == len(queries) and overall.sd is not None
     worst = sum(query.verdict == contest.rules.verdicts[-1] for query in whole)
     return Statistics(
         paired=overall,
@@ -117,8 +127,8 @@ def _statistics(
         pairs_for_p=needed,
         detectable=detectable_by(len(whole), overall.sd, margin),
         agreement=_agreement(contest, ratings),
-        operating=operating(contest.rules, contest.table, noisy, overall.sd or 0.0)
-        if complete
+        operating=operating(contest.rules, contest.table, noisy, overall.sd, seed)
+        if overall.sd and len(whole) == len(queries)
         else None,
         sensitivity=flips(contest, ratings, queries),
         guarantee=(worst, *clopper_pearson(worst, len(whole))) if whole else None,

@@ -12,6 +12,7 @@ from markscheme.verdicts import Decided
 from markscheme.vocabulary import Cell, Exam, Rating, Rubric
 from markscheme.weigh.comparison_records import comparison_record
 from markscheme.weigh.figures import Statistics
+from markscheme.weigh.orders import AskedFirst, count_first
 
 MEANINGFUL = 2
 """From so many points on, a difference on one axis means something."""
@@ -51,7 +52,8 @@ class Query:
     """One query: the averages of both variants, the verdict on it, and why.
 
     `axes` holds the mean over raters on each scale. Without a verdict, `missing` says what lacks.
-    `order` is which variant goes first when the query is run: it alternates.
+    `order` is which variant is to go first when the query is run: it alternates. `first` is the
+    one that was asked first, where that is recorded.
     """
 
     item: str
@@ -63,6 +65,7 @@ class Query:
     because: str
     order: tuple[str, str]
     baseline_below_floor: bool = False
+    first: str | None = None
     missing: tuple[str, ...] = ()
     notes: tuple[Rating, ...] = ()
 
@@ -143,6 +146,13 @@ class Comparison:
     structural: tuple[CheckSummary, ...]
     operational: tuple[MetricSummary, ...]
     statistics: Statistics
+
+    @property
+    def first(self) -> AskedFirst:
+        """How often each variant was asked first."""
+        return count_first(
+            None if query.first is None else query.first == self.baseline for query in self.queries
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
         Sides,
     )
     from markscheme.weigh.figures import Paired, PairedAxis, Statistics
-    from markscheme.weigh.operating import Chances, Operating
+    from markscheme.weigh.operating import Operating
     from markscheme.weigh.proportions import Clustered
     from markscheme.weigh.sensitivity import Flip
+    from markscheme.weigh.simulation import Chances
 
 
 def comparison_record(found: Comparison) -> dict[str, Any]:
@@ -48,7 +49,11 @@ def comparison_record(found: Comparison) -> dict[str, Any]:
         "baseline": found.baseline,
         "candidate": found.candidate,
         "raters": list(found.raters),
-        "order": [{"item": query.item, "variants": list(query.order)} for query in found.queries],
+        "order": [
+            {"item": query.item, "variants": list(query.order), "asked_first": query.first}
+            for query in found.queries
+        ],
+        "asked_first": found.first.to_dict(),
     }
 
 
@@ -68,6 +73,7 @@ def _query(query: Query) -> dict[str, Any]:
         "missing": list(query.missing),
         "notes": [_note(rating) for rating in query.notes],
         "order": list(query.order),
+        "asked_first": query.first,
     }
 
 
@@ -234,6 +240,12 @@ def _operating(found: Operating) -> dict[str, Any]:
         "as_observed": _chances(found.as_observed),
         "repeats_disagree": number(found.repeats_disagree),
         "observed_repeats_disagree": number(found.observed_repeats_disagree),
+        "exact": found.exact,
+        "simulated": {
+            "draws": found.simulated.draws,
+            "seed": found.simulated.seed,
+            "identical": _chances(found.simulated.identical),
+        },
     }
 
 

@@ -28,7 +28,8 @@ class Paired:
     """Differences in pairs, candidate less baseline: mean, t interval, t-test, exact sign-flip.
 
     What needs a spread is `None` where there is one pair, or where all differences are equal.
-    `wins`, `losses` and `ties` count the pairs by the sign of their difference.
+    `wins`, `losses` and `ties` count the pairs by the sign of their difference. Where an item has
+    several pairs, they count all of them, and the rest goes by the means of the `n` items.
     """
 
     n: int
@@ -43,6 +44,16 @@ class Paired:
     wins: int
     losses: int
     ties: int
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are; more than `n` where items have several."""
+        return self.wins + self.losses + self.ties
+
+    @property
+    def repeated(self) -> bool:
+        """Whether an item has several pairs."""
+        return self.pairs > self.n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +111,9 @@ class Statistics:
         return self.smallest_p[0] > ALPHA
 
 
-def paired(differences: Sequence[Fraction]) -> Paired:
-    """Return what the differences show."""
+def paired(differences: Sequence[Fraction], each: Sequence[Fraction] | None = None) -> Paired:
+    """Return what the differences show; `each` pair, where a difference is the mean of several."""
+    each = differences if each is None else each
     sample = Sample.of(differences)
     spread = sample if sample is not None and sample.variance else None
     lower, upper = spread.interval(CONFIDENCE) if spread else (None, None)
@@ -116,15 +128,14 @@ def paired(differences: Sequence[Fraction]) -> Paired:
         t=t,
         p_t=None if t is None else 2 * t_cdf(-abs(t), len(differences) - 1),
         flips=sign_flip(differences) if differences else None,
-        wins=sum(value > 0 for value in differences),
-        losses=sum(value < 0 for value in differences),
-        ties=sum(not value for value in differences),
+        wins=sum(value > 0 for value in each),
+        losses=sum(value < 0 for value in each),
+        ties=sum(not value for value in each),
     )
 
 
-def paired_axes(differences: Mapping[str, Sequence[Fraction]]) -> tuple[PairedAxis, ...]:
+def paired_axes(found: Mapping[str, Paired]) -> tuple[PairedAxis, ...]:
     """Return what every axis shows, with p-values adjusted for their number by Holm's method."""
-    found = {axis: paired(values) for axis, values in differences.items()}
     tested = [one.flips.two_sided for one in found.values() if one.flips]
     adjusted = iter(holm(tested))
     return tuple(

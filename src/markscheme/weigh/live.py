@@ -14,7 +14,10 @@ from markscheme.weigh.latencies import Latencies
 
 @dataclass(frozen=True, kw_only=True)
 class Live:
-    """What is known of a live run beside its scores."""
+    """What is known of a live run beside its scores.
+
+    `beside` names the sittings of the subjects that were asked in turns with this one.
+    """
 
     subject: str
     sitting: str | None
@@ -22,6 +25,7 @@ class Live:
     asked: tuple[Asked, ...]
     questions: int
     stopped: str | None
+    beside: tuple[str, ...] = ()
 
     @property
     def faults(self) -> Counter[str]:
@@ -53,6 +57,7 @@ class Live:
         return {
             "subject": self.subject,
             "sitting": self.sitting,
+            "beside": list(self.beside),
             "seed": self.seed,
             "questions": self.questions,
             "answered": sum(reply.text is not None for reply in replies),

@@ -1,29 +1,28 @@
 """How a decision table behaves under noise: what two identical variants would get.
 
-Nothing is simulated: the chance of every average, then of every verdict, then of every decision is
-computed in whole numbers, so the result has no error of its own and is the same everywhere. Noise
-is the spread of the observed differences between queries, half of its variance on each variant.
+The chance of every average, then of every verdict, then of every decision is computed in whole
+numbers, so the result has no error of its own. A seeded simulation goes another way to the same
+chances, and takes their place where a table keeps too many counts apart. Noise is the spread of the
+observed differences between queries, half of its variance on each variant.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from markscheme.frozen import Frozen
 from markscheme.verdicts import CountCondition, Decided, DecisionTable, VerdictRules, decided
+from markscheme.weigh.simulation import Chances, Simulated, Simulation, draws_for, shares
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-Chances = Mapping[Decided | None, Fraction]
-"""The chance of each decision; `None` stands for none at all."""
+_MOST_STATES = 1000  # of counts that a table keeps apart; beyond that exactness takes too long
 _PARTS = 10**6  # a chance is a whole number of these
 _NORMAL = NormalDist()
 
@@ -32,12 +31,21 @@ _NORMAL = NormalDist()
 class Operating:
     """What would come out again: for two identical variants, and for two like those observed.
 
-    `noise` is the standard deviation of a difference between the averages on one query.
+    `noise` is the standard deviation of a difference between the averages on one query. Chances are
+    `exact`, or those of the simulation, which is always there.
     """
 
     noise: float
     identical: Chances
     as_observed: Chances
+    exact: bool
+    simulated: Simulated
+
+    @property
+    def apart(self) -> Fraction:
+        """The largest distance of a simulated chance from the one that is told."""
+        told, drawn, none = self.identical, self.simulated.identical, Fraction(0)
+        return max(abs(told.get(one, none) - drawn.get(one, none)) for one in {*told, *drawn})
 
     @property
     def repeats_disagree(self) -> Fraction:
@@ -55,18 +63,25 @@ def operating(
     table: DecisionTable,
     queries: Sequence[tuple[str, Fraction, Fraction]],
     noise: float,
+    seed: int = 0,
 ) -> Operating:
     """Return what the rules and the table do to queries: mode, and the two averages of each."""
     verdicts = _VerdictChances(rules, noise / math.sqrt(2))
 
-    def chances(averages: Iterable[tuple[str, Fraction, Fraction]]) -> Chances:
+    def chances(averages: Iterable[tuple[str, Fraction, Fraction]]) -> Chances | None:
         return _decisions(table, [(mode, verdicts.of(b, c)) for mode, b, c in averages])
 
     middles = [(mode, (b + c) / 2) for mode, b, c in queries]
+    alike = [(mode, middle, middle) for mode, middle in middles]
+    identical, observed = chances(alike), chances(queries)
+    simulation = Simulation(rules, table, noise, seed)
+    simulated = Simulated(seed=seed, draws=draws_for(queries), identical=simulation.chances(alike))
     return Operating(
         noise=noise,
-        identical=chances((mode, middle, middle) for mode, middle in middles),
-        as_observed=chances(queries),
+        identical=identical or simulated.identical,
+        as_observed=observed or simulation.chances(queries),
+        exact=identical is not None and observed is not None,
+        simulated=simulated,
     )
 
 
@@ -104,8 +119,10 @@ class _VerdictChances:
         return round(_PARTS * _NORMAL.cdf(float(distance) / self._sd))
 
 
-def _decisions(table: DecisionTable, queries: Sequence[tuple[str, Counter[str | None]]]) -> Chances:
-    """Return the chance of each decision, query by query.
+def _decisions(
+    table: DecisionTable, queries: Sequence[tuple[str, Counter[str | None]]]
+) -> Chances | None:
+    """Return the chance of each decision, query by query; nothing where that would take too long.
 
     All that the table sees of the queries so far is how many each of its conditions counts, and
     beyond its bounds not even that.
@@ -118,12 +135,13 @@ def _decisions(table: DecisionTable, queries: Sequence[tuple[str, Counter[str | 
             for verdict, other in verdicts.items():
                 then[_after(state, conditions, mode, verdict)] += weight * other
         states = then
+        if len(states) > _MOST_STATES:
+            return None
     total = states.total()
     found: Counter[Decided | None] = Counter()
     for state, weight in states.items():
         found[_decided(table, conditions, state)] += weight
-    order = [*Decided, None]
-    return Frozen({o: Fraction(found[o], total) for o in order if o in found or o is not None})
+    return shares(found, total)
 
 
 def _after(

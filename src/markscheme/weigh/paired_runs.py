@@ -1,7 +1,4 @@
-"""Runs beside each other: in pairs by item, per axis and tag, each pair of runs with its evidence.
-
-The attempts of one item are not independent of each other, so an item counts by their mean.
-"""
+"""Runs beside each other: in pairs by item and attempt, per axis and tag, with their evidence."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +16,21 @@ from markscheme.exact import mean
 from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Allowance, Exam, Rubric
-from markscheme.weigh.advice import reach_in_words
+from markscheme.weigh.attempt_pairs import (
+    AttemptPairs,
+    Attempts,
+    SingleRun,
+    attempts_in_words,
+)
+from markscheme.weigh.comparing import mean_of
 from markscheme.weigh.comparison import Sides
 from markscheme.weigh.evidence import non_inferiority
-from markscheme.weigh.figures import (
-    Paired,
-    Statistics,
-    detectable_by,
-    paired,
-    paired_axes,
-    reach,
-)
+from markscheme.weigh.figures import Paired, Statistics, detectable_by, paired_axes, reach
+from markscheme.weigh.orders import Asked, AskedFirst, first_of
 from markscheme.weigh.outcomes import Evidence
-from markscheme.weigh.proportions import McNemar, clustered, mcnemar
+from markscheme.weigh.proportions import McNemar, clustered
+from markscheme.weigh.reach import reach_in_words
+from markscheme.weigh.recalibration import Past
 from markscheme.weigh.run_pair_records import runs_record
 from markscheme.weigh.runs import incomplete
 from markscheme.weigh.sign_flips import sign_flip
@@ -40,10 +40,19 @@ from markscheme.weigh.summaries import Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.weigh.recalibration import Past
-    from markscheme.weigh.summaries import Totals
+    from markscheme.weigh.attempt_pairs import Differences
+    from markscheme.weigh.marks import Values
 
 USUAL_MARGIN = Allowance(amount=Decimal("0.02"), relative=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """A run to be compared, with its answers by item and attempt, and when they were asked."""
+
+    past: Past
+    attempts: Attempts
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +69,9 @@ class PairedTag:
 class RunPair:
     """Two runs: the first is the baseline. `items` holds the mean score of each item in both.
 
-    `passed` counts the items that only one of them passes; `p_holm` adjusts the two-sided p of the
-    score for the number of pairs of runs.
+    Means are over the attempts that are in pairs. `passed` counts the pairs that only one of them
+    passes; `single` is the noise of one attempt each, where it is seen; `p_holm` adjusts the
+    two-sided p of the score for the number of pairs of runs.
     """
 
     baseline: str
@@ -69,6 +79,9 @@ class RunPair:
     score: Sides
     axes: Mapping[str, Sides]
     items: Mapping[str, Sides]
+    attempts: AttemptPairs
+    single: SingleRun | None
+    first: AskedFirst
     tags: tuple[PairedTag, ...]
     passed: McNemar
     statistics: Statistics
@@ -85,6 +98,7 @@ class RunsComparison:
     rubric: Rubric
     exam: Exam
     runs: tuple[str, ...]
+    subjects: tuple[str | None, ...]
     margin: Allowance
     pairs: tuple[RunPair, ...]
     outcome: Evidence
@@ -96,24 +110,25 @@ class RunsComparison:
 
 
 def pair_runs(
-    pasts: Sequence[Past], margin: Allowance | None = None, cluster: str | None = None
+    runs: Sequence[Contender], margin: Allowance | None = None, cluster: str | None = None
 ) -> RunsComparison:
     """Compare every two runs; the first is what the others must not be worse than.
 
     The margin is that of the rubric's baseline gate for the exam, 2 % where there is none.
     """
-    first = pasts[0]
+    first = runs[0].past
     limit = margin or _margin(first)
-    names = tuple(past.run.name for past in pasts)
-    why = next(filter(None, (_incomparable(past, first) for past in pasts)), "")
-    pairs = (
-        () if why else _with_holm([_pair(*two, limit, cluster) for two in combinations(pasts, 2)])
-    )
+    names = tuple(one.past.run.name for one in runs)
+    twos = list(combinations(runs, 2))
+    why = next(filter(None, (_incomparable(one.past, first) for one in runs)), "")
+    why = why or next(filter(None, (_unpaired(*two) for two in twos)), "")
+    pairs = () if why else _with_holm([_pair(*two, limit, cluster) for two in twos])
     outcome, because = _outcome(pairs, names[0])
     return RunsComparison(
         rubric=first.rubric,
         exam=first.exam,
         runs=names,
+        subjects=tuple(one.past.run.subject for one in runs),
         margin=limit,
         pairs=pairs,
         outcome=outcome,
@@ -148,75 +163,77 @@ def _incomparable(past: Past, first: Past) -> str:
     return "" if run.marks.complete else incomplete(run.marks, f"`{run.name}`")
 
 
-def _pair(before: Past, after: Past, limit: Allowance, cluster: str | None) -> RunPair:
-    scale = Scale(before.rubric)
-    ours, theirs = (_totals(scale, past) for past in (after, before))
-    scores = {item: Sides(baseline=theirs[item].mean, candidate=ours[item].mean) for item in theirs}
-    axes = {
-        axis: [_axis(ours[item], axis) - _axis(theirs[item], axis) for item in theirs]
-        for axis in scale.axes
-    }
-    differences = {item: sides.difference or Fraction(0) for item, sides in scores.items()}
-    mark = Fraction(before.rubric.pass_mark)
-    passed = [(_known(s.baseline) >= mark, _known(s.candidate) >= mark) for s in scores.values()]
-    n = len(scores)
-    return RunPair(
-        baseline=before.run.name,
-        candidate=after.run.name,
-        score=Sides(
-            baseline=mean(sum((_known(s.baseline) for s in scores.values()), Fraction(0)), n),
-            candidate=mean(sum((_known(s.candidate) for s in scores.values()), Fraction(0)), n),
-        ),
-        axes=Frozen({axis: _axis_sides(theirs, ours, axis) for axis in scale.axes}),
-        items=Frozen(scores),
-        tags=tuple(_tags(before.exam, differences)),
-        passed=mcnemar(passed.count((True, False)), passed.count((False, True)), n),
-        statistics=_statistics(before, after, scores, axes, (limit, cluster)),
+def _unpaired(before: Contender, after: Contender) -> str:
+    """Say that an item has no attempt that both runs have, where that is so."""
+    lacking = AttemptPairs.of(before.attempts, after.attempts).lacking
+    if not lacking:
+        return ""
+    more = len(lacking) - 1
+    return sentence(
+        "`{after}` and `{before}` have no attempt of the same number on {item}{more}; "
+        "pairs are by item and attempt",
+        after=after.past.run.name,
+        before=before.past.run.name,
+        item=lacking[0],
+        more=f" (+{more})" if more else "",
     )
 
 
-def _totals(scale: Scale, past: Past) -> dict[str, Totals]:
-    counts = past.run.marks.items
-    return {item.id: scale.item(counts[item.id]) for item in past.exam.items}
+def _pair(before: Contender, after: Contender, limit: Allowance, cluster: str | None) -> RunPair:
+    past = before.past
+    scale = Scale(past.rubric)
+    attempts = AttemptPairs.of(before.attempts, after.attempts)
+    scores = attempts.differences(lambda values: _known(scale.score(values)))
+    axes = {
+        axis: attempts.differences(partial(_value, at=at)) for at, axis in enumerate(scale.axes)
+    }
+    mark = Fraction(past.rubric.pass_mark)
+    passed = attempts.differences(lambda v: Fraction(_known(scale.score(v)) >= mark))
+    names = (past.run.name, after.past.run.name)
+    return RunPair(
+        baseline=names[0],
+        candidate=names[1],
+        score=mean_of(list(scores.items.values())),
+        axes=Frozen({axis: mean_of(list(one.items.values())) for axis, one in axes.items()}),
+        items=scores.items,
+        attempts=attempts,
+        single=scores.single(),
+        first=first_of(before.asked, after.asked, attempts.keys()),
+        tags=tuple(_tags(past.exam, scores)),
+        passed=passed.mcnemar(),
+        statistics=_statistics(past.exam, scores, axes, limit, cluster),
+    )
 
 
-def _axis(totals: Totals, axis: str) -> Fraction:
-    return totals.axes[axis] / totals.n
+def _value(values: Values, at: int) -> Fraction:
+    return _known(values[at])
 
 
 def _known(value: Fraction | None) -> Fraction:
     if value is None:
-        raise ValueError("a run that is complete has a score for every item")
+        raise ValueError("a run that is complete has a value for every cell")
     return value
 
 
-def _axis_sides(theirs: Mapping[str, Totals], ours: Mapping[str, Totals], axis: str) -> Sides:
-    def middle(totals: Mapping[str, Totals]) -> Fraction | None:
-        return mean(sum((_axis(one, axis) for one in totals.values()), Fraction(0)), len(totals))
-
-    return Sides(baseline=middle(theirs), candidate=middle(ours))
-
-
 def _statistics(
-    before: Past,
-    after: Past,
-    scores: Mapping[str, Sides],
-    axes: Mapping[str, Sequence[Fraction]],
-    asked: tuple[Allowance, str | None],
+    exam: Exam,
+    scores: Differences,
+    axes: Mapping[str, Differences],
+    limit: Allowance,
+    cluster: str | None,
 ) -> Statistics:
-    limit, cluster = asked
-    pairs = [(_known(sides.baseline), _known(sides.candidate)) for sides in scores.values()]
+    pairs = [(_known(one.baseline), _known(one.candidate)) for one in scores.items.values()]
     differences = [candidate - baseline for baseline, candidate in pairs]
-    overall = paired(differences)
+    overall = scores.paired()
     middle = mean(sum((baseline for baseline, _ in pairs), Fraction(0)), len(pairs))
     margin = limit.points(middle or Fraction(0))
     smallest, needed = reach(len(pairs), len(axes))
     kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
     shift = Fraction(0) if limit.relative else Fraction(limit.amount)
-    tags = [item.tags.get(cluster or "") for item in before.exam.items]
-    found = Statistics(
+    tags = [item.tags.get(cluster or "") for item in exam.items]
+    return Statistics(
         paired=overall,
-        axes=paired_axes(axes),
+        axes=paired_axes({axis: one.paired() for axis, one in axes.items()}),
         margin=margin,
         non_inferiority=non_inferiority(pairs, limit),
         non_inferiority_p=sign_flip([c - kept * b + shift for b, c in pairs]).upper,
@@ -225,17 +242,26 @@ def _statistics(
         detectable=detectable_by(len(pairs), overall.sd, margin),
         clustered=clustered(differences, tags) if cluster else None,
     )
-    words = reach_in_words(found, after.run.name, before.run.name)
-    return dataclasses.replace(found, plain=tuple(words))
 
 
-def _tags(exam: Exam, differences: Mapping[str, Fraction]) -> Iterator[PairedTag]:
+def _in_words(pair: RunPair) -> RunPair:
+    """Add what the numbers of two runs can show, in plain words."""
+    names = pair.baseline, pair.candidate
+    words = (
+        *attempts_in_words(pair.attempts, *names),
+        *reach_in_words(pair.statistics, pair.candidate, pair.baseline),
+        *pair.first.in_words(*names),
+    )
+    return dataclasses.replace(pair, statistics=dataclasses.replace(pair.statistics, plain=words))
+
+
+def _tags(exam: Exam, scores: Differences) -> Iterator[PairedTag]:
     """Yield the groups of two items or more by tag, the largest loss first."""
-    groups: dict[tuple[str, str], list[Fraction]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for item in exam.items:
         for tag, value in item.tags.items():
-            groups[tag, str(value)].append(differences[item.id])
-    found = {key: paired(values) for key, values in groups.items() if len(values) > 1}
+            groups[tag, str(value)].append(item.id)
+    found = {key: scores.paired(items) for key, items in groups.items() if len(items) > 1}
     adjusted = holm([one.flips.two_sided for one in found.values() if one.flips])
     rows = [
         PairedTag(tag=tag, value=value, paired=one, p_holm=p)
@@ -248,7 +274,8 @@ def _with_holm(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
     tested = [pair.statistics.paired.flips for pair in pairs]
     adjusted = holm([flips.two_sided if flips else Fraction(1) for flips in tested])
     return tuple(
-        dataclasses.replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)
+        _in_words(dataclasses.replace(pair, p_holm=p))
+        for pair, p in zip(pairs, adjusted, strict=True)
     )
 
 

@@ -22,14 +22,15 @@ class McNemar:
     """Pairs of yes and no: how often only one of the two is yes, and the exact chances of that.
 
     `worse` is the chance that the candidate alone is yes as seldom as this, or more seldom;
-    `interval` is Tango's of how much larger the candidate's share of yes is.
+    `interval` is that of how much larger the candidate's share of yes is: Tango's, or Student's t
+    over items where these have several pairs, and then `None` without a spread.
     """
 
     baseline_only: int
     candidate_only: int
     two_sided: Fraction
     worse: Fraction
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
 
 
 def mcnemar(baseline_only: int, candidate_only: int, pairs: int) -> McNemar:

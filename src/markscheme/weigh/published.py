@@ -128,10 +128,13 @@ class _Source:
                 expected = _texts(expected_of(leading, items[item]))
                 if _texts(row["expected"]) != expected:
                     yield self._problem((*place, "expected"), "is not what the exam expects")
-            key = (item, row.get("subject"), row.get("attempt"))
-            if key in seen:
+            attempt = 1 if row.get("attempt") is None else row["attempt"]
+            if type(attempt) is not int or attempt < 0:
+                yield self._problem((*place, "attempt"), "must be a whole number from 0 on")
+            elif (key := (item, row.get("subject"), attempt)) in seen:
                 yield self._problem((*place, "item"), "occurs twice with the same attempt")
-            seen.add(key)
+            else:
+                seen.add(key)
             yield from self._value_problems(place, row)
 
     def _value_problems(self, place: Field, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -23,6 +23,7 @@ def runs_record(found: RunsComparison) -> dict[str, Any]:
     """Return runs in pairs as data."""
     return {
         "runs": list(found.runs),
+        "subjects": list(found.subjects),
         "decision": {
             "outcome": SAID[found.outcome],
             "margin": str(found.margin),
@@ -48,8 +49,15 @@ def _pair(pair: RunPair) -> dict[str, Any]:
             "candidate_only": pair.passed.candidate_only,
             "p_two_sided": number(pair.passed.two_sided),
             "p_worse": number(pair.passed.worse),
-            "interval": dict(zip(("lower", "upper"), pair.passed.interval, strict=True)),
+            "interval": pair.passed.interval
+            and dict(zip(("lower", "upper"), pair.passed.interval, strict=True)),
         },
+        "attempts": {
+            "pairs": pair.attempts.count,
+            "baseline_only": pair.attempts.baseline_only,
+            "candidate_only": pair.attempts.candidate_only,
+        },
+        "asked_first": pair.first.to_dict(),
         "moved": {item: sides_record(sides) for item, sides in ordered},
         "p_holm": number(pair.p_holm),
         "statistics": statistics_record(pair.statistics),

@@ -1,0 +1,97 @@
+"""What the number of pairs allows to conclude, in plain words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from markscheme.exact import show
+from markscheme.sentences import sentence
+from markscheme.weigh.figures import ALPHA
+from markscheme.weigh.outcomes import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markscheme.weigh.figures import Statistics
+
+
+def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Iterator[str]:
+    """Yield what the number of pairs allows, and what the evidence says."""
+    n = statistics.paired.n
+    if not n:
+        yield sentence("Nothing is in pairs; nothing can be said.")
+        return
+    if statistics.descriptive_only:
+        yield _directional(statistics)
+    evidence = statistics.non_inferiority
+    named = {
+        "candidate": candidate,
+        "margin": show(statistics.margin),
+        "baseline": baseline,
+    }
+    match evidence.outcome:
+        case Evidence.PASS:
+            yield sentence(
+                "The t interval shows that {candidate} is at most {margin} below {baseline} "
+                "on average.",
+                **named,
+            )
+        case Evidence.FAIL:
+            yield sentence(
+                "The t interval shows that {candidate} is more than {margin} below {baseline} "
+                "on average.",
+                **named,
+            )
+        case Evidence.INCONCLUSIVE:
+            yield sentence(
+                "Whether {candidate} is at most {margin} below {baseline} on average cannot be "
+                "told from these pairs.",
+                **named,
+            )
+    exact = statistics.non_inferiority_p
+    if evidence.outcome is Evidence.PASS and exact is not None and exact > ALPHA:
+        yield sentence(
+            "The exact test, which assumes less than the t interval, does not confirm it (p {p}).",
+            p=show(exact, 6),
+        )
+    needed = evidence.items_needed
+    if evidence.outcome is Evidence.INCONCLUSIVE and needed is not None:
+        yield (
+            sentence("About {n} items like these would settle it.", n=needed)
+            if statistics.paired.repeated
+            else sentence("About {n} pairs like these would settle it.", n=needed)
+        )
+    points = statistics.detectable.two_sided_points
+    if points is not None:
+        yield sentence(
+            "A true difference of {points} points or more would be noticed 4 times in 5; "
+            "smaller ones are often missed.",
+            points=show(Fraction(points), 2),
+        )
+
+
+def _directional(statistics: Statistics) -> str:
+    """Say that no test of so few can reach significance, whatever the scores."""
+    two, one = statistics.smallest_p
+    pairs, holm = statistics.pairs_for_p
+    named = {
+        "n": statistics.paired.n,
+        "two": show(two, 6),
+        "one": show(one, 6),
+        "pairs": pairs,
+        "holm": holm,
+    }
+    if statistics.paired.repeated:
+        return sentence(
+            "With {n} items, statistical significance cannot be reached: the smallest two-sided p "
+            "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
+            "proof; 0.05 needs {pairs} items, {holm} if each axis is tested.",
+            **named,
+        )
+    return sentence(
+        "With {n} pairs, statistical significance cannot be reached: the smallest two-sided p "
+        "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
+        "proof; 0.05 needs {pairs} pairs, {holm} if each axis is tested.",
+        **named,
+    )
