@@ -67,7 +67,6 @@ class Marking:
 
     def finish(self, examined: Examined) -> LiveRun:
         """Put what was marked in order, sum it up, and store it."""
-        others = examined.sittings.items()
         live = Live(
             subject=self._subject,
             sitting=examined.sittings[self._subject],
