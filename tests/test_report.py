@@ -158,6 +158,22 @@ def test_what_is_missing_is_shown_and_never_a_zero(project: Project) -> None:
     assert [item["v"] for item in items] == [1, 1, None, None]
 
 
+def test_rows_that_were_no_answers_are_told_with_their_place(project: Project) -> None:
+    good = json.dumps({"item": "i1", "output": FULL})
+    unknown = json.dumps({"item": "zz", "output": "`x`"})
+    answers = project.write("bad.jsonl", f"{good}\n<b>nope</b>\n{unknown}\n")
+    scored = project.run("score", "-r", project.rubric, "-e", project.exam, "-a", answers)
+    assert scored.code == 4, scored.err
+    for ending in ("html", "md"):
+        file = project.folder / f"r.{ending}"
+        assert project.run("report", "latest", "-o", file).code == 0
+        text = file.read_text(encoding="utf-8").replace("\\", "")
+        assert "2 bad rows" in text
+        assert "line 2: not JSON" in text or ">line 2<" in text
+        assert "unknown item" in text
+        assert "<b>nope" not in text.replace("`<b>nope", "")
+
+
 def test_a_run_of_one_item_without_tags_has_a_page(tmp_path: Path) -> None:
     exam = tmp_path / "one.yaml"
     exam.write_text("exam: one\nitems: [{id: a, prompt: p, expected_contains: [x]}]\n")

@@ -50,12 +50,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     expected = [{**item, "gloss_contains": item["expected_contains"]} for item in items]
     exam = {"exam": "hostile", "items": expected}
     (folder / "exam.yaml").write_text(json.dumps(exam, ensure_ascii=False), encoding="utf-8")
+    rows += [{"item": f"{text} is no item", "output": text} for text in HOSTILE]
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
     (folder / "answers.jsonl").write_text(lines, encoding="utf-8")
     files = ("-r", "tutor-capstone", "-e", folder / "exam.yaml", "-a", folder / "answers.jsonl")
     store = ("--store", folder / "store.db")
     scored = here("score", *files, *store)
-    assert scored.code == 0, scored.err
+    assert scored.code == 4, scored.err
     report = folder / "report.html"
     done = here("report", "latest", "-o", report, *store)
     assert done.code == 0, done.err

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markscheme.history.baselines import history_of
 from markscheme.history.patterns import patterns_of
-from markscheme.history.rows import rows_of_items, rows_with_outputs
+from markscheme.history.rows import bad_rows_of, rows_of_items, rows_with_outputs
 from markscheme.history.runs import is_open
 from markscheme.tell.reports import ItemStatus, Report, item_reports
 from markscheme.weigh.distribution import describe
@@ -32,7 +32,7 @@ def report_on(runs: Runs, judged: Judged, *, reasons: bool) -> Report:
     if reasons:
         lost = {item.item for item in items if item.status is not ItemStatus.PASSED}
         items = item_reports(found.past, rows_of_items(runs, found, lost)) if lost else items
-    return _report(judged, items)
+    return _report(runs, judged, items)
 
 
 def with_patterns(runs: Runs, judged: Judged, report: Report, *, answers: bool) -> Report:
@@ -49,13 +49,13 @@ def whole_report(runs: Runs, judged: Judged) -> Report:
     """Return all that is known: every answer with its output, distribution, trend, patterns."""
     found = judged.found
     if is_open(found):
-        return _report(judged, ())
+        return _report(runs, judged, ())
     past, observer = found.past, Observer(found.past.rubric)
     rows = rows_with_outputs(runs, found, observer)
     items = item_reports(past, rows, every=True)
     observed = None if found.stored is None else observer.observed()
     return dataclasses.replace(
-        _report(judged, items),
+        _report(runs, judged, items),
         distribution=describe(past.rubric, past.exam, past.run, _before(runs, found))
         if items
         else None,
@@ -72,12 +72,13 @@ def _before(runs: Runs, found: Found) -> list[Run]:
     return history[: names.index(found.name) + 1] if found.name in names else []
 
 
-def _report(judged: Judged, items: tuple[ItemReport, ...]) -> Report:
+def _report(runs: Runs, judged: Judged, items: tuple[ItemReport, ...]) -> Report:
     found, beside = judged.found, judged.baseline
     return Report(
         past=found.past,
         gates=judged.gates,
         items=items,
+        bad_rows=bad_rows_of(runs, found),
         stored=found.stored,
         baseline=beside.stored if beside else None,
     )
@@ -94,6 +95,7 @@ def report_of_result(result: Result, outputs: Mapping[str, str | None]) -> Repor
         past=past,
         gates=result.judge(),
         items=item_reports(past, rows, every=True),
+        bad_rows=result.errors,
         distribution=describe(result.rubric, result.exam, run),
         patterns=find(result.rubric, result.exam, run, observe(result.rubric, [result.frame])),
     )

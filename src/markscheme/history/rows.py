@@ -71,7 +71,7 @@ class StoredRows:
             exam=past.exam,
             summary=summarise(past.rubric, past.exam, run.marks, [(run.subject, run.marks)]),
             frame=pl.concat(kept) if kept else pl.DataFrame(schema=self.schema),
-            errors=self._errors(),
+            errors=self.bad_rows(),
             each_run=lambda: [run],
             operations=tuple(map(operation_group, self._summary().get("operational", ()))),
         )
@@ -91,7 +91,8 @@ class StoredRows:
         found: Mapping[str, Any] | None = self._summary().get("live")
         return found
 
-    def _errors(self) -> tuple[RowError, ...]:
+    def bad_rows(self) -> tuple[RowError, ...]:
+        """Return the first of the rows that were no answers."""
         return tuple(RowError(**row) for row in self._summary().get("bad_rows", ()))
 
     def _summary(self) -> Mapping[str, Any]:
@@ -107,6 +108,13 @@ def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[
     wanted = pl.col("item").is_in(list(items))
     for frame in StoredRows(found, runs.store).frames():
         yield from frame.filter(wanted).iter_rows(named=True)
+
+
+def bad_rows_of(runs: Runs, found: Found) -> tuple[RowError, ...]:
+    """Return the first rows of a stored run that were no answers; a result file has its own."""
+    if found.stored is None or not found.past.run.marks.errors:
+        return ()
+    return StoredRows(found, runs.store).bad_rows()
 
 
 def rows_with_outputs(runs: Runs, found: Found, observer: Observer) -> Iterator[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.exact import number, plain, show, signed
 from markscheme.tell import charts, colours
 from markscheme.tell.item_rows import link, status_word, tag_link
-from markscheme.tell.language import say, told
+from markscheme.tell.language import say, say_many, told
 from markscheme.tell.markdown import limit_of
 from markscheme.tell.reports import ItemStatus
 from markscheme.vocabulary import Level, Outcome
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _LOSSES = 8
 _CHANGES = 30
+_BAD_ROWS = 50
 _SMALL = Fraction(1, 10_000)
 
 
@@ -172,6 +173,20 @@ def _pattern(found: Pattern) -> dict[str, Any]:
         "href": tag_link(found.tags, **state) if found.tags or state else "",
         "items": [(item, link(open=item)) for item in found.items[:_LOSSES]],
         "more": max(0, len(found.items) - _LOSSES),
+    }
+
+
+def bad_rows(report: Report) -> dict[str, Any] | None:
+    """Return the rows that were no answers: how many, and the first of them."""
+    total = report.past.run.marks.errors
+    if not total:
+        return None
+    shown = report.bad_rows[:_BAD_ROWS]
+    more = say("… and {n:,} more", n=total - len(shown)) if total > len(shown) else ""
+    return {
+        "name": say_many("{n:,} bad row", "{n:,} bad rows", total),
+        "rows": [(row.place, told(row.reason), row.excerpt) for row in shown],
+        "more": more if shown else say("The result file lists them."),
     }
 
 

@@ -28,6 +28,7 @@ def html(report: Report, version: str) -> str:
         gates=dashboard.gates(report),
         patterns=dashboard.patterns(report),
         losses=dashboard.losses(report),
+        bad_rows=dashboard.bad_rows(report),
         comparisons=dashboard.comparisons(report),
         axes=figures.axes(report),
         bars=figures.bars(report),

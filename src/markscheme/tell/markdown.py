@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from markscheme.exact import plain, show, signed
-from markscheme.tell.language import say, told
+from markscheme.tell.language import say, say_many, told
 from markscheme.tell.reports import (
     EVIDENCE,
     FIRST,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _ITEMS_SHOWN = 20
 _NAMES_SHOWN = 50
+_BAD_ROWS = 5
 _LONGEST = 300
 _SIGNS = {
     Outcome.PASS: "✅",
@@ -64,6 +65,7 @@ def _lines(report: Report) -> Iterator[str]:
     for found in report.comparisons:
         yield from _comparison(found, report)
     yield from _patterns(report)
+    yield from _bad_rows(report)
     yield from _failing(report)
 
 
@@ -72,6 +74,19 @@ def _patterns(report: Report) -> Iterator[str]:
         yield f"\n#### {say('What to look at first')}\n"
         for number, found in enumerate(report.patterns[:FIRST], start=1):
             yield f"{number}. {sentence(told(found.sentence))} → {sentence(told(found.action))}"
+
+
+def _bad_rows(report: Report) -> Iterator[str]:
+    total, shown = report.past.run.marks.errors, report.bad_rows[:_BAD_ROWS]
+    if not shown:
+        return
+    what = say_many("{n:,} bad row", "{n:,} bad rows", total)
+    yield f"\n**{what} ({say('not scored')}):**\n"
+    for row in shown:
+        said = f" {code(row.excerpt)}" if row.excerpt else ""
+        yield f"- {sentence(f'{row.place}: {told(row.reason)}')}{said}"
+    if total > len(shown):
+        yield f"- {say('… and {n:,} more', n=total - len(shown))}"
 
 
 def _gate(found: GateOutcome) -> str:

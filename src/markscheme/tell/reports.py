@@ -15,7 +15,7 @@ from markscheme.keep import Run
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, told
 from markscheme.tell.stored import run_record
-from markscheme.vocabulary import Level, Outcome
+from markscheme.vocabulary import Level, Outcome, RowError
 from markscheme.weigh.distribution import Distribution
 from markscheme.weigh.gates import stranger
 from markscheme.weigh.outcomes import BaselineReport, Evidence, GateReport
@@ -83,13 +83,15 @@ class ItemReport:
 class Report:
     """A judged run: which it is, what its gates say, and how each of its items did.
 
-    `items` is empty where the run cannot be judged under its rubric and exam at all. The
-    `distribution` and the `patterns` are there where the whole report was asked for.
+    `items` is empty where the run cannot be judged under its rubric and exam at all; `bad_rows` are
+    the first of those that were no answers. The `distribution` and the `patterns` are there where
+    the whole report was asked for.
     """
 
     past: Past
     gates: GateReport
     items: tuple[ItemReport, ...] = ()
+    bad_rows: tuple[RowError, ...] = ()
     stored: Run | None = None
     baseline: Run | None = None
     distribution: Distribution | None = None
