@@ -13,7 +13,6 @@ from rich.text import Text
 from markscheme.exact import show
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, say_many, told
-from markscheme.tell.lines import lines_of
 from markscheme.tell.operations import print_operations
 from markscheme.vocabulary import Level, Outcome
 
@@ -132,8 +131,7 @@ class Page:
         table.add_column(say("score"), justify="right", no_wrap=True)
         for row in frame.filter(frame["status"] != "error").iter_rows(named=True):
             table.add_row(*self._row(row))
-        lines = None if self.out.is_terminal else lines_of(table, self.out.width)
-        self.out.print(table if lines is None else lines)
+        self.out.print(table)
         if hidden:
             more = say("… {n:,} more rows are not shown; -o FILE writes all of them", n=hidden)
             self.out.print(more)
