@@ -145,11 +145,12 @@ class Runs:
             yield Found(past=Past(run=weighed, rubric=rubric, exam=exam), stored=run)
 
     def history(self, runs: Iterable[Stored]) -> list[Run]:
-        """Return the finished runs of a history in the order given, each read once."""
+        """Return the finished runs of a history in the order given; those of the last are known."""
         stored = list(runs)
-        new = [run for run in stored if run.id not in self._history]
-        self._history |= {found.name: found.past.run for found in self.load(new)}
-        return [self._history[run.id] for run in stored]
+        new = self.load(run for run in stored if run.id not in self._history)
+        known = self._history | {found.name: found.past.run for found in new}
+        self._history = {run.id: known[run.id] for run in stored}
+        return list(self._history.values())
 
     def _decided(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
         """Return the marks and measures of the next run, which must be this one."""
