@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import pytest
 
 from markscheme import Cell, UsageError, load_rubric
+from markscheme.read.checks import Refused, checked
 from markscheme.read.models import Name, Number, Scalar, Share
-from markscheme.read.shapes import Limits, Model, Refused, renamed
+from markscheme.read.shapes import Limits, Model, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,12 +46,12 @@ class Bush(Tree):
 
 def findings(model: type[Model], given: Any) -> list[tuple[str, tuple[str | int, ...]]]:
     with pytest.raises(Refused) as caught:
-        model.checked(given)
+        checked(model, given)
     return [(finding.kind, finding.place) for finding in caught.value.findings]
 
 
 def test_what_is_right_comes_out_with_its_defaults_and_says_what_was_stated() -> None:
-    made = Tree.checked({"name": "t", "in": "park", "leaves": ["a", {"size": 2}], "number": 3})
+    made = checked(Tree, {"name": "t", "in": "park", "leaves": ["a", {"size": 2}], "number": 3})
     assert (made.name, made.kind, made.share, made.in_) == ("t", "oak", None, "park")
     assert isinstance(made.number, Decimal)
     assert made.leaves is not None
@@ -105,7 +106,7 @@ def test_true_is_no_whole_number_and_no_fraction_is_one() -> None:
 
 
 def test_a_model_may_hold_itself() -> None:
-    made = Leaf.checked({"size": 1, "inner": [{"size": 2, "inner": [{"size": 3}]}]})
+    made = checked(Leaf, {"size": 1, "inner": [{"size": 2, "inner": [{"size": 3}]}]})
     assert made.inner[0].inner[0].size == 3
     nested = {"size": 1, "inner": [{"size": 2, "inner": [{}]}]}
     assert findings(Leaf, nested) == [("missing", ("inner", 0, "inner", 0, "size"))]

@@ -7,13 +7,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from markscheme.errors import Problem, shown
-from markscheme.read.shapes import Model, Refused
+from markscheme.read.checks import Refused, checked
+from markscheme.read.shapes import Model
 from markscheme.read.tree import Map, Seq, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from markscheme.read.shapes import Finding, Path
+    from markscheme.read.checks import Finding, Path
 
 
 class Complaints:
@@ -36,7 +37,7 @@ class Complaints:
     def check(self, model: type[Model], node: Any, path: Path = ()) -> Model | None:
         """Check a part of the tree; complain about all of it at once."""
         try:
-            return model.checked(node)
+            return checked(model, node)
         except Refused as error:
             for place, findings in _by_field(error.findings, node).items():
                 self.add(path + place, _message(findings, place, model))

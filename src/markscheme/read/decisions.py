@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from decimal import Decimal
 
+    from markscheme.read.checks import Path
     from markscheme.read.complaints import Complaints
-    from markscheme.read.shapes import Path
 
 _Part = TypeVar("_Part", bound=Model)
 _MOST_RULES = 200

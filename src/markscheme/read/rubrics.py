@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast, get_type_hints
 from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
 from markscheme.frozen import Frozen
+from markscheme.read.checks import Refused, checked
 from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
 from markscheme.read.models import COMPARISON, RATED, AxisModel, RubricModel, axis_model, is_rated
 from markscheme.read.scales import check_scales, read_rated
-from markscheme.read.shapes import Refused
 from markscheme.read.sources import locate
 from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
 from markscheme.vocabulary import AxisSpec, Rubric
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Collection, Iterator, Mapping
 
-    from markscheme.read.shapes import Path
+    from markscheme.read.checks import Path
     from markscheme.verdicts import DecisionTable, VerdictRules
     from markscheme.vocabulary import Axis
 
@@ -158,7 +158,7 @@ def _without_common(model: type[AxisModel], entry: Any) -> AxisModel | None:
     if not isinstance(entry, Map):
         return None
     try:
-        return model.checked({**entry, "name": "unnamed", "weight": 0})
+        return checked(model, {**entry, "name": "unnamed", "weight": 0})
     except Refused:
         return None
 
