@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.results import Result
 
 ROWS_SHOWN = 120
-ROWS_OF_A_LARGE_RUN = 40
+ROWS_OF_A_LARGE_RUN = 20
 FRAMES_LOOKED_AT = 8
 LOSSES_SHOWN = 15
 ERRORS_SHOWN = 10
