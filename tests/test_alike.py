@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
 from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, read_jsonl
+from markscheme.read.answers.alike import TEXT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,10 +165,10 @@ def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
 
 @pytest.mark.parametrize(
     ("text", "read"),
-    [("fine — “so”… 5 €", 30), ("да, 好", 30), ("e\u0301t\u00e9", 0), ("\u2126", 0)],
+    [("fine — “so”… 5 €", 30), ("да, 好", 0), ("e\u0301t\u00e9", 0), ("\u2126", 0)],
     ids=["punctuation", "other scripts", "two code points for one", "a sign with a twin"],
 )
-def test_any_text_in_nfc_is_read_as_alike(text: str, read: int) -> None:
+def test_ordinary_punctuation_is_read_as_alike(text: str, read: int) -> None:
     fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     content = FIRST.replace(b"x y.", text.encode())
@@ -194,6 +196,17 @@ def test_what_only_looks_like_an_escape_is_told_as_it_is(place: bytes, spelled: 
     content = FIRST.replace(b'"latency_ms"', b'"subject": "someone", "latency_ms"')
     content = content.replace(place, spelled)
     assert scored(content, alike=True) == scored(content, alike=False)
+
+
+def test_whatever_is_made_of_the_characters_that_are_taken_is_in_nfc() -> None:
+    every = pl.Series([chr(code) for code in range(0x110000) if code not in range(0xD800, 0xE000)])
+    taken = set(every.filter(every.str.contains(f"^{TEXT}$")))
+    parts = [unicodedata.decomposition(character).split() for character in every]
+    seconds = {chr(int(one[1], 16)) for one in parts if len(one) == 2 and one[0][0] != "<"}
+    jamo = {chr(code) for code in range(0x1161, 0x11C3)}
+    assert not taken & (seconds | jamo)  # nothing that what stands before it could take in
+    assert all(unicodedata.is_normalized("NFC", one) for one in taken)
+    assert not any(map(unicodedata.combining, taken))
 
 
 def test_an_axis_made_from_another_is_not_told_by_the_keys_of_that_one() -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,15 +28,14 @@ _INSIDE = "output."
 _ESCAPE = re.compile(rb"\\u([0-9a-f]{4})")
 _ASCII = 0x7F
 _HALVES = range(0xD800, 0xE000)
-# Every character that may stand in a JSON string as itself.
-_TEXT = r'[^"\\\x00-\x1f]*'
-# Text without these is in NFC: what is below U+0300, dashes, quotation marks, the euro sign.
-_LOOKED_AT = r"[^\x00-\x{2ff}\x{2010}-\x{2027}\x{2030}-\x{205e}\x{20ac}]"
+# Characters that may stand in a JSON string as themselves, and of which any text is in NFC: what is
+# below U+0300, dashes, quotation marks, the ellipsis, the euro sign.
+TEXT = r"[ !#-\[\]-~\x{80}-\x{2ff}\x{2010}-\x{2027}\x{2030}-\x{205e}\x{20ac}]*"
 _WHOLE = "(?:null|(0|[1-9][0-9]{0,14}))"
 _NUMBER = r"(?:null|((?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,17})?))"
 _PATTERNS = {
-    "item": f'"({_TEXT})"',
-    "subject": f'(?:null|"({_TEXT})")',
+    "item": f'"({TEXT})"',
+    "subject": f'(?:null|"({TEXT})")',
     "attempt": _WHOLE,
     "latency_ms": _NUMBER,
     "tokens_in": _WHOLE,
@@ -97,8 +95,8 @@ class AlikeLines:
     def _groups(self, lines: pl.Series, *, unescaped: bool) -> tuple[pl.DataFrame, _Pattern] | None:
         """Return what each line says by the pattern, or by a new one where that serves better.
 
-        A line that names no item of the exam is not alike, nor is one with text that is not in NFC,
-        nor one whose item or subject may have been no escape: there a backslash is one.
+        A line that names no item of the exam is not alike, nor is one whose item or subject may
+        have been unescaped: there a backslash is one.
         """
         for pattern in (self._pattern, _learnt(lines, self._fields)):
             if pattern is None:
@@ -106,7 +104,6 @@ class AlikeLines:
             groups = lines.str.extract_groups(pattern.text).struct.unnest()
             groups.columns = list(pattern.groups)
             known = groups["item"].cast(self._items, strict=False).is_not_null()
-            known &= _in_nfc(groups.select(_said(pattern)))
             for name in {"item", "subject"}.intersection(groups.columns) if unescaped else ():
                 known &= ~groups[name].str.contains(r"[^\x00-\x7f]").fill_null(value=False)
             groups = groups.with_columns(pl.when(known).then(pl.col("item")))
@@ -132,6 +129,8 @@ class AlikeLines:
 
 def _unescaped(lines: pl.Series, text: bytes) -> pl.Series:
     """Return lines with characters instead of their escapes, in the line or in the JSON inside."""
+    if not lines.str.contains(r"\u", literal=True).any():
+        return lines
     codes = {int(code, 16) for code in set(_ESCAPE.findall(text))}
     characters = [chr(code) for code in codes if code > _ASCII and code not in _HALVES]
     if not characters:
@@ -139,22 +138,6 @@ def _unescaped(lines: pl.Series, text: bytes) -> pl.Series:
     escapes = [rf"\u{ord(character):04x}" for character in characters]
     inside = [rf"\{escape}" for escape in escapes]
     return lines.str.replace_many([*inside, *escapes], characters * 2, leftmost=True)
-
-
-def _said(pattern: _Pattern) -> list[str]:
-    """Return the groups that hold what a program or a model said."""
-    return [name for name in pattern.groups if name == "subject" or name.startswith(_INSIDE)]
-
-
-def _in_nfc(texts: pl.DataFrame) -> pl.Series:
-    """Return which rows have texts in NFC only; few are looked at one by one."""
-    fit = pl.repeat(True, texts.height, eager=True)
-    for text in texts:
-        at = text.str.contains(_LOOKED_AT).arg_true()
-        said = zip(at, text.gather(at), strict=True)
-        odd = [place for place, one in said if not unicodedata.is_normalized("NFC", one)]
-        fit.scatter(odd, False)
-    return fit
 
 
 def _learnt(lines: pl.Series, fields: frozenset[str]) -> _Pattern | None:
@@ -178,7 +161,7 @@ def _pattern_of(line: str, fields: frozenset[str]) -> _Pattern | None:
     if between is None:
         return None
     escaped = (pl.escape_regex(part.replace('"', r"\"")) for part in between)
-    patterns = {**_PATTERNS, "output": f'"{f"({_TEXT})".join(escaped)}"'}
+    patterns = {**_PATTERNS, "output": f'"{f"({TEXT})".join(escaped)}"'}
     text = ", ?".join(f'"{key}": ?{patterns[key]}' for key in keys)
     at = keys.index("output")
     groups = (*keys[:at], *(_INSIDE + name for name in inside), *keys[at + 1 :])
