@@ -521,7 +521,11 @@ def test_a_full_disk_is_told_and_loses_nothing(sitting: Sitting) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert b"the disk is full; what was stored before is kept" in done.stderr
+    assert (
+        b"the disk is full; what was stored before is kept\nonce that is mended, go on with: "
+        in done.stderr
+    )
+    assert done.stderr.rstrip().endswith(b" --resume")
     assert sitting.run("--resume").code == 0
     assert {sitting.server.counts[f"fine {n}"] for n in range(3)} == {1}
 

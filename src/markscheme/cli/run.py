@@ -21,7 +21,7 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
-from markscheme.errors import shown
+from markscheme.errors import StoreUnavailableError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,6 +187,10 @@ def command(
     except SystemExit:  # SIGTERM
         _say_how_to_resume("terminated", stored=not no_store)
         raise
+    except StoreUnavailableError as error:  # a full disk, most likely
+        raise StoreUnavailableError(
+            f"{error}\nonce that is mended, go on with: {_resuming()}"
+        ) from error
     if destination is not None:
         from markscheme.history.live_runs import answer_record
         from markscheme.tell.files import write_whole
@@ -228,6 +232,10 @@ def _say_how_to_resume(why: str, *, stored: bool) -> None:
     """Say on stderr why the run is not whole, and how to go on."""
     click.echo(why, err=True)
     if stored:
-        words = [word for word in sys.argv[1:] if word != "--resume"]
-        again = shlex.join(["markscheme", *words, "--resume"])
-        click.echo(f"every answer so far is kept; go on with: {again}", err=True)
+        click.echo(f"every answer so far is kept; go on with: {_resuming()}", err=True)
+
+
+def _resuming() -> str:
+    """Return the command that asks only what is missing."""
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    return shlex.join(["markscheme", *words, "--resume"])
