@@ -65,6 +65,12 @@ def test_pairs_are_by_item_with_wins_losses_and_ties(project: Project) -> None:
     assert len(pair["moved"]) == 100
 
 
+def test_a_small_difference_that_would_be_noticed_is_not_told_as_none(project: Project) -> None:
+    told = compared(project, "good", "near").out
+    assert "A true difference of 0.00 points" not in told
+    assert "A true difference of 0.00" in told
+
+
 def test_more_than_two_runs_are_compared_in_pairs_with_holm(project: Project) -> None:
     pairs = as_json(project, "good", "same", "bad")["pairs"]
     assert [(p["statistics"]["n"]) for p in pairs] == [200, 200, 200]

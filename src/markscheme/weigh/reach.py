@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from markscheme.weigh.figures import Statistics
 
+_SMALL = 0.01  # below that, two places would say nothing
+
 
 def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Iterator[str]:
     """Yield what the number of pairs allows, and what the evidence says."""
@@ -67,7 +69,7 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
         yield sentence(
             "A true difference of {points} points or more would be noticed 4 times in 5; "
             "smaller ones are often missed.",
-            points=show(Fraction(points), 2),
+            points=show(Fraction(points), 2 if points >= _SMALL else 6),
         )
 
 
