@@ -9,7 +9,7 @@ from markscheme.exact import show, signed
 from markscheme.tell.language import say, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from markscheme.weigh.comparison import Comparison, Query, Sides
     from markscheme.weigh.figures import Paired
@@ -95,6 +95,29 @@ def axis_rows(found: Comparison) -> Rows:
             for axis in found.statistics.axes
         ),
     ]
+
+
+def every_two(
+    compared: Iterable[tuple[str, str, Paired, Fraction | None, str]], outcome: str
+) -> Rows:
+    """Return pairs as rows, the header first: two names, what they show, Holm's p, the outcome."""
+    header = (
+        say("baseline"),
+        say("candidate"),
+        say("difference"),
+        say("95 % interval"),
+        say("won / lost / tied"),
+        say("p"),
+        say("p (Holm)"),
+        outcome,
+    )
+    rows: Rows = [header]
+    for baseline, candidate, paired, p_holm, found in compared:
+        tally = f"{paired.wins} / {paired.losses} / {paired.ties}"
+        p = chance(paired.flips.two_sided if paired.flips else None)
+        shown = (signed(paired.mean), interval(paired), tally, p, chance(p_holm))
+        rows.append((baseline, candidate, *shown, found))
+    return rows
 
 
 def chance(p: Fraction | None, places: int = 4) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.exact import show, signed
-from markscheme.tell.comparison_tables import chance, interval
+from markscheme.tell.comparison_tables import chance, every_two
 from markscheme.tell.comparisons import ComparisonPage, markdown_table, statistics_lines
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import sentence as safe
@@ -34,31 +34,17 @@ def outcome_words(outcome: Evidence) -> str:
 
 def pair_rows(found: RunsComparison) -> Rows:
     """Return every two runs as rows, the header first."""
-    header = (
-        say("baseline"),
-        say("candidate"),
-        say("difference"),
-        say("95 % interval"),
-        say("won / lost / tied"),
-        say("p"),
-        say("p (Holm)"),
-        say("no worse than {margin} down", margin=found.margin),
+    compared = (
+        (
+            pair.baseline,
+            pair.candidate,
+            pair.statistics.paired,
+            pair.p_holm,
+            outcome_words(pair.statistics.non_inferiority.outcome),
+        )
+        for pair in found.pairs
     )
-    return [header, *(_pair_row(pair) for pair in found.pairs)]
-
-
-def _pair_row(pair: RunPair) -> tuple[str, ...]:
-    paired = pair.statistics.paired
-    return (
-        pair.baseline,
-        pair.candidate,
-        signed(paired.mean),
-        interval(paired),
-        f"{paired.wins} / {paired.losses} / {paired.ties}",
-        chance(paired.flips.two_sided if paired.flips else None),
-        chance(pair.p_holm),
-        outcome_words(pair.statistics.non_inferiority.outcome),
-    )
+    return every_two(compared, say("no worse than {margin} down", margin=found.margin))
 
 
 def axis_rows(pair: RunPair) -> Rows:

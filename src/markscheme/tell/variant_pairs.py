@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.exact import signed
-from markscheme.tell.comparison_tables import chance, interval
+from markscheme.tell.comparison_tables import every_two
 from markscheme.tell.comparisons import (
     ComparisonPage,
     comparison_markdown,
@@ -20,37 +19,22 @@ if TYPE_CHECKING:
 
     from markscheme.tell.comparison_tables import Rows
     from markscheme.weigh.comparison import Comparison
-    from markscheme.weigh.variants import VariantPair, VariantsComparison
+    from markscheme.weigh.variants import VariantsComparison
 
 
 def variant_rows(found: VariantsComparison) -> Rows:
     """Return every two variants as rows, the header first."""
-    header = (
-        say("baseline"),
-        say("candidate"),
-        say("difference"),
-        say("95 % interval"),
-        say("won / lost / tied"),
-        say("p"),
-        say("p (Holm)"),
-        say("decision"),
+    compared = (
+        (
+            pair.comparison.baseline,
+            pair.comparison.candidate,
+            pair.comparison.statistics.paired,
+            pair.p_holm,
+            outcome_words(pair.comparison.decision.outcome),
+        )
+        for pair in found.pairs
     )
-    return [header, *(_row(pair) for pair in found.pairs)]
-
-
-def _row(pair: VariantPair) -> tuple[str, ...]:
-    one = pair.comparison
-    paired = one.statistics.paired
-    return (
-        one.baseline,
-        one.candidate,
-        signed(paired.mean),
-        interval(paired),
-        f"{paired.wins} / {paired.losses} / {paired.ties}",
-        chance(paired.flips.two_sided if paired.flips else None),
-        chance(pair.p_holm),
-        outcome_words(one.decision.outcome),
-    )
+    return every_two(compared, say("decision"))
 
 
 def variants_title(found: VariantsComparison) -> str:
