@@ -26,6 +26,7 @@ from typing import Any
 
 import polars as pl
 
+import documents
 import traffic
 from markscheme import load_exam, load_rubric
 from markscheme.mark.scoring import mark_answer
@@ -45,7 +46,6 @@ CHECKED = 2_000
 SAID = 20
 _KINDS = {"varied": None, "repeated": SAID}
 _TO_FIT = 3  # one size for the start-up, two for the slope
-_TABLE = "<!-- what follows is written by `make bench` -->"
 
 
 def check(answers: Path, exam: Path, written: Path) -> None:
@@ -123,9 +123,7 @@ def main() -> None:
             told.append(f"{table(rows)}\n\n{growth}")
             print(told[-1])
     if options.document:
-        head, _, _ = options.document.read_text(encoding="utf-8").partition(_TABLE)
-        text = f"{head}{_TABLE}\n\n" + "\n\n".join(told).strip() + "\n"
-        options.document.write_text(text, encoding="utf-8")
+        documents.write(options.document, "bench", "\n\n".join(told))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import documents
 from markscheme import __version__, load_exam, load_rubric
 from markscheme.ask.pace import Limits
 from markscheme.ask.subjects import subject_of
@@ -58,7 +59,6 @@ SERVER = HERE.parent / "tests" / "chat_server.py"
 ANSWER = '{"correction": "He ate.", "spanish_gloss": "Él comió.", "explanation": "Irregular."}'
 ALLOWED = 1.15
 PATIENCE = 300.0
-BEGIN, END = "<!-- written by `make live` -->", "<!-- until here -->"
 
 _PACKAGE = "openai==3.49.0"
 PEERS = {
@@ -210,13 +210,6 @@ def table(found: dict[str, Usage | str], ideal: float) -> str:
     return "\n".join(lines)
 
 
-def write(document: Path, text: str) -> None:
-    """Put a table between the marks of a document."""
-    head, _, rest = document.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    document.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}", encoding="utf-8")
-
-
 def parsed() -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
@@ -252,7 +245,7 @@ def main() -> None:
     print(f"{options.items:,} items, {options.concurrency} at a time, {options.delay} s each\n")
     print(text)
     if options.document:
-        write(options.document, text)
+        documents.write(options.document, "live", text)
     alone = found[ASKING]
     raise SystemExit(isinstance(alone, str) or alone.wall > ALLOWED * task.ideal)
 

@@ -56,6 +56,11 @@ OUTPUTS: st.SearchStrategy[Any] = st.one_of(
     USUAL.map(lambda fields: json.dumps(fields, separators=(",", ":"))),
     USUAL.map(lambda fields: json.dumps({**fields, "more": 1}, ensure_ascii=False)),
     USUAL.map(lambda fields: f"```json\n{json.dumps(fields)}\n```"),
+    USUAL.map(lambda fields: f"```json\n{json.dumps(fields, ensure_ascii=False)}\n```"),
+    USUAL.map(lambda fields: json.dumps(fields, ensure_ascii=False, indent=2)),
+    st.tuples(USUAL, TEXTS).map(
+        lambda told: json.dumps({**told[0], "note": told[1]}, ensure_ascii=False)
+    ),
     USUAL,
     TEXTS,
 )
@@ -75,6 +80,47 @@ FIRST = b"".join(
     b'\\"spanish_gloss\\": \\"Comi\xc3\xb3.\\", \\"explanation\\": \\"x y.\\"}", '
     b'"latency_ms": 12.5}\n' % (n % 3, 50 + n // 3)
     for n in range(30)
+)
+FIELDS = {"correction": "Ate.", "spanish_gloss": "Comió.", "explanation": "x y."}
+BARE = json.dumps(FIELDS, ensure_ascii=False)
+PRETTY = json.dumps(FIELDS, ensure_ascii=False, indent=2)
+SPELLINGS = {
+    "bare": BARE,
+    "over several lines": PRETTY,
+    "with space around it": f" {BARE}\n",
+    "in a fence": f"```json\n{BARE}\n```",
+    "in a fence over several lines": f"```\n{PRETTY}\n```\n",
+    "with another text": json.dumps({"note": "so", **FIELDS}, ensure_ascii=False),
+}
+UNUSUAL = {
+    "words before the fence": f"Here:\n```json\n{BARE}\n```",
+    "a fence that is not closed": f"```json\n{BARE}",
+    "a fence in one line": f"```json {BARE}```",
+    "a fence that a quotation holds": f"> ```json\n> {BARE}\n> ```",
+    "another kind of fence": f"~~~json\n{BARE}\n~~~",
+    "a field twice": BARE[:-1] + ', "correction": "Went."}',
+    "a number": BARE[:-1] + ', "sure": 1}',
+    "a space that JSON does not know": f"\u00a0{BARE}",
+    "a key in two code points": BARE[:-1] + ', "cafe\u0301": "x"}',
+}
+
+
+def spelled(output: str, attempts: range) -> bytes:
+    """Return lines with outputs of one spelling, in which every text is another one."""
+    lines = (
+        {
+            "item": f"t-{n % 3}",
+            "attempt": n,
+            "output": output.replace("x y.", f"x `` {n}.").replace("Ate.", f"Ate {n % 5}."),
+        }
+        for n in attempts
+    )
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
+
+
+MIXED = b"".join(
+    spelled(output, range(100 * at, 100 * at + 20))
+    for at, output in enumerate(SPELLINGS.values(), start=1)
 )
 
 
@@ -103,8 +149,8 @@ def test_rows_and_totals_are_those_of_reading_line_by_line(
     rows: list[dict[str, Any]], separators: tuple[str, str], escaped: int
 ) -> None:
     lines = [json.dumps(row, ensure_ascii=bool(escaped), separators=separators) for row in rows]
-    content = FIRST + "\n".join(lines).encode("utf-8", "replace")
-    assert scored(content, alike=True) == scored(content, alike=False)
+    content = MIXED + FIRST + "\n".join(lines).encode("utf-8", "replace")
+    assert scored(content, alike=True, rows=400) == scored(content, alike=False)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12)), max_size=40))
@@ -161,6 +207,43 @@ def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
     batches = list(read_jsonl([FIRST + b"nope\n" + FIRST], known=known, fields=fields))
     assert alike_rows(batches) == 60
     assert [error.line for batch in batches for error in batch.errors] == [31]
+
+
+@pytest.mark.parametrize("output", SPELLINGS.values(), ids=SPELLINGS)
+def test_every_usual_spelling_is_read_as_alike(output: str) -> None:
+    fields = Scoring(TUTOR, EXAM).scorer.fields
+    known = KnownItems([item.id for item in EXAM.items])
+    content = spelled(output, range(1, 41))
+    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == 40
+    assert scored(content, alike=True) == scored(content, alike=False)
+
+
+@pytest.mark.parametrize("output", UNUSUAL.values(), ids=UNUSUAL)
+def test_a_spelling_of_which_little_is_proved_is_read_line_by_line(output: str) -> None:
+    fields = Scoring(TUTOR, EXAM).scorer.fields
+    known = KnownItems([item.id for item in EXAM.items])
+    content = spelled(output, range(1, 41))
+    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == 0
+    assert scored(content, alike=True) == scored(content, alike=False)
+
+
+def test_spellings_that_take_turns_are_all_read_as_alike() -> None:
+    fields = Scoring(TUTOR, EXAM).scorer.fields
+    known = KnownItems([item.id for item in EXAM.items])
+    lines = MIXED.splitlines(keepends=True)
+    content = b"".join(line for at in range(20) for line in lines[at::20])
+    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == len(lines)
+    assert scored(content, alike=True, rows=400) == scored(content, alike=False)
+
+
+def test_a_file_in_which_every_line_is_spelled_another_way_is_read_line_by_line() -> None:
+    fields = Scoring(TUTOR, EXAM).scorer.fields
+    known = KnownItems([item.id for item in EXAM.items])
+    content = b"".join(spelled(f"{' ' * n}{BARE}", range(n, n + 1)) for n in range(1, 90))
+    limits = Limits(batch_rows=10)
+    blocks = [content[at : at + 2000] for at in range(0, len(content), 2000)]
+    assert alike_rows(list(read_jsonl(blocks, known=known, fields=fields, limits=limits))) == 0
+    assert scored(content, alike=True) == scored(content, alike=False)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,10 @@ from table import FLOOR, OWN, Row, drawn, with_ratios
 import markscheme
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+
+import documents  # noqa: E402 - beside the other benchmarks
+
 FEW = 10
 
 _BY_SCRIPT = ("{python}", "{script}", "{way}", "{exam}", "{answers}", "{folder}")
@@ -240,6 +244,7 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--timeout", type=float, default=300, help="seconds each (default 300)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows as JSON")
+    parser.add_argument("--document", type=Path, help="write the table between its marks there")
     return parser.parse_args()
 
 
@@ -250,3 +255,5 @@ if __name__ == "__main__":
     if given.json:
         text = json.dumps([asdict(entry) for entry in finished], indent=2, ensure_ascii=False)
         given.json.write_text(text + "\n", encoding="utf-8")
+    if given.document:
+        documents.write(given.document, "peers", drawn(finished))

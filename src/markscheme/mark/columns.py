@@ -13,7 +13,6 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import orjson
 import polars as pl
 
 from markscheme.mark.axes.base import TextAxis
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from markscheme.mark.shapes import Texts
     from markscheme.read.answers import AnswerBatch
+    from markscheme.read.answers.batch import AlikeRows
     from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
 REMEMBERED = 16_000
@@ -145,7 +145,7 @@ class Marker:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields that outputs must have, and nothing else, to be marked in columns of text."""
+        """The fields that outputs must have as text to be marked in columns of text."""
         texts = all(map(_reads_a_field, self.rubric))
         return tuple(self.rubric.fields.accepted) if texts and self._got is not None else ()
 
@@ -159,7 +159,7 @@ class Marker:
         if outputs:
             table = table.with_columns(batch.output_texts())
         table = pl.concat([table, items.to_frame(), rows], how="horizontal")
-        if batch.alike and batch.items:
+        if batch.alike and (batch.items or len(batch.alike.spellings) > 1):
             table = table.sort("line")
         codes = [table[f"axis {at}"] for at in range(len(self._tables))]
         vectors, values = _vectors(self._tables, codes)
@@ -178,7 +178,7 @@ class Marker:
         """Mark the rows that are alike, then the others."""
         parts = []
         if batch.alike:
-            parts.append(self._alike_rows(batch.alike.texts, items.head(batch.alike.table.height)))
+            parts.append(self._alike_rows(batch.alike, items.head(batch.alike.table.height)))
         if batch.transcripts:
             return self._rows_of_logs(batch, items.to_list())
         if batch.items or not parts:
@@ -203,28 +203,34 @@ class Marker:
             columns[f"axis {at}"] = pl.Series(codes, dtype=pl.UInt32)
         return pl.DataFrame(columns)
 
-    def _alike_rows(self, texts: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
-        """Mark answers that are objects of exactly the fields that axes read, all of them text."""
+    def _alike_rows(self, alike: AlikeRows, items: pl.Series) -> pl.DataFrame:
+        """Mark answers that are objects of texts, which hold all the fields that axes read."""
+        bare = [read_response(spelling.bare, self._shape.fields) for spelling in alike.spellings]
+        readings = pl.Series([response.reading.value for response in bare])
         columns = {
-            "reading": pl.repeat(Reading.OBJECT.value, texts.height, eager=True),
-            "got": texts[str(self._got)],
+            "reading": readings.gather(alike.spelled),
+            "got": alike.texts[str(self._got)],
         }
         for at, table in enumerate(self._tables):
-            columns[f"axis {at}"] = self._alike_codes(table, texts, items)
+            axis = table.spec.axis
+            columns[f"axis {at}"] = (
+                self._alike_codes(table, axis, alike.texts, items)
+                if isinstance(axis, TextAxis)
+                else self._spelled_codes(table, bare).gather(alike.spelled)
+            )
         return pl.DataFrame(columns)
 
-    def _alike_codes(self, table: CellTable, texts: pl.DataFrame, items: pl.Series) -> pl.Series:
-        axis = table.spec.axis
-        if not isinstance(axis, TextAxis):
-            code = table.codes.get("usual")
-            if code is None:
-                document = orjson.dumps(texts.row(0, named=True)).decode()
-                response = read_response(document, self._shape.fields)
-                code = table.add(judged(axis, response, self.items[items[0]]), "usual")
-            return pl.repeat(code, texts.height, dtype=pl.UInt32, eager=True)
+    def _alike_codes(
+        self, table: CellTable, axis: TextAxis, texts: pl.DataFrame, items: pl.Series
+    ) -> pl.Series:
         read = texts[str(axis.reads)]
         keys = _own(axis, "column_keys")(axis, read, items)
         return table.look_up(keys, partial(self._judge, table, read, items))
+
+    def _spelled_codes(self, table: CellTable, bare: Sequence[Response]) -> pl.Series:
+        """Return the code of each spelling: the cell depends on the keys alone."""
+        codes = [self._response_code(table, 0, response) for response in bare]
+        return pl.Series(codes, dtype=pl.UInt32)
 
     def _judge(self, table: CellTable, texts: pl.Series, items: pl.Series, at: int) -> Cell:
         response = Response(reading=Reading.TEXT, text=texts[at])
@@ -295,19 +301,21 @@ class Marker:
             return code
         for at, index in enumerate(indices):
             if at not in texts.unusual:
-                return table.add(self._cell(table, index, texts, at), "usual")
+                code = table.codes["usual"] = self._code(table, index, texts, at)
+                return code
         return None
 
     def _code(self, table: CellTable, index: int, texts: Texts, at: int) -> int:
-        """Return the code of one response, by its key where the axis knows one."""
-        axis, response = table.spec.axis, texts.unusual.get(at)
-        key = axis.key(response) if type(axis) is JsonSchema and response else None
-        code = table.codes.get(key)
-        return table.add(self._cell(table, index, texts, at), key) if code is None else code
-
-    def _cell(self, table: CellTable, index: int, texts: Texts, at: int) -> Cell:
+        """Return the code of one output."""
         response = texts.unusual.get(at) or read_response(texts.outputs[at], self._shape.fields)
-        return judged(table.spec.axis, response, self.items[index])
+        return self._response_code(table, index, response)
+
+    def _response_code(self, table: CellTable, index: int, response: Response) -> int:
+        """Return the code of one response, by its key where the axis knows one."""
+        axis = table.spec.axis
+        key = axis.key(response) if type(axis) is JsonSchema else None
+        code = table.codes.get(key)
+        return table.add(judged(axis, response, self.items[index]), key) if code is None else code
 
 
 def _reads_a_field(spec: AxisSpec) -> bool:

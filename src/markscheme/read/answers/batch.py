@@ -56,17 +56,39 @@ def measured_schema() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """How outputs are spelled: the names of their texts, and what stands around each of these."""
+
+    names: tuple[str, ...]
+    between: tuple[str, ...]
+
+    @property
+    def bare(self) -> str:
+        """An output that is so spelled, with nothing in its texts."""
+        return "".join(self.between)
+
+    def outputs(self, texts: pl.DataFrame) -> pl.Series:
+        """Return the outputs with these texts."""
+        import polars as pl
+
+        first, *rest = map(pl.lit, self.between)
+        parts = (part for pair in zip(map(pl.col, self.names), rest, strict=True) for part in pair)
+        return texts.select(pl.concat_str(first, *parts).alias("output")).to_series()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AlikeRows:
     """Answers in columns: what is known of each, and the texts inside its output.
 
-    `table` has the columns of `table_schema`, `texts` one for each field of the outputs in their
-    order, and `between` is what every output says around those texts. Where that does not tell how
-    an output was spelled, `written` has its lines.
+    `table` has the columns of `table_schema`, `texts` one for each name in the outputs, and
+    `spelled` tells which of the `spellings` an output has. Where these do not tell how it was
+    written, `written` has its line.
     """
 
     table: pl.DataFrame
     texts: pl.DataFrame
-    between: tuple[str, ...]
+    spelled: pl.Series
+    spellings: tuple[Spelling, ...]
     written: pl.Series | None = None
 
     def outputs(self) -> pl.Series:
@@ -76,13 +98,10 @@ class AlikeRows:
         if self.written is not None:
             outputs = (json.loads(line)["output"] for line in self.written)
             return pl.Series("output", outputs, dtype=pl.String)
-        first, *rest = map(pl.lit, self.between)
-        parts = (
-            part
-            for pair in zip(map(pl.col, self.texts.columns), rest, strict=True)
-            for part in pair
-        )
-        return self.texts.select(pl.concat_str(first, *parts).alias("output")).to_series()
+        places = [(self.spelled == number).arg_true() for number in range(len(self.spellings))]
+        each = zip(self.spellings, places, strict=True)
+        parts = [spelling.outputs(self.texts[at]) for spelling, at in each]
+        return pl.concat(parts).gather(pl.concat(places).arg_sort())
 
     def without(self, positions: Collection[int]) -> AlikeRows:
         """Return the rows at other positions."""
@@ -94,6 +113,7 @@ class AlikeRows:
             self,
             table=self.table.filter(keep),
             texts=self.texts.filter(keep),
+            spelled=self.spelled.filter(keep),
             written=None if self.written is None else self.written.filter(keep),
         )
 
