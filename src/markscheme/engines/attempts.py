@@ -40,8 +40,14 @@ def attempts_of(sheets: Sequence[pl.DataFrame], ids: Sequence[str]) -> Attempts:
         )
         pairs = codes * len(ids) + pairs
     keys = (pairs * (1 << _BITS) + rows["attempt"]).unique().sort()
-    starts = keys.diff().fill_null(0) != 1
-    firsts, lasts = keys.filter(starts), keys.filter(starts.shift(-1, fill_value=True))
+    starts = pl.col("key").diff().fill_null(0) != 1
+    ends = starts.shift(-1, fill_value=True)
+    key = pl.col("key")
+    firsts, lasts = (
+        pl.DataFrame([keys.alias("key")])
+        .select(first=key.filter(starts), last=key.filter(ends))
+        .get_columns()
+    )
     runs = zip(firsts // (1 << _BITS), firsts % (1 << _BITS), lasts % (1 << _BITS), strict=True)
     return [(subjects[at // len(ids)], ids[at % len(ids)], first, last) for at, first, last in runs]
 

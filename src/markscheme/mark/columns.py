@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 REMEMBERED = 16_000
 _LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
-_LARGEST = 2**63
+_FEW = 2**12  # sets of axis values that can be numbered as they are
 _CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
 
 
@@ -208,7 +208,7 @@ class Marker:
         bare = [read_response(spelling.bare, self._shape.fields) for spelling in alike.spellings]
         readings = pl.Series([response.reading.value for response in bare])
         columns = {
-            "reading": readings.gather(alike.spelled),
+            "reading": readings[alike.spelled],
             "got": alike.texts[str(self._got)],
         }
         for at, table in enumerate(self._tables):
@@ -216,7 +216,7 @@ class Marker:
             columns[f"axis {at}"] = (
                 self._alike_codes(table, axis, alike.texts, items)
                 if isinstance(axis, TextAxis)
-                else self._spelled_codes(table, bare).gather(alike.spelled)
+                else self._spelled_codes(table, bare)[alike.spelled]
             )
         return pl.DataFrame(columns)
 
@@ -345,18 +345,29 @@ def _vectors(
     tables: list[CellTable], codes: list[pl.Series]
 ) -> tuple[pl.Series, dict[int, tuple[Fraction | None, ...]]]:
     """Number the sets of axis values, and say what each number stands for."""
-    numbers = pl.DataFrame(
-        [t.frame()["number"].gather(codes[at]).alias(str(at)) for at, t in enumerate(tables)]
-    )
-    if prod(len(table.values) for table in tables) < _LARGEST:
-        vectors = pl.zeros(numbers.height, dtype=pl.UInt64, eager=True).alias("vector")
-        for table, column in zip(tables, numbers.iter_columns(), strict=True):
-            vectors = vectors * len(table.values) + column.cast(pl.UInt64)
+    numbers = [table.frame()["number"][column] for table, column in zip(tables, codes, strict=True)]
+    sizes = [len(table.values) for table in tables]
+    if prod(sizes) <= _FEW:
+        vectors = numbers[0]
+        for size, column in zip(sizes[1:], numbers[1:], strict=True):
+            vectors = vectors * size + column
+        each = {vector: _digits(vector, sizes) for vector in vectors.unique()}
     else:
-        vectors = numbers.select(pl.struct(pl.all()).rank("dense")).to_series().cast(pl.UInt64)
-    firsts = numbers.with_columns(vectors.alias("vector")).unique("vector")
+        frame = pl.DataFrame([column.alias(str(at)) for at, column in enumerate(numbers)])
+        vectors = frame.select(pl.struct(pl.all()).rank("dense")).to_series()
+        firsts = frame.with_columns(vectors.alias("vector")).unique("vector")
+        each = {vector: tuple(row) for *row, vector in firsts.iter_rows()}
     values = {
         vector: tuple(table.values[at] for table, at in zip(tables, row, strict=True))
-        for *row, vector in firsts.iter_rows()
+        for vector, row in each.items()
     }
     return vectors, values
+
+
+def _digits(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return the positions that a number was made of, one for each size."""
+    found: list[int] = []
+    for size in reversed(sizes):
+        number, at = divmod(number, size)
+        found.insert(0, at)
+    return tuple(found)

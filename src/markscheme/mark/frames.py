@@ -94,14 +94,14 @@ class Frames:
 
         def each(name: str) -> pl.Series:
             cells = zip(sheet.cells, codes, strict=True)
-            return self._each(table[name].gather(column) for table, column in cells)
+            return self._each(table[name][column] for table, column in cells)
 
         columns: dict[str, Any] = {
             "file": file,
             **told,
-            "item": self._ids.gather(rows["item"]),
-            "prompt": self._prompts.gather(rows["item"]),
-            "expected": self._expected.gather(rows["item"]),
+            "item": self._ids[rows["item"]],
+            "prompt": self._prompts[rows["item"]],
+            "expected": self._expected[rows["item"]],
             "breakdown": each("value"),
             "weighted": each("weighted"),
             "status": rows["score"].is_null().replace_strict({True: UNSCORED, False: SCORED}),
@@ -120,8 +120,8 @@ class Frames:
         scores = weighed["score"]
         columns: dict[str, Any] = {
             "item": kept["item"],
-            "prompt": self._prompts.gather(items),
-            "expected": self._expected.gather(items),
+            "prompt": self._prompts[items],
+            "expected": self._expected[items],
             "got": kept["got"],
             "score": scores,
             "weighted": weighed["weighted"],
@@ -140,9 +140,9 @@ class Frames:
         """Return a row for each subject and position of an item that it did not answer."""
         items = pl.Series([item for _, item in absent], dtype=pl.UInt32)
         columns = {
-            "item": self._ids.gather(items),
-            "prompt": self._prompts.gather(items),
-            "expected": self._expected.gather(items),
+            "item": self._ids[items],
+            "prompt": self._prompts[items],
+            "expected": self._expected[items],
             "status": MISSING,
             "subject": [subject for subject, _ in absent],
         }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,6 +17,8 @@ from markscheme.mark.scoring import score_of
 from markscheme.read.answers.batch import measured_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from markscheme.mark.columns import CellTable, Marked
     from markscheme.vocabulary import Rubric
 
@@ -51,7 +53,7 @@ class Sheet:
             used = codes.unique()
             places = pl.zeros(table.height, dtype=pl.UInt32, eager=True)
             places.scatter(used, pl.int_range(len(used), dtype=pl.UInt32, eager=True))
-            rows = rows.with_columns(places.gather(codes).alias(code_of(axis)))
+            rows = rows.with_columns(places[codes].alias(code_of(axis)))
             cells.append(table[used])
         return Sheet(rows=rows, cells=cells)
 
@@ -83,15 +85,22 @@ def _cells(table: CellTable, weight: Fraction) -> pl.DataFrame:
     cells = table.frame()
     values = pl.Series([number(value) for value in table.values], dtype=pl.Float64)
     weighted = [None if value is None else number(value * weight) for value in table.values]
-    return cells.select(
-        values.gather(cells["number"]).alias("value"),
-        pl.Series(weighted, dtype=pl.Float64).gather(cells["number"]).alias("weighted"),
-        "reason",
-        "near_miss",
+    return pl.DataFrame(
+        [
+            values[cells["number"]].alias("value"),
+            pl.Series(weighted, dtype=pl.Float64)[cells["number"]].alias("weighted"),
+            cells["reason"],
+            cells["near_miss"],
+        ]
     )
 
 
 def _scores(rubric: Rubric, marked: Marked) -> pl.Series:
     """Return the nearest double of each exact score, computed once for each set of values."""
     known = {code: number(score_of(rubric, list(values))) for code, values in marked.values.items()}
-    return marked.vectors.replace_strict(list(known), list(known.values()), return_dtype=pl.Float64)
+    return spread(known, pl.Float64)[marked.vectors]
+
+
+def spread(known: Mapping[int, Any], dtype: type[pl.DataType]) -> pl.Series:
+    """Return a column that has at each number what is known of it, and nothing elsewhere."""
+    return pl.Series(map(known.get, range(max(known, default=-1) + 1)), dtype=dtype)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Frames = Iterator[pl.DataFrame]
 
-_ROW_GROUP = 65_536  # rows that the writer holds back; smaller groups make a larger index
+_ROW_GROUP = 32_768  # rows that the writer holds back; smaller groups make a larger index
 SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
 
 

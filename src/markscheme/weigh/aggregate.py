@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from markscheme.frozen import Frozen
+from markscheme.mark.sheets import spread
 from markscheme.weigh.marks import Marks, Values
 from markscheme.weigh.measures import Measures, Total
 from markscheme.weigh.runs import Run
@@ -80,8 +81,8 @@ class Counts:
 
     def _renumbered(self, numbers: pl.Series, values: Mapping[int, Values]) -> pl.Series:
         """Return numbers that stand for `values` as numbers of our own."""
-        ours = [self._number(found) for found in values.values()]
-        return numbers.replace_strict(list(values), ours, return_dtype=pl.UInt32).alias("number")
+        ours = {number: self._number(found) for number, found in values.items()}
+        return spread(ours, pl.UInt32)[numbers].alias("number")
 
     def _number(self, values: Values) -> int:
         """Return the number of a set of axis values, a new one where it is new."""
@@ -181,6 +182,7 @@ class _Counted:
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._names = ["subject", *columns]
         self._rows = pl.DataFrame(schema={"subject": pl.String, **columns, "n": pl.UInt64})
+        self._added_up = True
         self._most = _PENDING
 
     def add(self, rows: pl.DataFrame) -> None:
@@ -188,14 +190,19 @@ class _Counted:
         self.take(rows.group_by(self._names).agg(pl.len().cast(pl.UInt64).alias("n")))
 
     def take(self, counted: pl.DataFrame) -> None:
-        """Take rows with their counts."""
+        """Take rows with their counts, each of them once."""
+        if counted.is_empty():
+            return
+        self._added_up = self._rows.is_empty()
         self._rows = self._rows.vstack(counted)
         if self._rows.height > self._most:
             self._most = max(_PENDING, 2 * self.rows().height)
 
     def rows(self) -> pl.DataFrame:
         """Return each row once, with its count."""
-        self._rows = self._rows.group_by(self._names).agg(pl.col("n").sum())
+        if not self._added_up:
+            self._rows = self._rows.group_by(self._names).agg(pl.col("n").sum())
+            self._added_up = True
         return self._rows
 
     def by_subject(self) -> dict[str | None, dict[Any, int]]:

@@ -47,20 +47,22 @@ class MaxWords(TextAxis):
         """Return the counts: of spaces where single spaces part the words, else by splitting."""
         import polars as pl
 
-        odd = (
-            texts.str.contains("  ", literal=True)
-            | texts.str.starts_with(" ")
-            | texts.str.ends_with(" ")
-            | (texts == "")
-            | texts.str.contains(_OTHER_SPACE)
-            | (texts.str.len_bytes() != texts.str.len_chars())  # not ASCII
+        text = pl.col("text")
+        told = pl.DataFrame([texts.alias("text")]).select(
+            words=text.str.count_matches(" ", literal=True) + 1,
+            odd=text.str.contains("  ", literal=True)
+            | text.str.starts_with(" ")
+            | text.str.ends_with(" ")
+            | (text == "")
+            | text.str.contains(_OTHER_SPACE)
+            | (text.str.len_bytes() != text.str.len_chars()),  # not ASCII
         )
-        counts = texts.str.count_matches(" ", literal=True) + 1
+        counts, odd = told.get_columns()
         if odd.any():
             at = odd.arg_true()
-            split = [len(text.split()) for text in texts.gather(at)]
+            split = [len(text.split()) for text in texts[at]]
             counts = counts.scatter(at, pl.Series(split, dtype=pl.UInt32))
-        return pl.DataFrame([counts.alias("words")])
+        return pl.DataFrame([counts])
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count, and how much it is over."""

@@ -95,7 +95,7 @@ class AlikeLines:
             self._patience -= 1
             return None
         self._patience = _PATIENCE
-        others = zip(left.to_list(), lines.gather(left).to_list(), strict=True)
+        others = zip(left.to_list(), lines[left].to_list(), strict=True)
         rest = [(first + at, line.encode()) for at, line in others if line.strip()]
         count = lines.len() + text.endswith(b"\n")  # of which the last is empty
         return _rows(found, first, None if plain is lines else lines), rest, count
@@ -168,7 +168,7 @@ def _rows(
         tables.append(pl.DataFrame(columns))
         names = pattern.spelling.names
         texts.append(groups.select(pl.col(_INSIDE + name).alias(name) for name in names))
-        spelled.append(pl.repeat(number, groups.height, dtype=pl.UInt8, eager=True))
+        spelled.append(pl.repeat(number, groups.height, dtype=pl.UInt32, eager=True))
     places = pl.concat([groups[_AT] for _, groups in found])
     return AlikeRows(
         table=pl.concat(tables).with_columns(
@@ -177,7 +177,7 @@ def _rows(
         texts=pl.concat(texts, how="diagonal"),
         spelled=pl.concat(spelled),
         spellings=tuple(pattern.spelling for pattern, _ in found),
-        written=None if lines is None else lines.gather(places),
+        written=None if lines is None else lines[places],
     )
 
 

@@ -101,7 +101,7 @@ class AlikeRows:
         places = [(self.spelled == number).arg_true() for number in range(len(self.spellings))]
         each = zip(self.spellings, places, strict=True)
         parts = [spelling.outputs(self.texts[at]) for spelling, at in each]
-        return pl.concat(parts).gather(pl.concat(places).arg_sort())
+        return pl.concat(parts)[pl.concat(places).arg_sort()]
 
     def without(self, positions: Collection[int]) -> AlikeRows:
         """Return the rows at other positions."""

@@ -69,7 +69,7 @@ class Ledger:
         """Enter the rows that are alike and the others one by one, as they stand in the file."""
         table, count = batch.table(), alike.table.height
         order = table["line"].arg_sort()
-        columns = (table[name].gather(order).to_list() for name in ("item", "subject", "attempt"))
+        columns = (table[name][order].to_list() for name in ("item", "subject", "attempt"))
         again = [int(order[at]) for at in self.repeats(*columns)]
         if not again:
             return

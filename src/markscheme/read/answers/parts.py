@@ -121,7 +121,7 @@ def read_part(
         yield batch
         return part.stop - part.start
     with part.path.open("rb", buffering=0) as stream:
-        blocks = _blocks(stream, part, limits.block_bytes)
+        blocks = _blocks(stream, part, 2 * limits.part_bytes)  # one, but for a line of many bytes
         return (
             yield from read_jsonl(blocks, known=known, ledger=ledger, fields=fields, limits=limits)
         )
