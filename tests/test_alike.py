@@ -101,6 +101,8 @@ UNUSUAL = {
     "a field twice": BARE[:-1] + ', "correction": "Went."}',
     "a number": BARE[:-1] + ', "sure": 1}',
     "a space that JSON does not know": f"\u00a0{BARE}",
+    "a lot of space": BARE.replace(", ", f",{' ' * 100_000}", 1),
+    "many fields": json.dumps({**FIELDS, **{f"n{at}": "x" for at in range(40)}}),
     "a key in two code points": BARE[:-1] + ', "cafe\u0301": "x"}',
 }
 
@@ -224,6 +226,11 @@ def test_a_spelling_of_which_little_is_proved_is_read_line_by_line(output: str) 
     known = KnownItems([item.id for item in EXAM.items])
     content = spelled(output, range(1, 41))
     assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == 0
+    assert scored(content, alike=True) == scored(content, alike=False)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\n\n \n", b"\n" + FIRST + b"\n\n"])
+def test_empty_lines_are_no_answers(content: bytes) -> None:
     assert scored(content, alike=True) == scored(content, alike=False)
 
 

@@ -30,6 +30,7 @@ _MOST = 8  # patterns of one file
 _REFUSED = 32  # patterns that served too few lines, after which no more are learnt
 _WORTH_IT = 16  # lines that a further pattern must take
 _NAMES = 16  # texts in an output
+_LONGEST = 2_000  # characters around them
 _AT, _LINE = "at", "line"
 _INSIDE = "output."
 _ESCAPE = re.compile(rb"\\u([0-9a-f]{4})")
@@ -91,7 +92,7 @@ class AlikeLines:
             return None
         plain = _unescaped(lines, text)
         found, left = self._matched(plain, unescaped=plain is not lines)
-        if left.len() * 2 > lines.len():
+        if not found or left.len() * 2 > lines.len():
             self._patience -= 1
             return None
         self._patience = _PATIENCE
@@ -230,7 +231,8 @@ def _spelling_of(output: str) -> Spelling | None:
     )
     bare = _OUTPUT.fullmatch(spelling.bare)
     once = len(set(spelling.names)) == len(pairs) <= _NAMES
-    if not bare or not once or not is_normalized("NFC", spelling.bare):
+    short = len(spelling.bare) <= _LONGEST
+    if not bare or not once or not short or not is_normalized("NFC", spelling.bare):
         return None
     holds = orjson.loads(bare["object"])
     return spelling if holds == dict.fromkeys(spelling.names, "") else None
