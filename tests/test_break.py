@@ -102,6 +102,15 @@ def test_answers_that_a_rule_does_nothing_for_say_so(tmp_path: Path) -> None:
     ]
 
 
+def test_without_an_answer_nothing_can_be_told(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"item": "no-such-item", "output": "ate"}\n', encoding="utf-8")
+    done = run("lower", "--exam", "capstone", "--answers", answers)
+    assert done.returncode == 4
+    assert done.stderr == "nothing was marked: there is no answer to capstone\n"
+    assert run("lower", "--exam", "capstone", "--answers", answers, "--format", "json").stdout
+
+
 def test_an_unknown_rule_is_refused_with_what_is_allowed() -> None:
     with pytest.raises(UsageError, match="allowed: strip, lower, strip_trailing_period"):
         PRACTICE.without("upper")

@@ -125,6 +125,50 @@ def test_groups_by_tag_and_clusters(tmp_path: Path) -> None:
     assert compared(project, one, two, "--cluster", "tense").code == 2
 
 
+def tagged(project: Project, verbs: list[str]) -> None:
+    """Write the exam with a verb for each item; an empty one is none."""
+    text = exam_text(*project.items)
+    for item, verb in zip(project.items, verbs, strict=True):
+        text = text.replace(f"{{at: {item}}}", f"{{verb: {verb}}}" if verb else "{}")
+    project.exam = project.write("exam.yaml", text)
+
+
+def test_an_item_without_the_tag_is_a_cluster_of_its_own(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=12)
+    tagged(project, ["v0"] * 6 + [""] * 6)
+    one, two = project.stored(*[FULL] * 12), project.stored(*[WRONG, LONG] * 3, *[FULL] * 6)
+    (pair,) = as_json(project, one, two, "--cluster", "verb")["pairs"]
+    assert pair["statistics"]["clustered"]["clusters"] == 7
+
+
+def test_items_that_are_not_independent_decide_by_cluster(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=40)
+    tagged(project, [f"v{at // 10}" for at in range(40)])
+    one, two = project.stored(*[FULL] * 40), project.stored(*[LONG] * 10, *[FULL] * 30)
+    words = (one, two, "--margin", "0.01", "--format", "json")
+    assert compared(project, *words).code == 0
+    done = compared(project, *words, "--cluster", "verb")
+    assert (done.code, done.json["decision"]["outcome"]) == (4, "inconclusive")
+    evidence = done.json["pairs"][0]["statistics"]["non_inferiority"]
+    assert evidence["lower"] == pytest.approx(-0.005 - 2.3533634348 * 0.005)
+    assert evidence["p_t"] == pytest.approx(0.1955011095)
+    assert evidence["p_sign_flip"] == 0.3125
+    assert evidence["pairs_needed"] == 130
+
+
+def test_one_cluster_alone_decides_nothing(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=12)
+    tagged(project, ["v0"] * 12)
+    one, two = project.stored(*[FULL] * 12), project.stored(*[FULL] * 11, LONG)
+    words = (one, two, "--margin", "0.01", "--format", "json")
+    assert compared(project, *words).code == 0
+    done = compared(project, *words, "--cluster", "verb")
+    assert done.code == 4
+    (pair,) = done.json["pairs"]
+    told = pair["statistics"]["non_inferiority"]["because"]
+    assert told == "all items are in one cluster: a spread needs at least two"
+
+
 def test_markdown_of_runs(project: Project, tmp_path: Path) -> None:
     compared(project, "good", "bad", "--markdown", tmp_path / "o.md")
     text = (tmp_path / "o.md").read_text()

@@ -218,6 +218,36 @@ def test_what_is_no_document_is_refused_with_its_line(
     assert any(told.startswith(said) for told in as_exam), as_exam
 
 
+@pytest.mark.parametrize(
+    ("content", "advice"),
+    [
+        ("items:\n\t- id: a\n", "r.yaml:2: not YAML: {}; indent with spaces; YAML takes no tabs"),
+        ("a: what: is it\n", "r.yaml:1: {}; a value with a colon and a space in it must stand"),
+        ("a: @who\n", "r.yaml:1: {}; a value that begins with `@` must stand in quotation marks"),
+        ("a: [%b]\n", "r.yaml:1: {}; a value that begins with `%` must stand in quotation marks"),
+        ('a: "b\n', "r.yaml:2: {}; a quotation mark is never closed"),
+        ("a: [b, c\n", "r.yaml:2: {}; a comma is missing in a list, or `[` is never closed"),
+        ("a:\n  - b: 1\n   c: 2\n", "r.yaml:3: {}; keys of one entry must begin in the same"),
+    ],
+)
+def test_what_to_do_about_yaml_that_cannot_be_read_is_told(
+    tmp_path: Path, content: str, advice: str
+) -> None:
+    (found,) = problems_of(tmp_path / "r.yaml", content.encode())
+    start, _, rest = advice.partition("{}")
+    assert found.startswith(start.removesuffix("not YAML: "))
+    assert rest in found
+
+
+def test_only_a_number_is_said_to_stand_in_quotation_marks(tmp_path: Path) -> None:
+    rubric = "rubric: r\naxes:\n  - {{name: a, kind: max_words, limit: 3, weight: {}}}\n"
+    said = [problems_of(tmp_path / "r.yaml", rubric.format(w).encode()) for w in ('"1"', "1/1")]
+    assert said == [
+        ["r.yaml:3: axes.0.weight: must be a number, not `1` in quotation marks"],
+        ["r.yaml:3: axes.0.weight: must be a number, not `1/1`"],
+    ]
+
+
 def test_an_alias_bomb_is_refused_before_it_goes_off(tmp_path: Path) -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     lines = ["a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]"]

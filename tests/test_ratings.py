@@ -96,6 +96,8 @@ def test_each_rater_must_rate_everything(files: Files) -> None:
     [
         ("\n".join((HEADER, *LINES)).replace(",", ";").encode(), ":1: header: the columns are"),
         ("\n".join((HEADER, *LINES)).encode("utf-16"), ":1: this is UTF-16"),
+        (b'[{"item": "TQ-1", "variant": "big"}]', ":1: this is JSON; ratings are CSV, or"),
+        ("\r".join((HEADER, *LINES)).encode(), "end lines with LF or CRLF"),
         (f"{HEADER}\n{LINES[0]}é\n".encode("latin-1"), ":2: note: not UTF-8: byte 0xe9"),
         (f"{HEADER}\n{LINES[0]},more\n".encode(), ":2: row: 7 fields where the header has 6"),
         (f'{HEADER}\n{LINES[0]}"open\n'.encode(), ":2: row: not CSV"),

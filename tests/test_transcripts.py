@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import zipfile
 from contextlib import closing, suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from made_up import GREP, Session
 from markscheme import CallStatus, MarkschemeError, Transcript, UsageError, read_transcript
 from markscheme.read.transcripts import format_names, read_transcripts
 
@@ -134,6 +136,27 @@ def test_a_fork_does_not_count_again_what_it_repeats() -> None:
     assert (first.tokens.output, second.tokens.output) == (10, 7)
     alone = read_transcript(folder / "b.jsonl")
     assert (alone.tokens.output, len(alone.prompts)) == (17, 2)
+
+
+def test_sessions_that_only_number_their_lines_alike_are_no_forks(tmp_path: Path) -> None:
+    for name, said in (("a", "One."), ("b", "Two.")):
+        session = Session("Begin.", session="1").call(*GREP).say(said)
+        (tmp_path / f"{name}.jsonl").write_text(session.text(), encoding="utf-8")
+    found = [transcript for _, transcript in read_transcripts(tmp_path)]
+    assert [one.final_text for one in found] == ["One.", "Two."]
+    assert [(len(one.prompts), len(one.calls), one.complete) for one in found] == [(1, 1, True)] * 2
+
+
+@pytest.mark.parametrize("name", ["claude-code/agents", "claude-stream/agents.jsonl"])
+def test_redacted_ids_of_lines_hide_no_line(name: str, tmp_path: Path) -> None:
+    given = next((LOGS / name).rglob("*.jsonl")) if (LOGS / name).is_dir() else LOGS / name
+    plain = given.read_text(encoding="utf-8")
+    redacted = tmp_path / "log.jsonl"
+    redacted.write_text(re.sub(r'"uuid": ?"[^"]*"', '"uuid":"<redacted>"', plain), "utf-8")
+    assert '"uuid":"<redacted>"' in redacted.read_text(encoding="utf-8")
+    (tmp_path / "plain.jsonl").write_text(plain, "utf-8")
+    one, other = read_transcript(redacted), read_transcript(tmp_path / "plain.jsonl")
+    assert (one.final_text, len(one.calls)) == (other.final_text, len(other.calls))
 
 
 def test_an_agent_whose_end_was_not_reported_has_no_result(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ Example:
   markscheme break --quiz --seed 7
 
 Nothing on disk is changed. By default the bundled tutor answers the capstone exam, both written
-carelessly (capitals, spaces, full stops), so that every rule has work to do. The exit code is 0; in
-a quiz it is 1 when the answer is wrong."""
+carelessly (capitals, spaces, full stops), so that every rule has work to do. The exit code is 0; 4
+when there is no answer to mark; in a quiz 1 when the answer is wrong."""
 
 
 @click.command(name="break", epilog=_EPILOG)
@@ -71,9 +71,12 @@ def command(
         return _quiz(exercise, guess, reveal=reveal, as_json=format_ == "json")
     if step is None:
         _list(exercise, as_json=format_ == "json")
-    else:
-        _show(exercise, step, as_json=format_ == "json")
-    return Exit.OK
+        return Exit.OK
+    _show(exercise, step, as_json=format_ == "json")
+    if len(exercise.recorded):
+        return Exit.OK
+    click.echo(f"nothing was marked: there is no answer to {exercise.exam.name}", err=True)
+    return Exit.UNDECIDED
 
 
 def _list(exercise: Exercise, *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
@@ -99,6 +100,7 @@ _TOLD = {
     "too_short": "is empty; at least one entry is needed",
     "text_too_short": "is empty; a text is needed",
 }
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -120,7 +122,7 @@ def _hint(findings: list[Finding], value: Any) -> str:
     """Say what to do about a number in quotation marks, or about a text without them."""
     kinds = {finding.kind for finding in findings}
     if isinstance(value, str) and kinds & {"number_type", "int_type"}:
-        return " in quotation marks" if value.strip("+-")[:1].isdigit() else ""
+        return " in quotation marks" if _NUMBER.fullmatch(value.strip()) else ""
     bare = isinstance(value, int | float | Decimal)
     return "; put it in quotation marks" if bare and "string_type" in kinds else ""
 

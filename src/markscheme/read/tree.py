@@ -18,6 +18,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from markscheme.errors import DocumentError, Problem
 from markscheme.read.composed import composed
+from markscheme.read.syntax import advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,10 +111,7 @@ def parse_tree(data: bytes, shown: str) -> Map:
     except _Refusal as refusal:
         raise builder.refused(*refusal.problem) from None
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        last = len(_LINE_BREAK.findall(text))  # the parser puts the end one line further
-        line = min(mark.line, last) + 1 if mark else 1
-        raise builder.refused(line, "", f"not YAML: {error.problem or error.context}") from None
+        raise builder.refused(*_syntax_problem(error, text)) from None
     except YAMLError as error:
         message = f"not YAML: {str(error).splitlines()[0]}"
         raise builder.refused(_bad_character_line(text), "", message) from None
@@ -121,6 +119,15 @@ def parse_tree(data: bytes, shown: str) -> Map:
         raise _refused(shown, 1, _not_a_mapping(builder))
     builder.root.problems = tuple(builder.problems)
     return builder.root
+
+
+def _syntax_problem(error: MarkedYAMLError, text: str) -> tuple[int, str, str]:
+    """Return line, field and message of what the parser could not read."""
+    lines = _LINE_BREAK.split(text)
+    mark, said = error.problem_mark or error.context_mark, error.problem or error.context or ""
+    at = min(mark.line, len(lines) - 1) if mark else 0  # the parser puts the end one line further
+    told = advice(said, lines[at], mark.column if mark else 0)
+    return at + 1, "", f"not YAML: {said}; {told}" if told else f"not YAML: {said}"
 
 
 def _not_a_mapping(builder: _Builder) -> str:

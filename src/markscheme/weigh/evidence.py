@@ -6,16 +6,17 @@ three outcomes. Sums are exact; only the bounds are floats.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
 from markscheme.weigh.outcomes import Evidence, NonInferiority
+from markscheme.weigh.proportions import Clustered, clustered
 from markscheme.weigh.statistics import Sample, t_cdf, t_quantile, unseen_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from markscheme.vocabulary import Allowance
 
@@ -27,33 +28,38 @@ def non_inferiority(
     pairs: Sequence[tuple[Fraction, Fraction]],
     limit: Allowance,
     scores: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1)),
+    clusters: Sequence[Hashable] = (),
 ) -> NonInferiority:
     """Test pairs of (baseline, candidate) against the largest drop allowed, one-sided at 95 %.
 
-    `scores` are the lowest and the highest one that there is.
+    `scores` are the lowest and the highest one that there is. With `clusters`, one for each pair,
+    those that share one are not independent, and the bounds are the wider ones of both readings.
     """
     kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
     margin = Fraction(0) if limit.relative else -Fraction(limit.amount)
     differences = {pair: pair[1] - kept * pair[0] for pair in set(pairs)}
-    sample = Sample.of([differences[pair] for pair in pairs])
+    values = [differences[pair] for pair in pairs]
+    sample = Sample.of(values)
     if sample is None:
         return _inconclusive(len(pairs), margin)
+    around = clustered(values, clusters) if clusters else None
+    if clusters and around is None:
+        told = sentence("all items are in one cluster: a spread needs at least two")
+        return replace(_inconclusive(len(pairs), margin), because=told)
     if not sample.standard_error or len({after - before for before, after in differences}) == 1:
         low, high = scores
-        bounds: _Bounds = _Unmoved(
+        narrow: _Spread | _Unmoved = _Unmoved(
             centre=float(sample.mean),
             lowest=float(low - kept * high),
             highest=float(high - kept * low),
         )
     else:
-        bounds = _Spread(centre=float(sample.mean), sd=sample.sd)
+        narrow = _Spread(centre=float(sample.mean), sd=sample.sd)
+    bounds = narrow if around is None else _Widened(narrow=narrow, around=around, n=sample.n)
     lower, upper = bounds.at(sample.n)
-    gap, p = sample.mean - margin, None
-    if isinstance(bounds, _Spread):
-        p = t_cdf(-sample.t(margin), sample.n - 1)
     outcome = _outcome(lower - float(margin), upper - float(margin))
     needed = None
-    if outcome is Evidence.INCONCLUSIVE and gap:
+    if outcome is Evidence.INCONCLUSIVE and sample.mean != margin:
         needed = _needed(sample.n, lambda n: _settles(bounds, n, float(margin)))
     return NonInferiority(
         outcome=outcome,
@@ -62,10 +68,19 @@ def non_inferiority(
         margin=margin,
         lower=lower,
         upper=upper,
-        p=p,
+        p=_chance(sample, margin, around) if isinstance(narrow, _Spread) else None,
         items_needed=needed,
         because=_because(outcome, sample.n, (lower, upper), margin, needed),
     )
+
+
+def _chance(sample: Sample, margin: Fraction, around: Clustered | None) -> float:
+    """Return the chance of such a mean at the limit, by item or by cluster, whichever is larger."""
+    by_item = t_cdf(-sample.t(margin), sample.n - 1)
+    if around is None or not around.standard_error:
+        return by_item
+    t = float(sample.mean - margin) / around.standard_error
+    return max(by_item, t_cdf(-t, around.clusters - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +113,24 @@ class _Unmoved:
         return seen + unseen * self.lowest, seen + unseen * self.highest
 
 
-_Bounds = _Spread | _Unmoved
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Widened:
+    """Bounds of n items in clusters: those by cluster, where they are wider than those by item."""
+
+    narrow: _Spread | _Unmoved
+    around: Clustered
+    n: int
+
+    def at(self, n: int) -> tuple[float, float]:
+        groups = max(2, n * self.around.clusters // self.n)
+        error = self.around.standard_error * (self.around.clusters / groups) ** 0.5
+        half = t_quantile(CONFIDENCE, groups - 1) * error
+        lower, upper = self.narrow.at(n)
+        centre = float(self.around.mean)
+        return min(lower, centre - half), max(upper, centre + half)
+
+
+_Bounds = _Spread | _Unmoved | _Widened
 
 
 def _outcome(lower: float, upper: float) -> Evidence:

@@ -28,7 +28,7 @@ from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.figures import Paired, Statistics, detectable_by, paired_axes, reach
 from markscheme.weigh.orders import Asked, AskedFirst, first_of
 from markscheme.weigh.outcomes import Evidence
-from markscheme.weigh.proportions import McNemar, clustered
+from markscheme.weigh.proportions import McNemar, clustered, sums_of
 from markscheme.weigh.reach import reach_in_words
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.run_pair_records import runs_record
@@ -38,7 +38,7 @@ from markscheme.weigh.statistics import holm
 from markscheme.weigh.summaries import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from markscheme.weigh.attempt_pairs import Differences
     from markscheme.weigh.marks import Values
@@ -230,18 +230,25 @@ def _statistics(
     smallest, needed = reach(len(pairs), len(axes))
     kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
     shift = Fraction(0) if limit.relative else Fraction(limit.amount)
-    tags = [item.tags.get(cluster or "") for item in exam.items]
+    clusters = _clusters(exam, scores.items, cluster) if cluster else []
+    against = [candidate - kept * baseline + shift for baseline, candidate in pairs]
     return Statistics(
         paired=overall,
         axes=paired_axes({axis: one.paired() for axis, one in axes.items()}),
         margin=margin,
-        non_inferiority=non_inferiority(pairs, limit),
-        non_inferiority_p=sign_flip([c - kept * b + shift for b, c in pairs]).upper,
+        non_inferiority=non_inferiority(pairs, limit, clusters=clusters),
+        non_inferiority_p=sign_flip(sums_of(against, clusters) if clusters else against).upper,
         smallest_p=smallest,
         pairs_for_p=needed,
         detectable=detectable_by(len(pairs), overall.sd, margin),
-        clustered=clustered(differences, tags) if cluster else None,
+        clustered=clustered(differences, clusters) if clusters else None,
     )
+
+
+def _clusters(exam: Exam, items: Iterable[str], tag: str) -> list[Hashable]:
+    """Return for each item what it shares with those of its cluster; without the tag, nothing."""
+    values = {item.id: item.tags.get(tag) for item in exam.items}
+    return [(item, None) if values[item] is None else values[item] for item in items]
 
 
 def _in_words(pair: RunPair) -> RunPair:

@@ -122,14 +122,12 @@ def clustered(
     values: Sequence[Fraction], clusters: Sequence[Hashable], confidence: float = 0.95
 ) -> Clustered | None:
     """Return the mean of clustered values; of fewer than two clusters nothing can be told."""
-    sums: dict[Hashable, Fraction] = defaultdict(Fraction)
     middle = sum(values, Fraction(0)) / len(values) if values else Fraction(0)
-    for value, cluster in zip(values, clusters, strict=True):
-        sums[cluster] += value - middle
+    sums = sums_of([value - middle for value in values], clusters)
     groups = len(sums)
     if groups < 2:  # noqa: PLR2004 - one cluster has no spread
         return None
-    squares = sum((total**2 for total in sums.values()), Fraction(0))
+    squares = sum((total**2 for total in sums), Fraction(0))
     error = math.sqrt(Fraction(groups, groups - 1) * squares / len(values) ** 2)
     half = t_quantile((1 + confidence) / 2, groups - 1) * error
     return Clustered(
@@ -139,3 +137,11 @@ def clustered(
         lower=float(middle) - half,
         upper=float(middle) + half,
     )
+
+
+def sums_of(values: Sequence[Fraction], clusters: Sequence[Hashable]) -> list[Fraction]:
+    """Return the sum of the values in each cluster."""
+    sums: dict[Hashable, Fraction] = defaultdict(Fraction)
+    for value, cluster in zip(values, clusters, strict=True):
+        sums[cluster] += value
+    return list(sums.values())

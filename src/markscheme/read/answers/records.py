@@ -125,6 +125,8 @@ def _explained(message: str) -> str:
         return "a quote that is never closed"
     if "expected after" in message:
         return "a quote that is never closed, or a field that goes on after its closing quote"
+    if "new-line character" in message:
+        return "a carriage return inside a line; end lines with LF or CRLF"
     return message
 
 

@@ -77,6 +77,8 @@ def _read_delimited(data: bytes, found: RawRows) -> None:
     first = records.first_line().decode(errors="replace")
     if not first:
         _refuse(found, "", f"the file is empty; its header is {','.join(COLUMNS)}")
+    if first.lstrip().startswith(("{", "[")):
+        _refuse(found, "", "this is JSON; ratings are CSV, or an object a line in a .jsonl file")
     for delimiter, name in _OTHER_DELIMITERS.items():
         if first.count(delimiter) > first.count(","):
             _refuse(

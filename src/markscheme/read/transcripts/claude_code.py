@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from markscheme.read.transcripts.claude_messages import Line, line_of
 from markscheme.read.transcripts.claude_session import NAME, Session
 from markscheme.read.transcripts.format import Format
 from markscheme.read.transcripts.log import Log
 from markscheme.read.transcripts.values import Object, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from markscheme.transcript import Transcript
@@ -32,16 +33,25 @@ def _is_line(record: Object) -> bool:
 
 def read(log: Log) -> list[Transcript]:
     """Read a session with its sub-agents."""
-    return [_read(log, set())]
+    return [_read(log).transcript(log.skipped)]
 
 
 def _read_together(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
     """Read sessions that lie together. A fork repeats another's lines; the older keeps them."""
-    seen: set[str] = set()
+    read_by: dict[Line, str | None] = {}
     beside = {path for log in logs for path in companions(log.path, _session_of(log))}
     for log in sorted(logs, key=_began):
         if log.path not in beside:
-            yield log, _read(log, seen)
+            session = _read(log, read_by if _is_fork(log, read_by) else ())
+            yield log, session.transcript(log.skipped)
+            read_by |= dict.fromkeys(session.lines, session.id)
+
+
+def _is_fork(log: Log, read_by: Mapping[Line, str | None]) -> bool:
+    """Say whether a log repeats what was said in another session, not just its ids."""
+    own = _session_of(log)
+    said = (line_of(record) for record in log.sample if text(record.get("type")) == "assistant")
+    return any(line in read_by and read_by[line] != own for line in said if line is not None)
 
 
 def _session_of(log: Log) -> str | None:
@@ -55,11 +65,11 @@ def _began(log: Log) -> tuple[bool, str, str]:
     return forked, next(filter(None, times), ""), log.path.name
 
 
-def _read(log: Log, seen: set[str]) -> Transcript:
-    session = Session(seen)
+def _read(log: Log, copied: Collection[Line] = ()) -> Session:
+    session = Session(copied)
     for record in log.records():
         session.take(record)
-    skipped, cut = log.skipped, log.cut
+    cut = log.cut
     for path in companions(log.path, session.id):
         beside = Log(path)
         session.take_companion(path)
@@ -68,7 +78,7 @@ def _read(log: Log, seen: set[str]) -> Transcript:
         session.of_file(path).cut = beside.cut
         session.of_file(path).skipped = beside.skipped
     session.main.cut = cut
-    return session.transcript(skipped)
+    return session
 
 
 def companions(path: Path, session: str | None) -> Iterator[Path]:

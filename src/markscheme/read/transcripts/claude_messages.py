@@ -39,6 +39,18 @@ AGENT_ID = re.compile(r"\bagentId: ([\w-]+)")
 SYNTHETIC = "<synthetic>"
 
 
+Line = tuple[str, int]
+"""What makes a line the copy of another: its id, and what it says when."""
+
+
+def line_of(record: Object) -> Line | None:
+    """Return what tells a line from others; ids alone do not, some logs have them redacted."""
+    uuid = record.get("uuid")
+    if not isinstance(uuid, str):
+        return None
+    return uuid, hash(repr((record.get("timestamp"), record.get("message"))))
+
+
 class Usage:
     """The usage of one agent's messages. A message comes in several lines; its largest counts."""
 

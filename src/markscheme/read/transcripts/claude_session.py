@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from markscheme.read.transcripts.claude_messages import (
     AGENT_ID,
     SYNTHETIC,
+    Line,
     Usage,
+    line_of,
     notified,
     status_of,
     take_blocks,
@@ -26,6 +28,7 @@ from markscheme.read.transcripts.values import (
 from markscheme.transcript import MAIN, CallStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
     from pathlib import Path
 
@@ -74,12 +77,13 @@ class Agent(Draft):
 class Session:
     """One session with its agents, while its lines are read."""
 
-    def __init__(self, seen: set[str]) -> None:
+    def __init__(self, copied: Collection[Line] = ()) -> None:
         self.main = Agent()
         self.id: str | None = None
         self._agents: dict[str, Agent] = {}
         self._root_of: dict[str, str] = {}
-        self._seen = seen
+        self._copied = copied
+        self.lines: set[Line] = set()
         self._dispatches: dict[str, tuple[Agent, DraftDispatch]] = {}
         self._agent_of_call: dict[str, str] = {}
         self._settled: dict[str, CallStatus] = {}
@@ -89,11 +93,11 @@ class Session:
         """Take one line of the session's log, or of an agent's."""
         kind = text(record.get("type"))
         if kind in {"assistant", "user"}:
-            uuid = record.get("uuid")
-            if type(uuid) is str:
-                if uuid in self._seen:
+            line = line_of(record)
+            if line is not None:
+                if line in self.lines or line in self._copied:
                     return
-                self._seen.add(uuid)
+                self.lines.add(line)
             message = record.get("message")
             if type(message) is not dict:
                 return

@@ -9,7 +9,9 @@ import orjson
 
 from markscheme.read.transcripts.claude_messages import (
     SYNTHETIC,
+    Line,
     Usage,
+    line_of,
     status_of,
     take_blocks,
 )
@@ -70,7 +72,7 @@ class Run:
         self.main = Agent()
         self._agents: dict[str, Agent] = {}
         self._dispatches: dict[str, DraftDispatch] = {}
-        self._seen: set[str] = set()
+        self._seen: set[Line] = set()
         self._result: Object | None = None
         self._lines = 0
 
@@ -79,11 +81,11 @@ class Run:
         self._lines += 1
         if self.main.session is None:
             self.main.session = text(record.get("session_id"))
-        kind, uuid = text(record.get("type")), record.get("uuid")
-        if isinstance(uuid, str):
-            if uuid in self._seen:
+        kind, line = text(record.get("type")), line_of(record)
+        if line is not None and kind in {"assistant", "user"}:
+            if line in self._seen:
                 return
-            self._seen.add(uuid)
+            self._seen.add(line)
         if kind == "assistant":
             self._assistant(record, mapping(record.get("message")))
         elif kind == "user":

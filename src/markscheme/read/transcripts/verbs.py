@@ -15,7 +15,7 @@ from markscheme.read.transcripts.shell import Simple, real_file, simple_commands
 from markscheme.read.transcripts.values import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _CHANGING = table(
     "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "
@@ -63,7 +63,13 @@ _SUBCOMMANDS = {
     "git": "add commit push pull checkout switch restore reset revert merge rebase cherry-pick am "
     "apply rm mv clean stash tag branch init clone config remote worktree submodule",
 }
+_VALUED = frozenset({"--prefix", "-C", "--cwd", "--dir", "--filter", "-F", "-w", "--workspace"})
 _CHANGING_SUBCOMMANDS = {name: table(verbs) for name, verbs in _SUBCOMMANDS.items()}
+_LOOKS = {  # options with which a command that changes something only prints
+    "unzip": re.compile("-[a-zA-Z]*[lptvZ][a-zA-Z]*"),
+    "gunzip": re.compile("-[a-z]*[clt][a-z]*|--(?:stdout|to-stdout|list|test)"),
+    "gzip": re.compile("-[a-z]*[clt][a-z]*|--(?:stdout|to-stdout|list|test)"),
+}
 _GIT_LOOKS = {  # a sub-command of git that only looks: its options or first words
     "stash": frozenset({"list", "show"}),
     "apply": frozenset({"--check", "--stat", "--numstat", "--summary"}),
@@ -77,10 +83,14 @@ _GIT_LISTS = table(
     "--points-at --show-current --sort --format -n"
 )
 _DRY = frozenset({"--dry-run", "--help", "--version"})
-_IN_PLACE = re.compile(r"-[nEerpszlawu0]*i([.~_].*)?|--in-place(=.*)?")
+_IN_PLACE = {
+    "sed": re.compile(r"-[nErsuz]*i.*|--in-place(=.*)?"),
+    "perl": re.compile(r"-[nEeplawst0]*i([.~_].*)?"),
+}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
 _HARMLESS = re.compile(r"[\d&]?>>? ?(?:/dev/null|&\d)(?=[\s;|)]|$)")
-_NAMES = (*_CHANGING, *_SUBCOMMANDS, "tee", "sed", "perl", "curl", "wget", "find", "tar", "python")
+_OTHERS = table("tee sed gsed perl awk gawk curl wget find tar python")
+_NAMES = (*_CHANGING, *_SUBCOMMANDS, *sorted(_OTHERS))
 # What can change anything has a redirection, a name of the tables, or quotes that may hide one.
 _SUSPICIOUS = re.compile(rf"[>\\]|\w['\"]+\w|\b(?:{'|'.join(map(re.escape, _NAMES))})")
 _SHOWN = 200
@@ -132,6 +142,8 @@ def _unwrapped(given: list[str]) -> list[str]:
         head = _name(rest[0])
         if head in _KEYWORDS or _ASSIGNMENT.fullmatch(rest[0]):
             rest = rest[1:]
+        elif head == "command" and "".join(rest[1:2]) in {"-v", "-V"}:
+            return []  # asks where a command is
         elif head in _WRAPPERS:
             rest = _without_options(head, rest[1:])
         else:
@@ -172,7 +184,8 @@ def _is_change(verb: str, rest: list[str]) -> bool:
     if _DRY & set(rest):
         return False
     if verb in _CHANGING:
-        return True
+        looks = _LOOKS.get(verb)
+        return looks is None or not any(map(looks.fullmatch, rest))
     if verb in {"python", "python3"} and rest[:2] == ["-m", "pip"]:
         return _is_change("pip", rest[2:])
     if verb == "git":
@@ -189,8 +202,10 @@ def _name(word: str) -> str:
 
 
 def _first(words: list[str]) -> str:
-    """Return the first word that is no option."""
-    return next((word for word in words if not word.startswith("-")), "")
+    """Return the first word that is no option, and no value of one."""
+    before = ["", *words]
+    pairs = zip(before, words, strict=False)
+    return next((w for b, w in pairs if not w.startswith("-") and b not in _VALUED), "")
 
 
 def _git(rest: list[str]) -> bool:
@@ -218,37 +233,54 @@ def _tee(rest: list[str]) -> bool:
     return any(real_file(word) for word in rest if not word.startswith("-"))
 
 
-def _in_place(rest: list[str]) -> bool:
-    return any(_IN_PLACE.fullmatch(word) for word in rest)
+def _in_place(verb: str) -> Callable[[list[str]], bool]:
+    return lambda rest: any(map(_IN_PLACE[verb].fullmatch, rest))
+
+
+def _awk(rest: list[str]) -> bool:
+    return ("-i", "inplace") in itertools.pairwise(rest) or "--include=inplace" in rest
 
 
 def _curl(rest: list[str]) -> bool:
-    for word, following in zip(rest, [*rest[1:], ""], strict=True):
-        if word in {"-O", "--remote-name", "-OL", "-LO"}:
-            return True
-        if word == "--output" or re.fullmatch("-[a-zA-Z]*o", word):
-            return real_file(following)
-    return False
+    if any(re.fullmatch("-[a-zA-Z]*O[a-zA-Z]*|--remote-name(-all)?", word) for word in rest):
+        return True
+    return any(map(real_file, _named(rest, "-[a-zA-Z]*?o", "--output")))
 
 
 def _wget(rest: list[str]) -> bool:
-    return not any(re.fullmatch(r"-[a-z]*O-?|--spider", word) for word in rest)
+    if "--spider" in rest:
+        return False
+    outputs = _named(rest, "-[a-zA-Z]*?O", "--output-document")
+    return any(map(real_file, outputs)) if outputs else True
+
+
+def _named(rest: list[str], short: str, long: str) -> list[str]:
+    """Return the values of an option, attached to it or in a word of their own."""
+    found = []
+    for word, following in zip(rest, [*rest[1:], ""], strict=True):
+        option = re.fullmatch(f"(?:{short}|{long}=|{long}$)(.*)", word, re.DOTALL)
+        if option is not None:
+            found.append(option[1] or following)
+    return found
 
 
 def _find(rest: list[str]) -> bool:
     if "-delete" in rest:
         return True
-    for at, word in enumerate(rest):
-        if word in {"-exec", "-execdir", "-ok"} and rest[at + 1 :]:
-            inner = _unwrapped(rest[at + 1 :])
-            return bool(inner) and _is_change(_name(inner[0]), inner[1:])
-    return False
+    runs = (at for at, word in enumerate(rest) if word in {"-exec", "-execdir", "-ok", "-okdir"})
+    return any(any(_changes(Simple(words=_up_to_the_end(rest[at + 1 :])))) for at in runs)
+
+
+def _up_to_the_end(words: list[str]) -> list[str]:
+    """Return the words of a command that `find` runs, which ends with a semicolon or a plus."""
+    return list(itertools.takewhile(lambda word: word not in {";", "+"}, words))
 
 
 def _tar(rest: list[str]) -> bool:
-    return bool({"--extract", "--create"} & set(rest)) or bool(
-        rest and re.fullmatch("-?[a-zA-Z]*[xc][a-zA-Z]*", rest[0])
-    )
+    if {"--extract", "--get", "--create"} & set(rest):
+        return True
+    options = (word for at, word in enumerate(rest) if not at or re.match("-[^-]", word))
+    return any(re.fullmatch("-?[a-zA-Z]*[xc][a-zA-Z]*", word) for word in options)
 
 
 def _yarn(rest: list[str]) -> bool:
@@ -267,8 +299,11 @@ def _go(rest: list[str]) -> bool:
 
 _SPECIAL = {
     "tee": _tee,
-    "sed": _in_place,
-    "perl": _in_place,
+    "sed": _in_place("sed"),
+    "gsed": _in_place("sed"),
+    "perl": _in_place("perl"),
+    "awk": _awk,
+    "gawk": _awk,
     "curl": _curl,
     "wget": _wget,
     "find": _find,
