@@ -256,6 +256,43 @@ def test_a_single_axis_that_drifts_is_named(project: Project) -> None:
     assert "shorter alone is trending down: 1.0000 → 0.1667" in out
 
 
+def test_a_trend_says_whose_run_each_is_where_subjects_are_releases(project: Project) -> None:
+    for subject, output in (("v1", FULL), ("v2", LONG), ("v3", WRONG), ("v3", FULL)):
+        project.score(*[output] * 4, subject=subject)
+    project.run("baseline", "set", "latest~3")
+    told = "last 4 runs, the newest last: v1 1.0000, v2 0.9800, v3 0.0500, v3 1.0000"
+    assert told in project.run("baseline", "show").out
+    (found,) = project.run("baseline", "show", "--format", "json").json["baselines"]
+    trend = found["distribution"]["trend"]
+    assert [point["subject"] for point in trend] == ["v1", "v2", "v3", "v3"]
+    assert found["distribution"]["by_subject"] is False
+    assert found["distribution"]["followed"] == [point["run"] for point in trend]
+
+
+def test_subjects_that_take_turns_have_trends_and_drifts_of_their_own(project: Project) -> None:
+    project = Project(project.folder, items=6)
+    for lost in range(6):
+        project.score(*[FULL] * 6, subject="ann")
+        project.score(*[LONG] * lost, *[FULL] * (6 - lost), subject="bob")
+    project.run("baseline", "set", "latest~1")
+    out = project.run("baseline", "show").out
+    assert "last 12 runs by subject, the newest last:\n  ann: 1.0000, 1.0000," in out
+    assert "  bob: 1.0000, 0.9967, 0.9933" in out
+    assert "trending down" not in out
+    only = project.run("baseline", "show", "--subject", "bob").out
+    assert "last 6 runs of bob, the newest last: 1.0000, 0.9967" in only
+    assert "shorter alone is trending down: 1.0000 → 0.1667" in only
+    project.run("baseline", "set", "latest")
+    out = project.run("baseline", "show", "--last", "4").out
+    assert "  ann: 1.0000, 1.0000\n  bob: 0.9867, 0.9833\n" in out
+    assert (
+        "bob: shorter alone is trending down: 1.0000 → 0.1667"
+        in project.run("baseline", "show").out
+    )
+    unknown = project.run("baseline", "show", "--subject", "bbo")
+    assert (unknown.code, "no run of `bbo`" in unknown.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("short", "shorter", "code"),
     [

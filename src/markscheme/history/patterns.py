@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from markscheme.history.baselines import own_history
 from markscheme.history.judging import judge_run
 from markscheme.history.rows import StoredRows
 from markscheme.history.runs import is_open
-from markscheme.keep import RunStatus
 from markscheme.weigh.distribution import LOOKED_AT, drifts_of, trend_of
 from markscheme.weigh.patterns import find
 from markscheme.weigh.patterns.observed import observe
@@ -93,14 +93,6 @@ def _drifts(runs: Runs, found: Found) -> tuple[Sequence[Drift], int]:
     past, stored = found.past, found.stored
     if stored is None or not past.run.marks.complete:
         return (), 0
-    known = runs.store.runs(rubric=past.rubric.name, exam=past.exam.name, subject=stored.subject)
-    before = [
-        run
-        for run in known
-        if run.status is RunStatus.FINISHED
-        and run.subject == stored.subject
-        and (run.started, run.id) <= (stored.started, stored.id)
-    ]
-    history = runs.history(reversed(before[:LOOKED_AT]))
+    history = own_history(runs, past, stored.subject, until=stored, last=LOOKED_AT)
     trend = trend_of(past.rubric, past.run, history)
     return drifts_of(trend), len(trend)
