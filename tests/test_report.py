@@ -158,15 +158,20 @@ def test_what_is_missing_is_shown_and_never_a_zero(project: Project) -> None:
     assert [item["v"] for item in items] == [1, 1, None, None]
 
 
-def test_rows_that_were_no_answers_are_told_with_their_place(project: Project) -> None:
+@pytest.mark.parametrize("run", ["latest", "result.json", "result.jsonl"])
+def test_rows_that_were_no_answers_are_told_with_their_place(project: Project, run: str) -> None:
     good = json.dumps({"item": "i1", "output": FULL})
     unknown = json.dumps({"item": "zz", "output": "`x`"})
     answers = project.write("bad.jsonl", f"{good}\n<b>nope</b>\n{unknown}\n")
-    scored = project.run("score", "-r", project.rubric, "-e", project.exam, "-a", answers)
+    documents = ("-r", project.rubric, "-e", project.exam)
+    result = project.folder / run
+    output = () if run == "latest" else ("-o", result)
+    scored = project.run("score", *documents, "-a", answers, *output)
     assert scored.code == 4, scored.err
+    named = (result, *documents) if output else (run,)
     for ending in ("html", "md"):
         file = project.folder / f"r.{ending}"
-        assert project.run("report", "latest", "-o", file).code == 0
+        assert project.run("report", *named, "-o", file).code == 0
         text = file.read_text(encoding="utf-8").replace("\\", "")
         assert "2 bad rows" in text
         assert "line 2: not JSON" in text or ">line 2<" in text

@@ -12,7 +12,7 @@ from markscheme.errors import DocumentError, Problem, UsageError
 from markscheme.exact import recovered
 from markscheme.mark.scoring import expected_of, leading_axis
 from markscheme.read.breakdowns import Published
-from markscheme.vocabulary import Exam, Rubric
+from markscheme.vocabulary import Exam, RowError, Rubric
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures, Total
 from markscheme.weigh.runs import Run
@@ -49,6 +49,36 @@ def run_of_published(
         measures=_measures(rows),
         subject=who,
     )
+
+
+def bad_rows_in(published: Published) -> tuple[RowError, ...]:
+    """Return the rows that were no answers, as far as a result file says what they are.
+
+    They are listed after the items of a document, and are rows of their own in JSON lines.
+    """
+    listed = published.document.get("errors")
+    errors = listed if isinstance(listed, list) else []
+    rows = [
+        {**row, "reason": row.get("error"), "excerpt": row.get("got")}
+        for row in published.rest
+        if row.get("status") == "error"
+    ]
+    found = (row for row in (*errors, *rows) if isinstance(row, dict))
+    return tuple(
+        RowError(
+            line=row["line"],
+            reason=row["reason"],
+            item=_text(row.get("item")),
+            excerpt=_text(row.get("excerpt")) or "",
+            file=_text(row.get("file")),
+        )
+        for row in found
+        if type(row.get("line")) is int and isinstance(row.get("reason"), str)
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def subjects_of(published: Published) -> list[str | None]:
