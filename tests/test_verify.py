@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +19,6 @@ from markscheme import DocumentError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from markscheme.weigh.verification import Verification
 
@@ -481,22 +481,44 @@ def changed(value: Any) -> Any:
             return value + 1 if value < 1 else value - 1
 
 
+def forgeries(document: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield the document with one number changed, for every number."""
+    for place in numbers(document):
+        forged = copy.deepcopy(document)
+        inside = forged
+        for key in place[:-1]:
+            inside = inside[key]
+        inside[place[-1]] = changed(inside[place[-1]])
+        yield place, forged
+
+
 def test_every_number_that_a_result_holds_is_checked(
     tmp_path: Path, result: tuple[Path, dict[str, Any]]
 ) -> None:
     exam, document = result
     assert verified(tmp_path, document, exam=exam).findings == ()
-    places = list(numbers(document))
-    assert len(places) > 100
-    for place in places:
-        forged = copy.deepcopy(document)
-        inside = forged
-        for key in place[:-1]:
-            inside = inside[key]  # type: ignore[index]
-        inside[place[-1]] = changed(inside[place[-1]])  # type: ignore[index]
+    assert len(list(numbers(document))) > 100
+    for place, forged in forgeries(document):
         found = fields(verified(tmp_path, forged, exam=exam))
         assert found, place
         assert place[0] != "summary" or ".".join(map(str, place)) in found, place
+
+
+def test_every_number_that_was_measured_in_logs_follows_from_the_rows(tmp_path: Path) -> None:
+    logs = Path(__file__).parent / "golden" / "context-agent" / "logs"
+    document = markscheme.score("context-agent", "context-queries", logs=logs).to_dict()
+    whole = json.loads(json.dumps(document))
+    few = {**whole, "operational": [whole["operational"][at] for at in (0, 1, 3, -1)]}
+    assert verified(tmp_path, whole).findings == ()
+    for place, forged in forgeries({"operational": few["operational"]}):
+        assert fields(verified(tmp_path, {**few, **forged})) == [".".join(map(str, place))]
+    for entry in ({}, 3, {"item": ["TQ-1"]}):
+        assert "operational.0" in fields(verified(tmp_path, {**few, "operational": [entry]}))[0]
+
+
+def test_measures_that_the_rows_do_not_hold_are_taken_as_they_are(tmp_path: Path) -> None:
+    document = {"exam": {"name": "capstone"}, "items": [RIGHT], "operational": [{"sessions": 3}]}
+    assert verified(tmp_path, document).findings == ()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from markscheme.mark.scoring import expected_of, leading_axis
 from markscheme.read.breakdowns import Published
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Exam, Rubric
+from markscheme.weigh.published_operations import operation_findings
 from markscheme.weigh.recomputing import Row, agrees, names, other_axes
 from markscheme.weigh.summaries import Scale
 
@@ -55,6 +56,9 @@ class PublishedTotals:
             return
         yield from self._expectations()
         yield from self._counts()
+        if self.exam is not None:
+            told = self.published.document.get("operational")
+            yield from operation_findings(told, self.exam, self.rows)
         axes = self._summary.get("axes") or {}
         if not set(axes) <= set(names(self.rubric)):
             yield ("summary", "axes"), other_axes(axes, self.rubric)
