@@ -92,6 +92,10 @@ class PublishedTotals:
     def _items(self) -> Mapping[str, Item]:
         return {item.id: item for item in self.exam.items} if self.exam else {}
 
+    def _item(self, row: Row) -> Item | None:
+        name = row.record.get("item")
+        return self._items.get(name) if isinstance(name, str) else None
+
     @cached_property
     def _scale(self) -> Scale:
         return Scale(self.rubric)
@@ -119,7 +123,7 @@ class PublishedTotals:
             return
         leading, exam = leading_axis(self.rubric), sentence("an item of the exam")
         for row in self.rows:
-            item = self._items.get(str(row.record.get("item")))
+            item = self._item(row)
             if item is None:
                 because = sentence("the exam has no such item")
                 yield (*row.place, "item"), (row.record.get("item"), exam, because)
@@ -232,7 +236,7 @@ class PublishedTotals:
             return
         right: dict[tuple[Any, ...], list[Row]] = {}
         for row in self._scored:
-            item = self._items.get(str(row.record.get("item")))
+            item = self._item(row)
             for tag in item.tags.items() if item else ():
                 right.setdefault(tag, []).append(row)
         entries = _entries(told, ("tag", "value"))
