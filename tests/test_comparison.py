@@ -306,7 +306,6 @@ def test_each_of_several_variants_is_rated_whole(files: Files, three: list[str |
     ("words", "told"),
     [
         (("-c", "small"), "a variant is named twice"),
-        (("--html", "o.html"), "--html takes one candidate"),
         (("--plan",), "--plan takes one candidate"),
         (("--answers", "-"), "--answers - takes one candidate"),
     ],

@@ -50,6 +50,71 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return page_of(folder, ratings, "-b", EVIL, "-c", LONG[:200])
 
 
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compare three candidates: one that is no-go, one that is go, and one with a hostile name."""
+    folder = tmp_path_factory.mktemp("several")
+    examples = ROOT / "docs" / "examples"
+    worse, fine = ((examples / f"{name}.csv").read_text().splitlines() for name in ("no-go", "go"))
+    mid = [row.replace(",small,", ",mid,") for row in fine if ",small," in row]
+    with (folder / "three.csv").open("w", newline="", encoding="utf-8") as file:
+        file.write("\n".join([*worse, *mid]) + "\n")
+        rows = csv.writer(file)
+        for item, _, rater, axis, score, _ in csv.reader(mid):
+            rows.writerow((item, EVIL, rater, axis, score, "<b>note</b>"))
+    return page_of(
+        folder, folder / "three.csv", "-b", "big", "-c", "small", "-c", "mid", "-c", EVIL
+    )
+
+
+def test_several_candidates_have_their_decisions_first_and_then_stand_side_by_side(
+    look: Any, several: Path
+) -> None:
+    seen = look(several)
+    cards = seen.page.locator(".verdict")
+    assert cards.count() == 3
+    assert "small" in cards.nth(0).inner_text()
+    assert "NO-GO" in cards.nth(0).inner_text()
+    assert "Go back to the baseline model at once." in cards.nth(0).inner_text()
+    assert "GO" in cards.nth(1).inner_text()
+    together = seen.page.locator("#together")
+    assert together.locator("table").first.locator("tbody tr").count() == 6
+    assert "0.375" in together.inner_text()
+    assert together.locator(".badge").count() == 15
+    assert seen.page.locator("#v2-queries figure.card").count() == 5
+    assert "mid: Queries" in seen.page.inner_text("#v2-queries")
+    ids = seen.script("[...document.querySelectorAll('[id]')].map(one => one.id)")
+    assert len(ids) == len(set(ids))
+    links = seen.script("[...document.querySelectorAll('a')].map(one => one.hash.slice(1))")
+    assert set(links) <= set(ids)
+    assert seen.complaints == []
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_several_candidates_are_inert_accessible_and_fit(
+    look: Any, several: Path, size: tuple[int, int]
+) -> None:
+    seen = look(several, size=size)
+    seen.script(OPEN_ALL)
+    seen.settle()
+    assert seen.script("window.pwned") is None
+    assert seen.script("document.querySelectorAll('script').length") == 2
+    assert seen.script("document.querySelectorAll('b').length") == 0
+    assert seen.script("document.documentElement.scrollWidth") <= size[0]
+    assert faults_of_access(seen.page) == []
+
+
+def test_candidates_without_a_common_rating_still_make_a_page(tmp_path: Path) -> None:
+    ratings = tmp_path / "r.csv"
+    rows = [
+        f"{item},{who},ann,{AXES[0]},4,"
+        for item, who in zip(ITEMS, ("big", "a", "b"), strict=False)
+    ]
+    ratings.write_text("\n".join(("item,variant,rater,axis,score,note", *rows, "")))
+    page = page_of(tmp_path, ratings, "-b", "big", "-c", "a", "-c", "b", "--allow-gaps")
+    assert "no verdict" in page.read_text(encoding="utf-8")
+
+
 def test_the_decision_stands_first_with_its_rule_and_what_to_do(look: Any, no_go: Path) -> None:
     seen = look(no_go)
     first = seen.page.inner_text(".verdict")

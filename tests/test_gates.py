@@ -31,7 +31,7 @@ from markscheme import (
 from markscheme.ask.tutor import FLAWED, Tutor
 from markscheme.frozen import Frozen
 from markscheme.mark.axes.size import MaxWords
-from markscheme.vocabulary import Attempts, AxisSpec
+from markscheme.vocabulary import Allowance, Attempts, AxisSpec, BaselineLimit
 from markscheme.weigh.gates import judge
 from markscheme.weigh.measures import Total
 from markscheme.weigh.records import report_record
@@ -322,6 +322,15 @@ def test_answers_of_several_subjects_are_judged_run_by_run() -> None:
 
 MET, BROKEN = gate(name="met", at_least="0"), gate(name="broken", at_least="1")
 SOFT = dataclasses.replace(BROKEN, name="soft", level=Level.SOFT)
+SOFT_MET = dataclasses.replace(MET, name="soft-met", level=Level.SOFT)
+TWO_PERCENT = Allowance(amount=Decimal("0.02"), relative=True)
+BASELINE = Gate(
+    name="beside",
+    level=Level.HARD,
+    metric="baseline",
+    baseline=BaselineLimit(max_drop=TWO_PERCENT, suspicious_rise=TWO_PERCENT),
+)
+POWERLESS = "; no hard gate judged this run, so nothing could have failed"
 BLIND = gate("cost", name="blind", at_most="1")
 SOFT_BLIND = dataclasses.replace(BLIND, name="soft-blind", level=Level.SOFT)
 
@@ -331,7 +340,10 @@ SOFT_BLIND = dataclasses.replace(BLIND, name="soft-blind", level=Level.SOFT)
     [
         ((MET,), "pass", "met"),
         ((MET, SOFT), "pass", "met, with warnings: soft"),
-        ((SOFT,), "pass", "met, with warnings: soft"),
+        ((SOFT,), "pass", f"met, with warnings: soft{POWERLESS}"),
+        ((SOFT_MET,), "pass", f"met{POWERLESS}"),
+        ((SOFT_MET, BASELINE), "pass", f"met{POWERLESS}"),
+        ((SOFT_MET, MET), "pass", "met"),
         ((MET, SOFT_BLIND), "pass", "met"),
         ((MET, BROKEN), "fail", "not met: broken"),
         ((BROKEN, BLIND), "fail", "not met: broken"),
@@ -345,6 +357,7 @@ def test_the_verdict_over_all_gates(gates: tuple[Gate, ...], verdict: str, becau
     report = judged(MIXED, *gates)
     assert report.verdict == verdict
     assert report.because.startswith(because)
+    assert report.because.endswith(POWERLESS) == because.endswith(POWERLESS)
 
 
 # --- what to fix first --------------------------------------------------------------------------

@@ -212,10 +212,104 @@ def test_show_tells_the_gates_beside_the_baseline(project: Project) -> None:
     assert "hard gate beside: NOT MET" in project.run("show", "latest").out
 
 
-def test_show_of_a_result_file_says_where_its_rows_are(project: Project) -> None:
+def flawed_answers(project: Project) -> Path:
+    """Write answers with a missing item, an item twice, what was measured, and two bad rows."""
+    good = {"item": "i1", "output": FULL, "latency_ms": 2.5, "tokens_in": 3, "cost": 0.1}
+    rows = [good, {**good, "attempt": 2}, {"item": "i2", "output": WRONG}, {"item": "?"}]
+    lines = [*map(json.dumps, rows), "no JSON", json.dumps({"item": "i4", "output": LONGER})]
+    return project.write("flawed.jsonl", "\n".join(lines))
+
+
+@pytest.mark.parametrize("name", ["result.json", "result.jsonl"])
+def test_a_result_file_is_shown_as_the_stored_run_is(project: Project, name: str) -> None:
+    documents = ("-r", project.rubric, "-e", project.exam)
+    file = project.folder / name
+    answers = flawed_answers(project)
+    scored = project.run("score", *documents, "-a", answers, "-o", file, "--format", "json")
+    shown = project.run("show", file, *documents, "--format", "json")
+    assert (shown.code, shown.json) == (4, scored.json)
+    for more in ((), ("--patterns",)):
+        of_file = project.run("show", file, *documents, *more).out.partition("\n")[2]
+        of_store = project.run("show", "latest", *more).out.partition("\n")[2]
+        assert of_file == of_store
+    written = project.folder / "again.jsonl"
+    assert project.run("show", file, *documents, "-o", written).code == 4
+    rows = [json.loads(line) for line in written.read_text().splitlines()]
+    assert [row["item"] for row in rows] == ["i1", "i1", "i2", "i4", "i3"]
+
+
+@pytest.mark.parametrize("name", ["result.json", "latest"])
+def test_one_item_is_explained_cell_by_cell(project: Project, name: str) -> None:
+    file = project.result(FULL, WRONG, LONG, FULL)
+    run = file if name == "result.json" else name
+    documents = ("-r", project.rubric, "-e", project.exam) if run is file else ()
+    done = project.run("show", run, *documents, "--item", "i2")
+    assert done.code == 0
+    assert done.out.splitlines()[1:] == [
+        "i2: score 0.05, below the pass mark 0.99",
+        "  tags: at=i2",
+        "  prompt: Say yes",
+        "  attempt 1: score 0.05",
+        "    got: no",
+        "    expected: yes",
+        '    right 0 × 0.95: "yes" is missing from "no"',
+        "    short 1 × 0.03: 1 word, at most 5 allowed",
+        "    shorter 1 × 0.02: 1 word, at most 3 allowed",
+    ]
+    told = project.run("show", run, *documents, "--item", "i2", "--item", "i3", "--format", "json")
+    assert [row["item"] for row in told.json["items"]] == ["i2", "i3"]
+    assert told.json["summary"]["n"] == 4
+    unknown = project.run("show", run, *documents, "--item", "i22")
+    assert unknown.code == 2
+    assert "the exam has no item `i22`; there is `i2`" in unknown.err
+    both = project.run("show", run, *documents, "--item", "i2", "-o", project.folder / "o.csv")
+    assert both.code == 2
+
+
+def test_an_item_of_a_run_that_broke_off_is_explained_as_far_as_it_is_known(
+    project: Project,
+) -> None:
+    project.score(FULL, LONG, FULL)
+    with closing(sqlite3.connect(project.store)) as store, store:
+        store.execute("DELETE FROM finished")
+    out = project.run("show", "latest", "--item", "i2", "--item", "i4").out
+    assert "i2: score 0.98" in out
+    assert "i4: no answer" in out
+
+
+def test_show_of_a_result_file_needs_its_own_documents(project: Project) -> None:
     file = project.result(*[FULL] * 4)
-    done = here("show", file, "--store", project.store)
+    assert "name its file with --rubric" in project.run("show", file).err
+    other = reweighed(project, "0.025", "0.025")
+    done = project.run("show", file, "-r", other, "-e", project.exam)
     assert done.code == 2
+    assert "cannot be shown: the run was scored under another rubric" in done.err
+
+
+def test_a_field_of_a_result_file_that_cannot_be_used_is_not_known(project: Project) -> None:
+    file = project.result(*[FULL] * 4)
+    document = json.loads(file.read_text())
+    document["items"][0] |= {"line": "x", "reason": 3, "near_miss": [], "tokens_in": 10**30}
+    file.write_text(json.dumps(document))
+    done = project.run("show", file, "-r", project.rubric, "-e", project.exam, "--format", "json")
+    first = done.json["items"][0]
+    assert (done.code, first["line"], first["tokens_in"]) == (0, None, None)
+    assert first["reason"] == dict.fromkeys(("right", "short", "shorter"))
+
+
+def test_show_takes_one_subject_of_a_result_file(project: Project) -> None:
+    rows = [
+        {"item": item, "output": output, "subject": who}
+        for who, output in (("ann", FULL), ("bob", WRONG))
+        for item in project.items
+    ]
+    answers = project.write("both.jsonl", "\n".join(map(json.dumps, rows)))
+    documents = ("-r", project.rubric, "-e", project.exam)
+    file = project.folder / "both.json"
+    project.run("score", *documents, "-a", answers, "-o", file)
+    assert "name one of `ann`, `bob`" in project.run("show", file, *documents).err
+    done = project.run("show", file, *documents, "--subject", "bob", "--format", "json")
+    assert done.json["summary"]["score"] == 0.05
 
 
 def test_a_run_that_broke_off_shows_what_was_acknowledged(project: Project) -> None:
@@ -254,6 +348,43 @@ def test_a_single_axis_that_drifts_is_named(project: Project) -> None:
     project.run("baseline", "set", "latest~5")
     out = project.run("baseline", "show").out
     assert "shorter alone is trending down: 1.0000 → 0.1667" in out
+
+
+def test_a_trend_says_whose_run_each_is_where_subjects_are_releases(project: Project) -> None:
+    for subject, output in (("v1", FULL), ("v2", LONG), ("v3", WRONG), ("v3", FULL)):
+        project.score(*[output] * 4, subject=subject)
+    project.run("baseline", "set", "latest~3")
+    told = "last 4 runs, the newest last: v1 1.0000, v2 0.9800, v3 0.0500, v3 1.0000"
+    assert told in project.run("baseline", "show").out
+    (found,) = project.run("baseline", "show", "--format", "json").json["baselines"]
+    trend = found["distribution"]["trend"]
+    assert [point["subject"] for point in trend] == ["v1", "v2", "v3", "v3"]
+    assert found["distribution"]["by_subject"] is False
+    assert found["distribution"]["followed"] == [point["run"] for point in trend]
+
+
+def test_subjects_that_take_turns_have_trends_and_drifts_of_their_own(project: Project) -> None:
+    project = Project(project.folder, items=6)
+    for lost in range(6):
+        project.score(*[FULL] * 6, subject="ann")
+        project.score(*[LONG] * lost, *[FULL] * (6 - lost), subject="bob")
+    project.run("baseline", "set", "latest~1")
+    out = project.run("baseline", "show").out
+    assert "last 12 runs by subject, the newest last:\n  ann: 1.0000, 1.0000," in out
+    assert "  bob: 1.0000, 0.9967, 0.9933" in out
+    assert "trending down" not in out
+    only = project.run("baseline", "show", "--subject", "bob").out
+    assert "last 6 runs of bob, the newest last: 1.0000, 0.9967" in only
+    assert "shorter alone is trending down: 1.0000 → 0.1667" in only
+    project.run("baseline", "set", "latest")
+    out = project.run("baseline", "show", "--last", "4").out
+    assert "  ann: 1.0000, 1.0000\n  bob: 0.9867, 0.9833\n" in out
+    assert (
+        "bob: shorter alone is trending down: 1.0000 → 0.1667"
+        in project.run("baseline", "show").out
+    )
+    unknown = project.run("baseline", "show", "--subject", "bbo")
+    assert (unknown.code, "no run of `bbo`" in unknown.err) == (2, True)
 
 
 @pytest.mark.parametrize(

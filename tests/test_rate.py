@@ -14,6 +14,8 @@ import pytest
 
 from commands import Done, here, markscheme
 from comparisons import AXES, HEADER, ITEMS, Files
+from markscheme import Rating, UsageError, load_exam, load_rubric
+from markscheme.read.ratings import Raters, RatingBook
 from markscheme.tell.sittings import Shown, blind_order
 
 if TYPE_CHECKING:
@@ -236,3 +238,122 @@ def test_an_interrupt_ends_the_sitting_at_once(desk: Desk) -> None:
         sitting.send_signal(signal.SIGINT)
         assert sitting.wait(timeout=60) == 130
     assert len(desk.rated) == 1
+
+
+# --- several raters at once ---------------------------------------------------------------------
+
+
+def book_of(desk: Desk) -> RatingBook:
+    rubric = load_rubric("context-agent")
+    exam = load_exam(desk.exam, rubric=rubric)
+    raters = Raters(rubric=rubric, exam=exam, variants=("big", "small"), gaps=True)
+    return RatingBook(desk.out, raters)
+
+
+def rating(rater: str, axis: str, score: int = 4, note: str = "") -> Rating:
+    return Rating(item=ITEMS[0], variant="big", rater=rater, axis=axis, score=score, note=note)
+
+
+def test_what_one_rater_takes_back_is_nothing_of_another(desk: Desk) -> None:
+    anna, bob = book_of(desk), book_of(desk)
+    anna.add(rating("anna", AXES[0]))
+    bob.add(rating("bob", AXES[0]))
+    anna.add(rating("anna", AXES[1]))
+    bob.add(rating("bob", AXES[1], note="a\nnote"))
+    for _ in range(2):
+        assert anna.take_back() is not None
+    assert anna.take_back() is None
+    assert [(one.rater, one.axis) for one in book_of(desk).ratings] == [
+        ("bob", AXES[0]),
+        ("bob", AXES[1]),
+    ]
+    assert bob.take_back() is not None
+    bob.add(rating("bob", AXES[1], score=2))
+    assert [one.score for one in book_of(desk).ratings] == [4, 2]
+    assert list(desk.folder.glob(".ratings*")) == []
+
+
+def test_a_file_that_is_a_link_stays_one_and_keeps_its_mode(desk: Desk) -> None:
+    there = desk.folder / "elsewhere.csv"
+    there.write_text(f"{HEADER}\n" if not HEADER.endswith("\n") else HEADER)
+    there.chmod(0o640)
+    desk.out.symlink_to(there)
+    anna, bob = book_of(desk), book_of(desk)
+    anna.add(rating("anna", AXES[0]))
+    bob.add(rating("bob", AXES[0]))
+    anna.take_back()
+    assert desk.out.is_symlink()
+    assert there.stat().st_mode & 0o777 == 0o640
+    assert [one.rater for one in book_of(desk).ratings] == ["bob"]
+
+
+def test_the_same_rater_in_two_sittings_rates_nothing_twice(desk: Desk) -> None:
+    one, other = book_of(desk), book_of(desk)
+    one.add(rating("anna", AXES[0]))
+    with pytest.raises(UsageError, match="`anna` rated this answer in another sitting meanwhile"):
+        other.add(rating("anna", AXES[0], score=1))
+    assert [found.score for found in book_of(desk).ratings] == [4]
+
+
+def test_a_sitting_that_meets_its_double_ends_with_what_to_do(desk: Desk) -> None:
+    first = desk.rate("4\nq\n").code
+    text = desk.out.read_text()
+    desk.out.unlink()
+
+    class Meanwhile(io.StringIO):
+        """Types a score after the other sitting has given its own."""
+
+        def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+            desk.out.write_text(text)
+            return super().readline(-1 if size is None else size)
+
+    inputs = ("-r", "context-agent", "-e", desk.exam, "-a", desk.answers, "-o", desk.out)
+    with mock.patch.object(sys, "stdin", Meanwhile("5\n")):
+        done = here("rate", *inputs, "--rater", "anna", "--lang", "en")
+    assert (first, done.code) == (4, 2)
+    assert "start the command again to go on" in done.err
+    assert desk.out.read_text() == text
+
+
+def test_a_row_that_another_process_tore_is_not_written_on(desk: Desk) -> None:
+    book = book_of(desk)
+    with desk.out.open("a") as file:
+        file.write("TQ-1,big,bo")
+    with pytest.raises(UsageError, match="is not whole; start the command again"):
+        book.add(rating("anna", AXES[0]))
+    again = book_of(desk)
+    again.add(rating("anna", AXES[0]))
+    assert (again.torn, len(desk.rated)) == (True, 1)
+
+
+def test_a_rating_that_was_removed_by_hand_cannot_be_taken_back(desk: Desk) -> None:
+    book = book_of(desk)
+    before = desk.out.read_bytes()
+    book.add(rating("anna", AXES[0]))
+    desk.out.write_bytes(before)
+    with pytest.raises(UsageError, match=r"is not in .* any more"):
+        book.take_back()
+
+
+def test_many_raters_at_once_lose_and_garble_nothing(desk: Desk) -> None:
+    """Each takes almost every score back and gives another, while the others rate."""
+    (desk.folder / "typed").write_text((("1\nb\n3\n") * 5 + "3\n\n") * 4)
+    sittings = []
+    inputs = ("-r", "context-agent", "-e", desk.exam, "-a", desk.answers, "-o", desk.out)
+    words = [sys.executable, "-m", "markscheme", "rate", *map(str, inputs)]
+    for rater in ("ann", "bob", "cas", "dan"):
+        with (desk.folder / "typed").open() as typed:
+            sitting = subprocess.Popen(
+                [*words, "--rater", rater],
+                stdin=typed,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        sittings.append(sitting)
+    for sitting in sittings:
+        _, err = sitting.communicate(timeout=120)
+        assert (sitting.returncode, err) == (0, b"")
+    assert len(desk.rated) == 4 * 4 * 6
+    found = book_of(desk).ratings
+    assert {one.score for one in found} == {3}
+    assert len({(one.item, one.variant, one.rater, one.axis) for one in found}) == 96

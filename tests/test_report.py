@@ -17,7 +17,7 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commands import FULL, LONG, WRONG, Project, here
+from commands import FULL, LONG, LONGER, WRONG, Project, here
 from hostile import HOSTILE
 from markscheme import load_exam, load_rubric, score
 from markscheme.history.judging import judge_run
@@ -158,15 +158,20 @@ def test_what_is_missing_is_shown_and_never_a_zero(project: Project) -> None:
     assert [item["v"] for item in items] == [1, 1, None, None]
 
 
-def test_rows_that_were_no_answers_are_told_with_their_place(project: Project) -> None:
+@pytest.mark.parametrize("run", ["latest", "result.json", "result.jsonl"])
+def test_rows_that_were_no_answers_are_told_with_their_place(project: Project, run: str) -> None:
     good = json.dumps({"item": "i1", "output": FULL})
     unknown = json.dumps({"item": "zz", "output": "`x`"})
     answers = project.write("bad.jsonl", f"{good}\n<b>nope</b>\n{unknown}\n")
-    scored = project.run("score", "-r", project.rubric, "-e", project.exam, "-a", answers)
+    documents = ("-r", project.rubric, "-e", project.exam)
+    result = project.folder / run
+    output = () if run == "latest" else ("-o", result)
+    scored = project.run("score", *documents, "-a", answers, *output)
     assert scored.code == 4, scored.err
+    named = (result, *documents) if output else (run,)
     for ending in ("html", "md"):
         file = project.folder / f"r.{ending}"
-        assert project.run("report", "latest", "-o", file).code == 0
+        assert project.run("report", *named, "-o", file).code == 0
         text = file.read_text(encoding="utf-8").replace("\\", "")
         assert "2 bad rows" in text
         assert "line 2: not JSON" in text or ">line 2<" in text
@@ -354,6 +359,37 @@ def test_the_trend_ends_with_the_run_that_is_reported(project: Project) -> None:
     project.run("report", "latest~1", "-o", file)
     text = file.read_text(encoding="utf-8")
     assert "Score over the last 2 runs: 1.00 → 0.7625." in text
+
+
+def test_the_trend_of_releases_is_one_line_that_names_them(project: Project) -> None:
+    for subject, output in (("release-1", FULL), ("release-2", LONG), ("release-3", FULL)):
+        project.score(*[output] * 4, subject=subject)
+    file = project.folder / "r.html"
+    project.run("report", "latest", "-o", file)
+    text = file.read_text(encoding="utf-8")
+    assert "The runs are of several subjects: release-1 1, release-2 1, release-3 1." in text
+    assert re.search(r">release-2 [0-9a-f]{4}</text>", text)
+    assert '<td class="n">release-2</td><td class="n">0.98</td>' in text
+    assert "Trend by subject" not in text
+
+
+def test_subjects_that_take_turns_have_a_line_each_and_the_run_its_own_figure(
+    project: Project,
+) -> None:
+    for subject, output in (("ann", FULL), ("bob", LONG), ("ann", FULL), ("bob", LONGER)):
+        project.score(*[output] * 4, subject=subject)
+    project.score(*[FULL] * 4)
+    file = project.folder / "r.html"
+    project.run("report", "latest~1", "-o", file)
+    text = file.read_text(encoding="utf-8")
+    assert "One line for each subject, over the last 4 runs. The thick line is bob." in text
+    assert "bob: 0.98 → 0.95 (2 runs). ann: 1.00 → 1.00 (2 runs)." in text
+    assert "Trend over runs of bob" in text
+    assert "Score over the last 2 runs: 0.98 → 0.95." in text
+    project.run("report", "latest", "-o", file)
+    text = file.read_text(encoding="utf-8")
+    assert "no subject: 1.00 → 1.00 (1 run)." in text
+    assert "Trend over runs" not in text
 
 
 def test_a_whole_report_sees_in_one_pass_what_others_see_in_several(project: Project) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +18,7 @@ import markscheme
 from markscheme import DocumentError, UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from markscheme.weigh.verification import Verification
 
@@ -125,6 +127,7 @@ def test_results_with_missing_items_and_bad_rows_verify_clean(tmp_path: Path, su
         "checked": 1,
         "unscored": unscored,
         "not_judged_anew": 0,
+        "groups_not_checked": 0,
         "ok": True,
         "findings": [],
     }
@@ -423,6 +426,159 @@ def test_a_summary_of_the_wrong_shape_is_refused(tmp_path: Path, summary: Any) -
 def test_a_mean_is_over_one_breakdown_or_several(tmp_path: Path, count: int, noun: str) -> None:
     found = verified(tmp_path, {"items": [RIGHT] * count, "summary": {"score": 0.7}})
     assert [finding.because for finding in found.findings] == [f"the mean over {noun}"]
+
+
+# --- every number of a result ------------------------------------------------------------------
+
+TAGGED = """\
+exam: small
+items:
+  - {id: a, prompt: x, expected_contains: [ate], gloss_contains: [comió], tags: {verb: eat, n: 1}}
+  - {id: b, prompt: y, expected_contains: [went], gloss_contains: [fue], tags: {verb: go, n: 1}}
+  - {id: c, prompt: z, expected_contains: [went], gloss_contains: [fue], tags: {verb: go, n: 2}}
+"""
+MEASURED = {"attempt", "line", "latency_ms", "tokens_in", "tokens_out", "cost"}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """Return an exam, and a result of two subjects with a missing item and a bad row."""
+    exam = tmp_path_factory.mktemp("result") / "exam.yaml"
+    exam.write_text(TAGGED)
+    rows: list[dict[str, Any]] = [
+        {"item": item, "output": output, "subject": who, "attempt": attempt, "cost": 0.5}
+        for who, said in (("ann", "Ate. Comió."), ("bob", "Went. Fue."))
+        for attempt, (item, output) in enumerate((("a", said), ("b", "went"), ("c", said)), 1)
+    ]
+    answers = [*rows[:-1], {"item": "zz", "output": "?"}]
+    loaded = markscheme.load_exam(exam, rubric="tutor-capstone")
+    document = markscheme.score("tutor-capstone", loaded, answers).to_dict()
+    return exam, json.loads(json.dumps(document))
+
+
+def numbers(value: Any, *place: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Yield the place of every number, exact ratio and list of items in a document."""
+    if isinstance(value, dict | list):
+        if place and place[-1] == "missing":
+            yield place
+        for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers(inside, *place, key)
+    elif place[-1] in MEASURED:
+        return
+    elif isinstance(value, int | float) or "exact" in place:
+        yield place
+
+
+def changed(value: Any) -> Any:
+    match value:
+        case bool():
+            return not value
+        case str():
+            return "1/7"
+        case list():
+            return [*value, "b"]
+        case _:
+            return value + 1 if value < 1 else value - 1
+
+
+def forgeries(document: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield the document with one number changed, for every number."""
+    for place in numbers(document):
+        forged = copy.deepcopy(document)
+        inside = forged
+        for key in place[:-1]:
+            inside = inside[key]
+        inside[place[-1]] = changed(inside[place[-1]])
+        yield place, forged
+
+
+def test_every_number_that_a_result_holds_is_checked(
+    tmp_path: Path, result: tuple[Path, dict[str, Any]]
+) -> None:
+    exam, document = result
+    assert verified(tmp_path, document, exam=exam).findings == ()
+    assert len(list(numbers(document))) > 100
+    for place, forged in forgeries(document):
+        found = fields(verified(tmp_path, forged, exam=exam))
+        assert found, place
+        assert place[0] != "summary" or ".".join(map(str, place)) in found, place
+
+
+def test_every_number_that_was_measured_in_logs_follows_from_the_rows(tmp_path: Path) -> None:
+    logs = Path(__file__).parent / "golden" / "context-agent" / "logs"
+    document = markscheme.score("context-agent", "context-queries", logs=logs).to_dict()
+    whole = json.loads(json.dumps(document))
+    few = {**whole, "operational": [whole["operational"][at] for at in (0, 1, 3, -1)]}
+    assert verified(tmp_path, whole).findings == ()
+    for place, forged in forgeries({"operational": few["operational"]}):
+        assert fields(verified(tmp_path, {**few, **forged})) == [".".join(map(str, place))]
+    for entry in ({}, 3, {"item": ["TQ-1"]}):
+        assert "operational.0" in fields(verified(tmp_path, {**few, "operational": [entry]}))[0]
+
+
+def test_measures_that_the_rows_do_not_hold_are_taken_as_they_are(tmp_path: Path) -> None:
+    document = {"exam": {"name": "capstone"}, "items": [RIGHT], "operational": [{"sessions": 3}]}
+    assert verified(tmp_path, document).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("groups",), []),
+        (("groups",), "none"),
+        (("groups", 0), {}),
+        (("groups", 0, "tag"), "vreb"),
+        (("subjects",), None),
+        (("subjects",), [3]),
+        (("subjects", 1, "subject"), "ann"),
+        (("exact", "score"), 3),
+        (("exact", "score"), "x"),
+        (("missing",), 3),
+        (("complete",), 0),
+    ],
+)
+def test_a_total_of_another_shape_does_not_follow(
+    tmp_path: Path, result: tuple[Path, dict[str, Any]], place: tuple[Any, ...], value: Any
+) -> None:
+    exam, document = result
+    forged = copy.deepcopy(document)
+    inside = forged["summary"]
+    for key in place[:-1]:
+        inside = inside[key]
+    inside[place[-1]] = value
+    found = fields(verified(tmp_path, forged, exam=exam))
+    expected = place != ("subjects",) or value is not None  # no total is no wrong total
+    assert any(field.startswith(f"summary.{place[0]}") for field in found) == expected
+
+
+def test_a_forged_expectation_is_found_by_the_exam(
+    tmp_path: Path, result: tuple[Path, dict[str, Any]]
+) -> None:
+    exam, document = result
+    forged = copy.deepcopy(document)
+    forged["items"][0] |= {"expected": ["ate", "drank"]}
+    assert "items.0.expected" in fields(verified(tmp_path, forged, exam=exam))
+    forged["items"][0] |= {"item": ["a"]}
+    assert "items.0.item" in fields(verified(tmp_path, forged, exam=exam))
+
+
+def test_groups_of_an_exam_that_is_not_known_are_said_to_be_unchecked(
+    tmp_path: Path, result: tuple[Path, dict[str, Any]]
+) -> None:
+    exam, document = result
+    document = copy.deepcopy(document)
+    document["summary"]["groups"][0]["n"] += 1
+    file = published(tmp_path, document)
+    code, out, _ = command("verify", file, cwd=tmp_path)
+    assert code == 0
+    assert out.startswith("4 groups by tag were not checked; --exam names the exam")
+    code, out, _ = command("verify", file, "--exam", exam, cwd=tmp_path)
+    assert code == 1
+    assert "summary.groups.0.n: 2 is published, 1 is right" in out
+    other = published(tmp_path, TAGGED.replace("went", "gone"), "other.yaml")
+    code, out, _ = command("verify", file, "--exam", other, cwd=tmp_path)
+    assert code == 1
+    assert "exam.fingerprint" in out
 
 
 # --- JSON lines --------------------------------------------------------------------------------

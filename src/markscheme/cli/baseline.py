@@ -53,6 +53,7 @@ def set_(run: str, note: str | None, by: str | None, store: str | None, format_:
 @command.command(name="show", epilog=_EPILOG)
 @click.option("--rubric", "-r", metavar="NAME", help="Only the baselines of this rubric.")
 @click.option("--exam", "-e", metavar="NAME", help="Only the baselines of this exam.")
+@click.option("--subject", metavar="NAME", help="Only the runs of this subject in the trend.")
 @click.option(
     "--last",
     type=click.IntRange(min=1),
@@ -63,7 +64,14 @@ def set_(run: str, note: str | None, by: str | None, store: str | None, format_:
 @store_option
 @format_option
 @command_body
-def show(rubric: str | None, exam: str | None, last: int, store: str | None, format_: str) -> Exit:
+def show(
+    rubric: str | None,
+    exam: str | None,
+    subject: str | None,
+    last: int,
+    store: str | None,
+    format_: str,
+) -> Exit:
     """Describe the score distribution of the baseline: mean, interval, axes, tags, trend, drift."""
     from markscheme.history.baselines import standing_baselines
     from markscheme.history.runs import Runs
@@ -71,7 +79,8 @@ def show(rubric: str | None, exam: str | None, last: int, store: str | None, for
     from markscheme.tell.verdicts import VerdictPage
 
     with Runs(store) as runs:
-        found = list(standing_baselines(runs, rubric=rubric, exam=exam, last=last))
+        wanted = {"rubric": rubric, "exam": exam, "subject": subject}
+        found = list(standing_baselines(runs, **wanted, last=last))
     if format_ == "json":
         document = {"baselines": list(map(_record, found))}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from markscheme.verdicts import Decided
     from markscheme.weigh.comparison import Comparison
     from markscheme.weigh.paired_runs import RunsComparison
+    from markscheme.weigh.variants import VariantsComparison
 
 _EPILOG = """\b
 Example:
@@ -128,7 +129,7 @@ def _check(asked: Asked, *, plan: bool) -> None:
     """Refuse an option that would be read by nobody."""
     if asked.html is not None and (plan or asked.runs):
         raise UsageError("--html goes with ratings")
-    once = {"--plan": plan, "--html": asked.html, "--answers -": asked.answers == "-"}
+    once = {"--plan": plan, "--answers -": asked.answers == "-"}
     for option in (option for option, given in once.items() if given):
         if len(asked.candidate) > 1:
             raise UsageError(f"{option} takes one candidate")
@@ -160,8 +161,10 @@ def _by_variants(asked: Asked, destination: Path | None, format_: str) -> Exit:
     from markscheme.library.comparing import compare_variants
     from markscheme.tell.variant_pairs import VariantsPage, variants_markdown
 
+    html = _destination(asked.html, asked.inputs)
     found = compare_variants(**_ratings(asked), candidates=asked.candidate)
     _write(destination, lambda: variants_markdown(found))
+    _write(html, lambda: _variants_html(found))
     if format_ == "json":
         _print(found.to_dict())
     else:
@@ -175,6 +178,13 @@ def _html(found: Comparison) -> str:
     from markscheme.tell.comparison_html import comparison_html
 
     return comparison_html(found, __version__)
+
+
+def _variants_html(found: VariantsComparison) -> str:
+    from markscheme import __version__
+    from markscheme.tell.variants_html import variants_html
+
+    return variants_html(found, __version__)
 
 
 def _compared(asked: Asked) -> Comparison:

@@ -34,13 +34,23 @@ could be checked in a file."""
     help="The rubric it was scored under. Default: the built-in one it names; tutor-capstone where "
     "it names none.",
 )
+@click.option(
+    "--exam",
+    "-e",
+    "exams",
+    multiple=True,
+    metavar="FILE|NAME",
+    help="The exam, whose tags make the groups. Default: the built-in one it names.",
+)
 @format_option
 @command_body
-def command(files: tuple[str, ...], rubric: str | None, format_: str) -> Exit:
+def command(
+    files: tuple[str, ...], rubric: str | None, exams: tuple[str, ...], format_: str
+) -> Exit:
     """Recompute published breakdowns and say where they are wrong."""
     from markscheme.library.scoring import verify
 
-    found = {file: verify(file, rubric) for file in files}
+    found = {file: verify(file, rubric, exams) for file in files}
     codes = list(map(_exit, found.values()))
     if format_ == "json":
         documents = [_document(*entry) for entry in found.items()]
@@ -79,6 +89,13 @@ def _lines(verification: Verification, whose: str) -> Iterator[str]:
             of=checked,
         )
         yield f"{whose}{anew}"
+    if verification.groups_not_checked:
+        groups = say_many(
+            "{n} group by tag was not checked; --exam names the exam whose tags it has",
+            "{n} groups by tag were not checked; --exam names the exam whose tags they have",
+            verification.groups_not_checked,
+        )
+        yield f"{whose}{groups}"
     wrong = len(verification.findings)
     verdict = say("{n} wrong", n=wrong) if wrong else say("all follow from each other")
     lacking = say("{n} unscored", n=verification.unscored)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markscheme.errors import UsageError
+from markscheme.errors import UsageError, shown
 from markscheme.history.runs import Found, Runs
 from markscheme.keep import Baseline, RunStatus
+from markscheme.keep import Run as Stored
 from markscheme.weigh.distribution import Distribution, describe
 
 if TYPE_CHECKING:
@@ -39,13 +40,30 @@ class Standing:
 
 
 def standing_baselines(
-    runs: Runs, *, rubric: str | None = None, exam: str | None = None, last: int = LAST_RUNS
+    runs: Runs,
+    *,
+    rubric: str | None = None,
+    exam: str | None = None,
+    subject: str | None = None,
+    last: int = LAST_RUNS,
 ) -> Iterator[Standing]:
-    """Yield the present baseline of each rubric and exam, with the trend of the last runs."""
+    """Yield the present baseline of each rubric and exam, with the trend of the last runs.
+
+    The trend is over all subjects, or over the runs of one `subject` only, which must have some.
+    """
+    if subject is not None and not runs.store.runs(subject=subject, limit=1):
+        told = "`markscheme runs` lists the runs with their subjects"
+        raise UsageError(f"there is no run of {shown(subject)}; {told}")
     for baseline in runs.store.present_baselines(rubric=rubric, exam=exam):
         found = runs.find(baseline.run)
         past = found.past
-        distribution = describe(past.rubric, past.exam, past.run, history_of(runs, past, last))
+        history = (
+            history_of(runs, past, last)
+            if subject is None
+            else own_history(runs, past, subject, last=last)
+        )
+        own = own_history(runs, past, past.run.subject, last=last)
+        distribution = describe(past.rubric, past.exam, past.run, history, own)
         yield Standing(baseline=baseline, found=found, distribution=distribution)
 
 
@@ -54,3 +72,23 @@ def history_of(runs: Runs, past: Past, last: int = LAST_RUNS) -> list[Run]:
     latest = runs.store.runs(rubric=past.rubric.name, exam=past.exam.name, limit=last)
     finished = [run for run in reversed(latest) if run.status is RunStatus.FINISHED]
     return runs.history(finished)
+
+
+def own_history(
+    runs: Runs,
+    past: Past,
+    subject: str | None,
+    *,
+    until: Stored | None = None,
+    last: int = LAST_RUNS,
+) -> list[Run]:
+    """Return the last finished runs of one subject, up to the run that is given, in their order."""
+    known = runs.store.runs(rubric=past.rubric.name, exam=past.exam.name, subject=subject)
+    before = [
+        run
+        for run in known
+        if run.status is RunStatus.FINISHED
+        and run.subject == subject
+        and (until is None or (run.started, run.id) <= (until.started, until.id))
+    ]
+    return runs.history(reversed(before[:last]))

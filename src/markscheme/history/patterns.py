@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import polars as pl
-
+from markscheme.history.baselines import own_history
 from markscheme.history.judging import judge_run
-from markscheme.history.rows import StoredRows
+from markscheme.history.rows import rows_of
 from markscheme.history.runs import is_open
-from markscheme.keep import RunStatus
 from markscheme.weigh.distribution import LOOKED_AT, drifts_of, trend_of
+from markscheme.weigh.gates import stranger
 from markscheme.weigh.patterns import find
 from markscheme.weigh.patterns.observed import observe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from markscheme.history.runs import Found, Runs
-    from markscheme.vocabulary import Rubric
     from markscheme.weigh.outcomes import BaselineReport, GateReport
     from markscheme.weigh.patterns import Observed, Pattern
     from markscheme.weigh.trends import Drift
@@ -30,15 +28,15 @@ def patterns_of(
     gates: GateReport | None = None,
     observed: Observed | None = None,
 ) -> tuple[Pattern, ...]:
-    """Return the patterns of a run, the most telling first; of a run that is not finished, none.
+    """Return the patterns of a run, the most telling first; of one that cannot be judged, none.
 
     `gates` are what was judged of it and `observed` what its rows show, where that is known.
     """
-    if is_open(found):
-        return ()
     past = found.past
+    if is_open(found) or stranger(past.rubric, past.exam, past.run):
+        return ()
     gates = judge_run(runs, found).gates if gates is None else gates
-    observed = observe(past.rubric, _frames(runs, found)) if observed is None else observed
+    observed = observe(past.rubric, rows_of(runs, found).frames()) if observed is None else observed
     return find(
         past.rubric,
         past.exam,
@@ -55,52 +53,11 @@ def _compared_in(gates: GateReport) -> BaselineReport | None:
     return next((one for one in found if one.warning), found[0] if found else None)
 
 
-def _frames(runs: Runs, found: Found) -> Iterator[pl.DataFrame]:
-    if found.stored is not None:
-        yield from StoredRows(found, runs.store).frames()
-    elif found.rows:
-        yield _frame(found.past.rubric, found.rows)
-
-
-def _frame(rubric: Rubric, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return the rows of a result file as far as patterns look at them."""
-    axes = [spec.name for spec in rubric]
-
-    def each(name: str, dtype: type[pl.DataType]) -> pl.Series:
-        cells = [row.get(name) or {} for row in rows]
-        columns = {axis: _values((cell.get(axis) for cell in cells), dtype) for axis in axes}
-        return pl.DataFrame(columns).to_struct(name)
-
-    return pl.DataFrame(
-        [
-            pl.Series("item", [row["item"] for row in rows], dtype=pl.String),
-            pl.Series("status", ["scored"] * len(rows), dtype=pl.String),
-            _values((row.get("got") for row in rows), pl.String).alias("got"),
-            _values((row.get("latency_ms") for row in rows), pl.Float64).alias("latency_ms"),
-            each("breakdown", pl.Float64),
-            each("near_miss", pl.String),
-        ]
-    )
-
-
-def _values(values: Iterable[Any], dtype: type[pl.DataType]) -> pl.Series:
-    of = float if dtype is pl.Float64 else str
-    return pl.Series([None if value is None else of(value) for value in values], dtype=dtype)
-
-
 def _drifts(runs: Runs, found: Found) -> tuple[Sequence[Drift], int]:
     """Return how the axes of the same subject moved up to this run, and over how many runs."""
     past, stored = found.past, found.stored
     if stored is None or not past.run.marks.complete:
         return (), 0
-    known = runs.store.runs(rubric=past.rubric.name, exam=past.exam.name, subject=stored.subject)
-    before = [
-        run
-        for run in known
-        if run.status is RunStatus.FINISHED
-        and run.subject == stored.subject
-        and (run.started, run.id) <= (stored.started, stored.id)
-    ]
-    history = runs.history(reversed(before[:LOOKED_AT]))
+    history = own_history(runs, past, stored.subject, until=stored, last=LOOKED_AT)
     trend = trend_of(past.rubric, past.run, history)
     return drifts_of(trend), len(trend)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from markscheme.history.baselines import history_of
+from markscheme.history.baselines import history_of, own_history
 from markscheme.history.patterns import patterns_of
 from markscheme.history.rows import bad_rows_of, rows_of_items, rows_with_outputs
 from markscheme.history.runs import is_open
@@ -56,20 +56,23 @@ def whole_report(runs: Runs, judged: Judged) -> Report:
     observed = None if found.stored is None else observer.observed()
     return dataclasses.replace(
         _report(runs, judged, items),
-        distribution=describe(past.rubric, past.exam, past.run, _before(runs, found))
+        distribution=describe(past.rubric, past.exam, past.run, *_before(runs, found))
         if items
         else None,
         patterns=patterns_of(runs, found, judged.gates, observed),
     )
 
 
-def _before(runs: Runs, found: Found) -> list[Run]:
-    """Return the last runs of the same rubric and exam, up to this one where it is stored."""
-    if found.stored is None:
-        return history_of(runs, found.past) if runs.has_store else []
-    history = history_of(runs, found.past)
-    names = [run.name for run in history]
-    return history[: names.index(found.name) + 1] if found.name in names else []
+def _before(runs: Runs, found: Found) -> tuple[list[Run], list[Run]]:
+    """Return the last runs of all subjects and of this one, up to this run where it is stored."""
+    past, stored = found.past, found.stored
+    if stored is None and not runs.has_store:
+        return [], []
+    history = history_of(runs, past)
+    if stored is not None:
+        names = [run.name for run in history]
+        history = history[: names.index(found.name) + 1] if found.name in names else []
+    return history, own_history(runs, past, past.run.subject, until=stored)
 
 
 def _report(runs: Runs, judged: Judged, items: tuple[ItemReport, ...]) -> Report:

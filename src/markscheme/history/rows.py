@@ -1,4 +1,4 @@
-"""The rows of a stored run, as `score` gave them: cells from the store, the rest worked out."""
+"""The rows of a run, as `score` gave them: cells from where they are kept, the rest worked out."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import polars as pl
 
 from markscheme.errors import UsageError
 from markscheme.exact import number, recovered
-from markscheme.history.runs import is_open
+from markscheme.history.published import published_frame
+from markscheme.keep import RunStatus
 from markscheme.mark.frames import Frames
 from markscheme.mark.scoring import score_of
 from markscheme.vocabulary import RowError
+from markscheme.weigh.gates import stranger
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.operations import operation_group
 from markscheme.weigh.results import Result
@@ -25,41 +27,47 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from markscheme.history.runs import Found, Runs
-    from markscheme.keep import Store
+    from markscheme.keep import Run, Store
     from markscheme.vocabulary import Rubric
     from markscheme.weigh.attempt_pairs import Attempts
     from markscheme.weigh.marks import Values
+    from markscheme.weigh.operations import OperationGroup
     from markscheme.weigh.patterns.observed import Observer
+    from markscheme.weigh.recalibration import Past
 
 
-class StoredRows:
-    """A stored run as `score` gave it: rows that stream, and the result of them."""
+class RunRows:
+    """A run as `score` gave it: rows that stream, and the result of them."""
 
-    def __init__(self, found: Found, store: Store) -> None:
-        if found.stored is None:
-            raise UsageError(f"`{found.name}` is a result file, which holds its rows itself")
-        self._past = found.past
-        self._stored = found.stored
-        self._store = store
-        self._frames = Frames(found.past.rubric, found.past.exam)
-        self._marks = self._counted() if is_open(found) else found.past.run.marks
+    def __init__(self, past: Past) -> None:
+        self._past = past
+        self._frames = Frames(past.rubric, past.exam)
+        self._marks = past.run.marks
         self.schema = self._frames.schema
 
     def answered(self) -> Iterator[pl.DataFrame]:
-        """Yield the answers in their order, with their raw output."""
-        run = self._stored.id
-        for answers, cells in zip(self._store.answers(run), self._store.cells(run), strict=True):
-            kept = pl.concat([answers, cells], how="horizontal")
-            weighed = _weighed(self._past.rubric, kept["breakdown"])
-            yield self._frames.completed(kept, weighed).with_columns(kept["output"])
+        """Yield the answers in their order, with their raw output where that is kept."""
+        raise NotImplementedError
+
+    def bad_rows(self) -> tuple[RowError, ...]:
+        """Return the first of the rows that were no answers."""
+        raise NotImplementedError
+
+    def operations(self) -> tuple[OperationGroup, ...]:
+        """Return what was measured in session logs, where that is kept."""
+        return ()
+
+    def live(self) -> Mapping[str, Any] | None:
+        """Return what was told of a live run beside its scores, where that is kept."""
+        return None
 
     def frames(self) -> Iterator[pl.DataFrame]:
         """Yield the answers in their order, then the missing items."""
-        yield from (frame.drop("output") for frame in self.answered())
+        yield from (frame.drop("output", strict=False) for frame in self.answered())
         positions = {item.id: at for at, item in enumerate(self._past.exam.items)}
         missing = self._marks.missing
         if missing:
-            who = self._stored.subject
+            who = self._past.run.subject
             yield self._frames.missing([(who, positions[item]) for item in missing])
 
     def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
@@ -73,8 +81,30 @@ class StoredRows:
             frame=pl.concat(kept) if kept else pl.DataFrame(schema=self.schema),
             errors=self.bad_rows(),
             each_run=lambda: [run],
-            operations=tuple(map(operation_group, self._summary().get("operational", ()))),
+            operations=self.operations(),
         )
+
+    def _completed(self, kept: pl.DataFrame) -> pl.DataFrame:
+        """Return kept answers and cells with what follows from them and the documents."""
+        return self._frames.completed(kept, _weighed(self._past.rubric, kept["breakdown"]))
+
+
+class StoredRows(RunRows):
+    """The rows of a stored run."""
+
+    def __init__(self, past: Past, stored: Run, store: Store) -> None:
+        super().__init__(past)
+        self._stored = stored
+        self._store = store
+        if stored.status is RunStatus.OPEN:
+            self._marks = self._counted()
+
+    def answered(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order, with their raw output."""
+        run = self._stored.id
+        for answers, cells in zip(self._store.answers(run), self._store.cells(run), strict=True):
+            kept = pl.concat([answers, cells], how="horizontal")
+            yield self._completed(kept).with_columns(kept["output"])
 
     def _counted(self) -> Marks:
         """Count the cells of a run that was never finished, and so has no marks."""
@@ -85,6 +115,10 @@ class StoredRows:
             for item, *values in rows.insert_column(0, answers["item"]).iter_rows():
                 items[item][_recovered(values)] += 1
         return Marks(axes=tuple(axes), items=items)
+
+    def operations(self) -> tuple[OperationGroup, ...]:
+        """Return what was measured in session logs, where the answers come from them."""
+        return tuple(map(operation_group, self._summary().get("operational", ())))
 
     def live(self) -> Mapping[str, Any] | None:
         """Return what was told of a live run beside its scores; of any other there is nothing."""
@@ -100,21 +134,48 @@ class StoredRows:
         return next((summary for _, summary in summaries), {})
 
 
+class PublishedRows(RunRows):
+    """The rows of a result file, which must be of the rubric and the exam it is shown with."""
+
+    def __init__(self, found: Found) -> None:
+        past = found.past
+        if why := stranger(past.rubric, past.exam, past.run):
+            raise UsageError(f"`{found.name}` cannot be shown: {why}")
+        super().__init__(past)
+        self._found = found
+
+    def answered(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order; a result file has no raw output."""
+        if self._found.rows:
+            yield self._completed(published_frame(self._past.rubric, self._found.rows))
+
+    def bad_rows(self) -> tuple[RowError, ...]:
+        """Return the rows that were no answers, as far as the file lists them."""
+        return self._found.bad_rows
+
+
+def rows_of(runs: Runs, found: Found) -> RunRows:
+    """Return the rows of a run, wherever they are kept."""
+    if found.stored is None:
+        return PublishedRows(found)
+    return StoredRows(found.past, found.stored, runs.store)
+
+
 def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[Mapping[str, Any]]:
     """Yield the answers to some items, as `score` gives them."""
     if found.stored is None:
         yield from (row for row in found.rows if row["item"] in items)
         return
     wanted = pl.col("item").is_in(list(items))
-    for frame in StoredRows(found, runs.store).frames():
+    for frame in rows_of(runs, found).frames():
         yield from frame.filter(wanted).iter_rows(named=True)
 
 
 def bad_rows_of(runs: Runs, found: Found) -> tuple[RowError, ...]:
-    """Return the first rows of a stored run that were no answers; a result file has its own."""
+    """Return the first rows of a run that were no answers."""
     if found.stored is None or not found.past.run.marks.errors:
-        return ()
-    return StoredRows(found, runs.store).bad_rows()
+        return found.bad_rows
+    return rows_of(runs, found).bad_rows()
 
 
 def rows_with_outputs(runs: Runs, found: Found, observer: Observer) -> Iterator[Mapping[str, Any]]:
@@ -125,7 +186,7 @@ def rows_with_outputs(runs: Runs, found: Found, observer: Observer) -> Iterator[
     if found.stored is None:
         yield from found.rows
         return
-    for frame in observer.watch(StoredRows(found, runs.store).answered()):
+    for frame in observer.watch(rows_of(runs, found).answered()):
         yield from frame.iter_rows(named=True)
 
 

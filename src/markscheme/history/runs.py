@@ -16,10 +16,10 @@ from markscheme.keep import RunStatus, open_store, place_of
 from markscheme.library.documents import load_exam, load_rubric
 from markscheme.read.breakdowns import read_published
 from markscheme.read.sources import built_in
-from markscheme.vocabulary import Rubric
+from markscheme.vocabulary import RowError, Rubric
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures
-from markscheme.weigh.published import run_of_published, subjects_of
+from markscheme.weigh.published import bad_rows_in, run_of_published, subjects_of
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.runs import Run
 
@@ -49,6 +49,7 @@ class Found:
     past: Past
     stored: Stored | None = None
     rows: tuple[Mapping[str, Any], ...] = ()
+    bad_rows: tuple[RowError, ...] = ()
 
     @property
     def name(self) -> str:
@@ -185,7 +186,8 @@ class Runs:
             subject = subject if len(subjects_of(published)) > 1 else None
         run = run_of_published(published, rubric, exam, subject=subject)
         rows = tuple(row for _, row in published.records if row.get("subject") == run.subject)
-        return Found(past=Past(run=run, rubric=rubric, exam=exam), rows=rows)
+        past = Past(run=run, rubric=rubric, exam=exam)
+        return Found(past=past, rows=rows, bad_rows=bad_rows_in(published))
 
 
 def _no_marks(rubric: Rubric, exam: Exam) -> Marks:

@@ -11,7 +11,7 @@ from markscheme.read.sources import built_in
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
 
@@ -83,10 +83,15 @@ def answers_of_tutor(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]
     ]
 
 
-def verify(source: str | Path, rubric: Rubric | str | Path | None = None) -> Verification:
+def verify(
+    source: str | Path,
+    rubric: Rubric | str | Path | None = None,
+    exam: Exam | str | Path | Sequence[str | Path] | None = None,
+) -> Verification:
     """Recompute what was published: one breakdown, a list, a whole result, or JSON lines.
 
-    Without a rubric, the built-in one that the file names is used, or `tutor-capstone`.
+    Without a rubric, the built-in one that the file names is used, or `tutor-capstone`; without an
+    exam the built-in one that it names, if there is one. Groups by tag are checked with the exam.
     """
     from markscheme.read.breakdowns import read_published
     from markscheme.weigh.verification import verify_published
@@ -94,7 +99,18 @@ def verify(source: str | Path, rubric: Rubric | str | Path | None = None) -> Ver
     published = read_published(source)
     if not isinstance(rubric, Rubric):
         rubric = load_rubric(rubric or _rubric_named_by(published))
-    return verify_published(published, rubric)
+    if not isinstance(exam, Exam):
+        named = (exam,) if isinstance(exam, str | Path) else exam or _exams_named_by(published)
+        exam = load_exam(*named, rubric=rubric) if named else None
+    return verify_published(published, rubric, exam)
+
+
+def _exams_named_by(published: Published) -> list[str]:
+    """Return the built-in exams that a file names, where all that it names are built in."""
+    named = published.document.get("exam")
+    name = named.get("name") if isinstance(named, dict) else named
+    names = name.split("+") if isinstance(name, str) else []
+    return names if set(names) <= set(built_in("exams")) else []
 
 
 def _rubric_named_by(published: Published) -> str:

@@ -39,6 +39,15 @@ class Published:
         """How many rows hold nothing to check."""
         return len(self.rest)
 
+    @property
+    def errors(self) -> int:
+        """How many rows were no answers: listed after the items, or as rows of their own."""
+        listed, left = self.document.get("errors"), self.document.get("errors_left_out")
+        count = len(listed) if isinstance(listed, list) else 0
+        count += left if isinstance(left, int) and left > 0 else 0
+        bad: int = sum(row.get("status") != "missing" for row in self.rest)
+        return count + bad
+
     def line(self, field: Field) -> int:
         """Return the line of a field, as well as it can be told."""
         if self.by_line:

@@ -303,15 +303,25 @@ def histogram(values: Mapping[float, int], limits: Sequence[Limit], title: str) 
     return drawn({"width": 380, "height": 170, "layer": layers})
 
 
-def trend(runs: Sequence[str], lines: Sequence[tuple[str, Sequence[float]]]) -> Markup:
-    """Draw means over runs, the first line the strongest: the score, then each axis."""
-    labels, names = short(runs, 12), short(name for name, _ in lines)
+def trend(
+    runs: Sequence[str],
+    lines: Sequence[tuple[str, Sequence[float | None]]],
+    *,
+    legend: bool = False,
+) -> Markup:
+    """Draw means over runs, the first line the strongest; a line passes over runs it has none of.
+
+    Axes have the same colours all over a page, so that only other lines need a legend.
+    """
+    labels, names = short(runs, 20), short(name for name, _ in lines)
     values = [
         {"r": label, "v": value, "n": name, "first": name == names[0]}
         for name, (_, line) in zip(names, lines, strict=True)
         for label, value in zip(labels, line, strict=True)
+        if value is not None
     ]
     x: dict[str, Any] = {"field": "r", "type": "ordinal", "sort": None, "title": None}
+    x["scale"] = {"domain": labels}
     x["axis"] = {"labelAngle": -45, "labelOverlap": True, "labelColor": MUTED}
     y: dict[str, Any] = {"field": "v", "type": "quantitative", "title": None}
     y["scale"] = {"domainMax": 1, "zero": False}
@@ -319,6 +329,8 @@ def trend(runs: Sequence[str], lines: Sequence[tuple[str, Sequence[float]]]) -> 
     colours = [INK, *(AXES[at % len(AXES)] for at in range(len(names) - 1))]
     scale = {"domain": names, "range": colours}
     colour: dict[str, Any] = {"field": "n", "type": "nominal", "scale": scale, "legend": None}
+    if legend:
+        colour["legend"] = {"title": None, "orient": "bottom", "columns": 2, "labelColor": INK}
     thick = {"condition": {"test": "datum.first", "value": 3}, "value": 1.5}
     return drawn(
         {

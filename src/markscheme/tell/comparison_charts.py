@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-BASELINE, CANDIDATE = MUTED, AXES[0]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
@@ -25,7 +23,25 @@ class Pair:
     candidate: float | None
 
 
-def paired_dots(pairs: Sequence[Pair], lowest: int, highest: int) -> Markup:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """From where to where ratings go."""
+
+    lowest: int
+    highest: int
+
+    def axis(self) -> dict[str, Any]:
+        """Return the horizontal axis of a chart of ratings."""
+        ticks = self.highest - self.lowest
+        return {
+            "type": "quantitative",
+            "title": None,
+            "scale": {"domain": [self.lowest, self.highest], "nice": False},
+            "axis": {"tickCount": ticks, "format": "d", "grid": True, "labelColor": MUTED},
+        }
+
+
+def paired_dots(pairs: Sequence[Pair], over: Range, colour: int = 0) -> Markup:
     """Draw a line for each axis with a dot for each variant; the candidate's lies on top."""
     labels = short((pair.name for pair in pairs), 32)
     values = [
@@ -34,16 +50,14 @@ def paired_dots(pairs: Sequence[Pair], lowest: int, highest: int) -> Markup:
     ]
     y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
     y["axis"] = {"labelLimit": 240, "grid": True}
-    x: dict[str, Any] = {"type": "quantitative", "title": None}
-    x["scale"] = {"domain": [lowest, highest], "nice": False}
-    x["axis"] = {"tickCount": highest - lowest, "format": "d", "grid": True, "labelColor": MUTED}
+    x = over.axis()
     dots = [
         {
             "transform": [{"filter": f"datum.{field} != null"}],
-            "mark": {"type": "point", "filled": True, "opacity": 1, "size": size, "color": colour},
+            "mark": {"type": "point", "filled": True, "opacity": 1, "size": size, "color": fill},
             "encoding": {"x": {**x, "field": field}, "y": y},
         }
-        for field, size, colour in (("b", 190, BASELINE), ("c", 90, CANDIDATE))
+        for field, size, fill in (("b", 190, MUTED), ("c", 90, AXES[colour]))
     ]
     line = {
         "transform": [{"filter": "datum.b != null && datum.c != null"}],
@@ -57,5 +71,38 @@ def paired_dots(pairs: Sequence[Pair], lowest: int, highest: int) -> Markup:
             "padding": {"left": 30, "right": 8, "top": 5, "bottom": 5},  # fonts differ in width
             "data": {"values": values},
             "layer": [line, *dots],
+        }
+    )
+
+
+def rows_of_dots(
+    axes: Sequence[str], variants: Sequence[Sequence[float | None]], over: Range
+) -> Markup:
+    """Draw a dot for each variant on each axis, one below the other; the baseline is the first."""
+    labels = short(axes, 32)
+    colours = [MUTED, *(AXES[at % len(AXES)] for at in range(len(variants) - 1))]
+    values = [
+        {"n": label, "v": at, "x": value}
+        for at, variant in enumerate(variants)
+        for label, value in zip(labels, variant, strict=True)
+        if value is not None
+    ]
+    which = {"field": "v", "type": "ordinal"}
+    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
+    y |= {"axis": {"labelLimit": 240, "grid": True}, "scale": {"domain": labels}}
+    known = list(range(len(variants)))
+    return drawn(
+        {
+            "width": 300,
+            "height": {"step": 13},
+            "padding": {"left": 30, "right": 8, "top": 5, "bottom": 5},  # fonts differ in width
+            "data": {"values": values},
+            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 90},
+            "encoding": {
+                "x": {**over.axis(), "field": "x"},
+                "y": y,
+                "yOffset": {**which, "scale": {"domain": known}},
+                "color": {**which, "legend": None, "scale": {"domain": known, "range": colours}},
+            },
         }
     )

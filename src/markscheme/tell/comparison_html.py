@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import show, signed
-from markscheme.tell.comparison_charts import Pair, paired_dots
+from markscheme.tell.comparison_charts import Pair, Range, paired_dots
 from markscheme.tell.comparison_tables import axis_rows, metric_rows
 from markscheme.tell.comparisons import outcome_words, statistics_lines, title
 from markscheme.tell.language import say, told
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Sides,
     )
 
-_DRAWN = 30  # queries with a chart of their own; with more the page would grow without bounds
+DRAWN = 30  # queries with a chart of their own; with more the page would grow without bounds
 _KINDS = {
     Decided.GO: "pass",
     Decided.GO_WITH_MONITORING: "warn",
@@ -57,32 +57,45 @@ class _Cell:
 
 def comparison_html(found: Comparison, version: str) -> str:
     """Return the whole page; `version` is that of the program that wrote it."""
-    decision = found.decision
     return page(
         "comparison.html",
         {"words": {}},
         version=version,
         title=title(found),
-        found=found,
-        decision={
+        axes=_drawn_axes(found, found.overall.axes),
+        **comparison_view(found),
+    )
+
+
+def comparison_view(found: Comparison, *, colour: int = 0, drawn: int = DRAWN) -> dict[str, Any]:
+    """Return what a page shows of two variants; so many queries have a chart of their own."""
+    decision = found.decision
+    return {
+        "found": found,
+        "decision": {
             "kind": _KINDS[decision.outcome],
             "word": outcome_words(decision.outcome),
             "because": told(decision.because),
             "next": told(decision.next),
             "rule": decision.rule,
         },
-        overall=_numbers(found.overall.mean),
-        axes=_drawn_axes(found, found.overall.axes),
-        modes=[(mode, part.n, *_numbers(part.mean)) for mode, part in _parts(found).items()],
-        table=list(_table(found)),
-        queries=[_query(found, at) for at in range(len(found.queries))],
-        axis_rows=axis_rows(found),
-        checks=[_check(check, found) for check in found.structural],
-        metrics=metric_rows(found),
-        measured=[_measured(metric) for metric in found.operational],
-        plain=list(statistics_lines(found.statistics)),
-        watch=[told(line) for line in decision.monitoring],
-    )
+        "overall": _numbers(found.overall.mean),
+        "modes": [(mode, part.n, *_numbers(part.mean)) for mode, part in _parts(found).items()],
+        "table": list(_table(found)),
+        "queries": [
+            {
+                **_query(found, query),
+                "svg": _drawn_axes(found, query.axes, colour) if at < drawn else None,
+            }
+            for at, query in enumerate(found.queries)
+        ],
+        "axis_rows": axis_rows(found),
+        "checks": [_check(check, found) for check in found.structural],
+        "metrics": metric_rows(found),
+        "measured": [_measured(metric) for metric in found.operational],
+        "plain": list(statistics_lines(found.statistics)),
+        "watch": [told(line) for line in decision.monitoring],
+    }
 
 
 def _parts(found: Comparison) -> Mapping[str, Aggregate]:
@@ -107,8 +120,7 @@ def _table(found: Comparison) -> Iterator[dict[str, Any]]:
         }
 
 
-def _query(found: Comparison, at: int) -> dict[str, Any]:
-    query = found.queries[at]
+def _query(found: Comparison, query: Query) -> dict[str, Any]:
     return {
         "item": query.item,
         "mode": query.mode,
@@ -123,7 +135,6 @@ def _query(found: Comparison, at: int) -> dict[str, Any]:
         "first": query.first,
         "notes": query.notes,
         "rows": list(_axis_cells(query)),
-        "svg": _drawn_axes(found, query.axes) if at < _DRAWN else None,
     }
 
 
@@ -132,7 +143,7 @@ def _axis_cells(query: Query) -> Iterator[tuple[str, str, str, str, bool]]:
         yield axis, *_numbers(sides), axis in query.meaningful_axes
 
 
-def _drawn_axes(found: Comparison, axes: Mapping[str, Sides]) -> Markup | None:
+def _drawn_axes(found: Comparison, axes: Mapping[str, Sides], colour: int = 0) -> Markup | None:
     labels = {scale.name: scale.label for scale in found.rubric.scales}
     pairs = [
         Pair(
@@ -144,8 +155,13 @@ def _drawn_axes(found: Comparison, axes: Mapping[str, Sides]) -> Markup | None:
     ]
     if all(pair.baseline is None and pair.candidate is None for pair in pairs):
         return None
+    return paired_dots(pairs, range_of(found), colour)
+
+
+def range_of(found: Comparison) -> Range:
+    """Return from where to where the scales go."""
     scales = found.rubric.scales
-    return paired_dots(pairs, min(s.lowest for s in scales), max(s.highest for s in scales))
+    return Range(lowest=min(s.lowest for s in scales), highest=max(s.highest for s in scales))
 
 
 def _check(check: CheckSummary, found: Comparison) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from markscheme.tell import dashboard, figures
 from markscheme.tell.item_rows import listing
 from markscheme.tell.language import say
 from markscheme.tell.templates import page
+from markscheme.tell.trends import trends
 
 if TYPE_CHECKING:
     from markscheme.tell.reports import Report
@@ -34,7 +35,7 @@ def html(report: Report, version: str) -> str:
         bars=figures.bars(report),
         means=figures.axis_means(report),
         latency=figures.latency(report),
-        trend=figures.trend(report),
+        trends=list(trends(report)),
         heat_maps=figures.heat_maps(report, items.tags),
         by_tag=figures.by_tag(report),
         listing=items,

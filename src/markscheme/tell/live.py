@@ -19,11 +19,13 @@ _WIDTH = 30
 class LivePage(Page):
     """Prints a run of a live subject."""
 
-    def live(self, facts: Mapping[str, Any]) -> None:
+    def live(self, facts: Mapping[str, Any] | None) -> None:
         """Print latency, errors, tries, cost and why the run stopped, if it did.
 
-        `facts` are what `Live.to_dict` gives, now or when the run was stored.
+        `facts` are what `Live.to_dict` gives, now or when the run was stored, if it was live.
         """
+        if not facts:
+            return
         answered, questions = facts["answered"], facts["questions"]
         line = say(
             "{answered} of {questions} questions answered", answered=answered, questions=questions

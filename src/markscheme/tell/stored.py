@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from markscheme.tell.language import say
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from markscheme.keep import Baseline, Run, Tag
+
+
+def whose(subject: str | None) -> str:
+    """Return how a subject is called, also one without a name."""
+    return subject or say("no subject")
 
 
 def run_record(run: Run) -> dict[str, Any]:

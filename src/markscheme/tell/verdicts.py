@@ -11,18 +11,19 @@ from markscheme.exact import show, signed
 from markscheme.tell.language import say, say_many, told
 from markscheme.tell.patterns import PatternPage
 from markscheme.tell.reports import EVIDENCE, OUTCOMES, SAID
+from markscheme.tell.stored import whose
 from markscheme.tell.terminal import Page, console
 from markscheme.vocabulary import Outcome
 from markscheme.weigh.records import distribution_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rich.console import Console
 
     from markscheme.keep import Baseline
     from markscheme.tell.reports import Report
-    from markscheme.weigh.distribution import Distribution
+    from markscheme.weigh.distribution import Distribution, Point
     from markscheme.weigh.outcomes import BaselineReport, GateReport, ItemChange
     from markscheme.weigh.recalibration import Recalibration
 
@@ -151,13 +152,36 @@ def distribution_lines(found: Distribution) -> Iterator[str]:
     for group in record["groups"]:
         if group["score"] < record["score"]["mean"]:
             yield f"  {group['tag']}={group['value']}: {group['score']:.4f} ({group['n']})"
-    if record["trend"]:
-        points = ", ".join(f"{point['score']:.4f}" for point in record["trend"])
-        last = say("last {n} runs, the newest last", n=len(record["trend"]))
-        yield f"{last}: {points}"
-    yield from map(_drift_line, record["drifts"])
-    if len(record["trend"]) < record["runs_needed"]:
+    yield from trend_lines(found)
+    who = f"{whose(found.own[-1].subject)}: " if found.apart and found.own else ""
+    yield from (f"{who}{_drift_line(drift)}" for drift in record["drifts"])
+    if len(found.followed) < record["runs_needed"]:
         yield say("a drift can be told from {n} runs on", n=record["runs_needed"])
+
+
+def trend_lines(found: Distribution) -> Iterator[str]:
+    """Yield the scores of the last runs, and whose they are."""
+    subjects, n = found.by_subject, len(found.trend)
+    if found.apart:
+        yield say("last {n} runs by subject, the newest last:", n=n)
+        yield from (f"  {whose(who)}: {_scores(points)}" for who, points in subjects.items())
+    elif len(subjects) > 1:
+        last = say("last {n} runs, the newest last", n=n)
+        yield f"{last}: {_scores(found.trend, named=True)}"
+    elif found.trend:
+        who = found.trend[0].subject
+        last = (
+            say("last {n} runs, the newest last", n=n)
+            if who is None
+            else say("last {n} runs of {subject}, the newest last", n=n, subject=who)
+        )
+        yield f"{last}: {_scores(found.trend)}"
+
+
+def _scores(points: Iterable[Point], *, named: bool = False) -> str:
+    return ", ".join(
+        f"{f'{whose(point.subject)} ' if named else ''}{float(point.score):.4f}" for point in points
+    )
 
 
 def recalibration_lines(found: Recalibration, applied: Mapping[str, str]) -> Iterator[str]:

@@ -38,9 +38,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One run in a history: its exact means."""
+    """One run in a history: whose it is, and its exact means."""
 
     run: str
+    subject: str | None
     score: Fraction
     axes: Mapping[str, Fraction]
 
@@ -49,7 +50,9 @@ class Point:
 class Distribution:
     """How one run scores over its items, and how the runs like it moved.
 
-    `left_out` names the runs of the history that cannot be compared, with the reason.
+    `trend` is over the runs of all subjects, because a subject may be a release, and `own` over
+    those of the run's subject. `left_out` names the runs of the history that cannot be compared,
+    with the reason.
     """
 
     run: str
@@ -60,17 +63,38 @@ class Distribution:
     quantiles: Mapping[int, Fraction]
     groups: tuple[Group, ...]
     trend: tuple[Point, ...]
-    drifts: tuple[Drift, ...]
+    own: tuple[Point, ...]
     runs_needed: int
     left_out: tuple[tuple[str, str], ...]
 
+    @property
+    def by_subject(self) -> Mapping[str | None, tuple[Point, ...]]:
+        """The trend of each subject, in the order in which they first ran."""
+        subjects = dict.fromkeys(point.subject for point in self.trend)
+        return {who: tuple(p for p in self.trend if p.subject == who) for who in subjects}
+
+    @property
+    def apart(self) -> bool:
+        """Whether subjects have trends of their own: several of them have several runs."""
+        return sum(len(points) > 1 for points in self.by_subject.values()) > 1
+
+    @property
+    def followed(self) -> tuple[Point, ...]:
+        """The runs in which a drift is looked for: one trend, and not several in one another."""
+        return self.own if self.apart else self.trend
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """The axes that drift down over the runs that are followed."""
+        return drifts_of(self.followed)
+
 
 def describe(
-    rubric: Rubric, exam: Exam, run: Run, history: Sequence[Run] = ()
+    rubric: Rubric, exam: Exam, run: Run, history: Sequence[Run] = (), own: Sequence[Run] = ()
 ) -> Distribution | None:
-    """Return the distribution of a run, and the trend of a history that is in order of time.
+    """Return the distribution of a run, and the trends of a history that is in order of time.
 
-    Of a run in which nothing was scored there is none.
+    `own` is the history of the run's subject. Of a run in which nothing was scored there is none.
     """
     scale = Scale(rubric)
     each = scale.items(run.marks)
@@ -92,7 +116,7 @@ def describe(
         quantiles={at: quantile(means, Fraction(at, 100)) for at in _QUANTILES},
         groups=groups_of(scale, exam, run.marks),
         trend=trend,
-        drifts=drifts_of(trend),
+        own=trend_of(rubric, run, own),
         runs_needed=runs_needed(len(scale.axes)),
         left_out=tuple((past.name, why) for past, why in compared if why),
     )
@@ -125,7 +149,7 @@ def _point(scale: Scale, run: Run) -> Point:
     """Return the means of a complete run."""
     totals = scale.totals(run.marks.counts())
     axes = {axis: total / totals.n for axis, total in totals.axes.items()}
-    return Point(run=run.name, score=totals.score / totals.n, axes=axes)
+    return Point(run=run.name, subject=run.subject, score=totals.score / totals.n, axes=axes)
 
 
 def _estimate(means: Counter[Fraction]) -> Estimate:

@@ -182,10 +182,20 @@ def _verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcom
         )
     if not complete:
         return Outcome.UNDECIDED, sentence("the run is incomplete")
+    return Outcome.PASS, _passed(judged, blocking=Outcome.PASS in hard.values())
+
+
+def _passed(judged: Sequence[GateOutcome], *, blocking: bool) -> str:
+    """Say why a run passes, and that it could not have failed where no hard gate judged it."""
     warned = [found.gate.name for found in judged if found.outcome is Outcome.WARN]
+    because = sentence("met")
     if warned:
-        return Outcome.PASS, sentence("met, with warnings: {gates}", gates=", ".join(warned))
-    return Outcome.PASS, sentence("met")
+        because = sentence("met, with warnings: {gates}", gates=", ".join(warned))
+    if blocking:
+        return because
+    return sentence(
+        "{because}; no hard gate judged this run, so nothing could have failed", because=because
+    )
 
 
 _JUDGED = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)

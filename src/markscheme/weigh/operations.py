@@ -62,9 +62,12 @@ class Operations:
 
     def add(self, answers: Iterable[LoggedAnswer]) -> None:
         """Measure more sessions."""
-        self._rows += [
-            (self._items[answer.item], answer.variant, answer.metrics) for answer in answers
-        ]
+        for answer in answers:
+            self.measure(answer.item, answer.variant, answer.metrics)
+
+    def measure(self, item: str, variant: str | None, found: Measured) -> None:
+        """Add what was measured of one session."""
+        self._rows.append((self._items[item], variant, found))
 
     def groups(self) -> tuple[OperationGroup, ...]:
         """Return all sessions, then those of each item and tag; each also by variant."""

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import DocumentError, Problem, UsageError
 from markscheme.exact import recovered
-from markscheme.mark.scoring import expected_of, leading_axis
 from markscheme.read.breakdowns import Published
-from markscheme.vocabulary import Exam, Rubric
+from markscheme.vocabulary import Exam, RowError, Rubric
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures, Total
 from markscheme.weigh.runs import Run
@@ -49,6 +48,36 @@ def run_of_published(
         measures=_measures(rows),
         subject=who,
     )
+
+
+def bad_rows_in(published: Published) -> tuple[RowError, ...]:
+    """Return the rows that were no answers, as far as a result file says what they are.
+
+    They are listed after the items of a document, and are rows of their own in JSON lines.
+    """
+    listed = published.document.get("errors")
+    errors = listed if isinstance(listed, list) else []
+    rows = [
+        {**row, "reason": row.get("error"), "excerpt": row.get("got")}
+        for row in published.rest
+        if row.get("status") == "error"
+    ]
+    found = (row for row in (*errors, *rows) if isinstance(row, dict))
+    return tuple(
+        RowError(
+            line=row["line"],
+            reason=row["reason"],
+            item=_text(row.get("item")),
+            excerpt=_text(row.get("excerpt")) or "",
+            file=_text(row.get("file")),
+        )
+        for row in found
+        if type(row.get("line")) is int and isinstance(row.get("reason"), str)
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def subjects_of(published: Published) -> list[str | None]:
@@ -100,7 +129,8 @@ class _Source:
         if not self.published.records and not self.published.rest:
             yield self._problem((), "holds no item; nothing could be judged")
         if self.same_rubric:
-            for found in verify_published(self.published, self.rubric).findings:
+            exam = self.exam if self.same_exam else None
+            for found in verify_published(self.published, self.rubric, exam).findings:
                 told = f"{found.published} is published, {found.computed} is right"
                 yield {
                     "file": found.file,
@@ -109,7 +139,6 @@ class _Source:
                     "message": f"{told}: {found.because}",
                 }
         yield from self._row_problems()
-        yield from self._count_problems()
 
     def _problem(self, field: Field, message: str) -> dict[str, Any]:
         published = self.published
@@ -117,17 +146,13 @@ class _Source:
         return {"file": published.file, "line": line, "field": name, "message": message}
 
     def _row_problems(self) -> Iterator[dict[str, Any]]:
-        items = {item.id: item for item in self.exam.items}
-        leading, seen = leading_axis(self.rubric), set[tuple[Any, ...]]()
+        items, seen = {item.id for item in self.exam.items}, set[tuple[Any, ...]]()
         for place, row in self.published.records:
             item = row.get("item")
             if not isinstance(item, str) or (self.same_exam and item not in items):
-                yield self._problem((*place, "item"), "names no item of this exam")
+                if not (self.same_rubric and self.same_exam):  # else it was told already
+                    yield self._problem((*place, "item"), "names no item of this exam")
                 continue
-            if self.same_rubric and self.same_exam and "expected" in row:
-                expected = _texts(expected_of(leading, items[item]))
-                if _texts(row["expected"]) != expected:
-                    yield self._problem((*place, "expected"), "is not what the exam expects")
             attempt = 1 if row.get("attempt") is None else row["attempt"]
             if type(attempt) is not int or attempt < 0:
                 yield self._problem((*place, "attempt"), "must be a whole number from 0 on")
@@ -149,23 +174,6 @@ class _Source:
             if value is not None and not (known and value >= 0):
                 yield self._problem((*place, key), "must be a number from 0 on, or null")
 
-    def _count_problems(self) -> Iterator[dict[str, Any]]:
-        """Compare the bad rows that are listed with their number in the summary."""
-        summary = self.published.document.get("summary")
-        told = summary.get("errors") if isinstance(summary, dict) else None
-        if told not in {None, self.errors}:
-            yield self._problem(("summary", "errors"), f"must be {self.errors}, as many are listed")
-
-    @property
-    def errors(self) -> int:
-        """How many rows were no answers: listed after the items, or as rows of their own."""
-        document = self.published.document
-        listed, left = document.get("errors"), document.get("errors_left_out")
-        count = len(listed) if isinstance(listed, list) else 0
-        count += left if isinstance(left, int) and left > 0 else 0
-        bad: int = sum(row.get("status") != "missing" for row in self.published.rest)
-        return count + bad
-
     def marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:
         """Count the cells of one subject's rows."""
         own = [row["item"] for row in rows]
@@ -178,17 +186,7 @@ class _Source:
             cells = row["breakdown"]
             values = tuple(None if cells[a] is None else recovered(cells[a]) for a in self.axes)
             items[row["item"]][values] += 1
-        return Marks(axes=self.axes, items=items, errors=self.errors)
-
-
-def _texts(expected: Any) -> list[str]:
-    if expected is None:
-        return []
-    return (
-        [str(entry) for entry in expected]
-        if isinstance(expected, list | tuple)
-        else [str(expected)]
-    )
+        return Marks(axes=self.axes, items=items, errors=self.published.errors)
 
 
 def _measures(rows: list[Mapping[str, Any]]) -> Measures:

@@ -201,9 +201,16 @@ def distribution_record(found: Distribution) -> dict[str, Any]:
         "quantiles": {f"p{at}": number(value) for at, value in found.quantiles.items()},
         "groups": list(map(_group_record, found.groups)),
         "trend": [
-            {"run": point.run, "score": number(point.score), "axes": _numbers(point.axes)}
+            {
+                "run": point.run,
+                "subject": point.subject,
+                "score": number(point.score),
+                "axes": _numbers(point.axes),
+            }
             for point in found.trend
         ],
+        "by_subject": found.apart,
+        "followed": [point.run for point in found.followed],
         "drifts": [
             {
                 "axis": drift.axis,

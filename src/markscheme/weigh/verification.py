@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import ZERO, mean, number, plain, recovered, show
+from markscheme.exact import plain, recovered, show
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.scoring import leading_axis, score_of
-from markscheme.read.breakdowns import Field
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item
+from markscheme.weigh.published_totals import PublishedTotals
+from markscheme.weigh.recomputing import Row, agrees, names, other_axes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from markscheme.read.breakdowns import Published
-    from markscheme.vocabulary import AxisSpec, Rubric
-
-_ROUNDED_PLACES = 4
-_DIGITS_OF_A_DOUBLE = 17
+    from markscheme.read.breakdowns import Field, Published
+    from markscheme.vocabulary import AxisSpec, Exam, Rubric
+    from markscheme.weigh.recomputing import Findings, Told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,49 +47,35 @@ class Verification:
     """What became of a published document: how much was checked, and what is wrong.
 
     `unscored` rows hold no breakdown to check. In `not_judged_anew` of the checked ones the leading
-    axis was taken as published, because they do not say what was got and expected.
+    axis was taken as published, because they do not say what was got and expected. Of the groups by
+    tag, `groups_not_checked` were not, because the exam is not known.
     """
 
     checked: int
     unscored: int
     not_judged_anew: int
+    groups_not_checked: int
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """A breakdown and what it should say: the leading axis judged anew, and the known values.
-
-    An axis that is out of range has no known value; where the axes are not the rubric's, none has.
-    """
-
-    place: Field
-    record: Mapping[str, Any]
-    cell: Cell | None
-    values: Mapping[str, Fraction | None]
-
-
-Told = tuple[Any, Any, str]
-Findings = Iterator[tuple[tuple[str, ...], Told]]
-
-
-def verify_published(published: Published, rubric: Rubric) -> Verification:
-    """Recompute a published document under the rubric."""
+def verify_published(
+    published: Published, rubric: Rubric, exam: Exam | None = None
+) -> Verification:
+    """Recompute a published document under the rubric, and its groups by the tags of the exam."""
     rows = [_row(place, record, rubric) for place, record in published.records]
     found = [
         _finding(published, (*row.place, *field), row.record.get("item"), told)
         for row in rows
         for field, told in _record_findings(row, rubric)
     ]
-    found += [
-        _finding(published, field, None, told)
-        for field, told in _document_findings(published.document, rubric, rows)
-    ]
+    totals = PublishedTotals(published=published, rubric=rubric, exam=exam, rows=rows)
+    found += [_finding(published, field, None, told) for field, told in totals.findings()]
     leading = _leading(rubric)
     return Verification(
         checked=len(rows),
         unscored=published.unscored,
         not_judged_anew=sum(bool(leading and row.values and not row.cell) for row in rows),
+        groups_not_checked=totals.groups_not_checked,
         findings=tuple(found),
     )
 
@@ -109,21 +93,21 @@ def _finding(published: Published, field: Field, item: Any, told: Told) -> Findi
     )
 
 
-def _row(place: Field, record: Mapping[str, Any], rubric: Rubric) -> _Row:
+def _row(place: Field, record: Mapping[str, Any], rubric: Rubric) -> Row:
     breakdown, leading = record["breakdown"], _leading(rubric)
-    if set(breakdown) != set(_names(rubric)):
-        return _Row(place=place, record=record, cell=None, values={})
+    if set(breakdown) != set(names(rubric)):
+        return Row(place=place, record=record, cell=None, values={})
     values = {axis: _fraction(v) for axis, v in breakdown.items() if v is None or 0 <= v <= 1}
     cell = None if leading is None else _judged_anew(record, leading)
     if leading is not None and cell is not None:
         values[leading.name] = cell.value
-    return _Row(place=place, record=record, cell=cell, values=values)
+    return Row(place=place, record=record, cell=cell, values=values)
 
 
-def _record_findings(row: _Row, rubric: Rubric) -> Findings:
+def _record_findings(row: Row, rubric: Rubric) -> Findings:
     breakdown = row.record["breakdown"]
-    if set(breakdown) != set(_names(rubric)):
-        yield ("breakdown",), _other_axes(breakdown, rubric)
+    if set(breakdown) != set(names(rubric)):
+        yield ("breakdown",), other_axes(breakdown, rubric)
         return
     yield from _cell_findings(row, rubric)
     yield from _weighted_findings(row, rubric)
@@ -131,17 +115,17 @@ def _record_findings(row: _Row, rubric: Rubric) -> Findings:
         return
     values = [row.values[spec.name] for spec in rubric]
     score = score_of(rubric, values)
-    if not _agrees(row.record["score"], score):
+    if not agrees(row.record["score"], score):
         yield ("score",), (row.record["score"], score, _formula(rubric, values))
 
 
-def _cell_findings(row: _Row, rubric: Rubric) -> Findings:
+def _cell_findings(row: Row, rubric: Rubric) -> Findings:
     """Yield the values out of range, and the leading one where it was judged otherwise."""
     leading = _leading(rubric)
     for axis, value in row.record["breakdown"].items():
         if axis not in row.values:
             yield ("breakdown", axis), (value, "a value from 0 to 1", "no axis gives more or less")
-        elif leading and row.cell and axis == leading.name and not _agrees(value, row.cell.value):
+        elif leading and row.cell and axis == leading.name and not agrees(value, row.cell.value):
             yield ("breakdown", axis), (value, row.cell.value, row.cell.reason)
 
 
@@ -170,18 +154,18 @@ def _item_with(spec: AxisSpec, expected: Any) -> Item:
     return item
 
 
-def _weighted_findings(row: _Row, rubric: Rubric) -> Findings:
+def _weighted_findings(row: Row, rubric: Rubric) -> Findings:
     weighted = row.record.get("weighted")
     if weighted is None:
         return
-    if not set(weighted) <= set(_names(rubric)):
-        yield ("weighted",), _other_axes(weighted, rubric)
+    if not set(weighted) <= set(names(rubric)):
+        yield ("weighted",), other_axes(weighted, rubric)
     for spec in rubric:
         if spec.name not in row.values:
             continue
         value, published = row.values[spec.name], weighted.get(spec.name)
         right = None if value is None else Fraction(spec.weight) * value
-        if not _agrees(published, right):
+        if not agrees(published, right):
             because = sentence(
                 "the weight of `{axis}` is {weight}", axis=spec.name, weight=spec.weight
             )
@@ -193,83 +177,8 @@ def _formula(rubric: Rubric, values: list[Fraction | None]) -> str:
     return " + ".join(terms)
 
 
-def _document_findings(
-    document: Mapping[str, Any], rubric: Rubric, rows: Sequence[_Row]
-) -> Findings:
-    fingerprint = _inside(document, "rubric", "fingerprint")
-    if fingerprint is not None and fingerprint != rubric.fingerprint:
-        because = sentence("it was scored under another rubric than the one it is checked with")
-        yield ("rubric", "fingerprint"), (fingerprint, rubric.fingerprint, because)
-        return
-    summary = document.get("summary") or {}
-    scored = [row for row in rows if row.record["score"] is not None]
-    if "n" in summary and summary["n"] != len(scored):
-        yield ("summary", "n"), (summary["n"], len(scored), "so many breakdowns have a score")
-    axes = summary.get("axes") or {}
-    if not set(axes) <= set(_names(rubric)):
-        yield ("summary", "axes"), _other_axes(axes, rubric)
-    yield from _mean_findings(summary, rubric, [row.values for row in scored])
-
-
-def _mean_findings(
-    summary: Mapping[str, Any], rubric: Rubric, rows: Sequence[Mapping[str, Fraction | None]]
-) -> Findings:
-    """Recompute the means from the cells, not from scores that may be wrong themselves."""
-    names = _names(rubric)
-    if any(row.get(name) is None for row in rows for name in names):
-        return
-    totals = {name: sum((row[name] or ZERO for row in rows), ZERO) for name in names}
-    means = {name: mean(total, len(rows)) for name, total in totals.items()}
-    score = score_of(rubric, list(means.values()))
-    because = sentence("the mean over {n} breakdowns", n=len(rows))
-    if len(rows) == 1:
-        because = sentence("the mean over {n} breakdown", n=len(rows))
-    if "score" in summary and not _agrees(summary["score"], score):
-        yield ("summary", "score"), (summary["score"], score, because)
-    for axis, was in (summary.get("axes") or {}).items():
-        if axis in means and not _agrees(was, means[axis]):
-            yield ("summary", "axes", axis), (was, means[axis], because)
-
-
-def _names(rubric: Rubric) -> list[str]:
-    return [spec.name for spec in rubric]
-
-
-def _other_axes(published: Mapping[str, Any], rubric: Rubric) -> Told:
-    return (
-        list(published),
-        _names(rubric),
-        sentence("these are the axes of the rubric `{rubric}`", rubric=rubric.name),
-    )
-
-
-def _inside(document: Mapping[str, Any], *keys: str) -> Any:
-    value: Any = document
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
 def _fraction(value: Any) -> Fraction | None:
     return None if value is None else recovered(value)
-
-
-def _agrees(published: Any, exact: Fraction | None) -> bool:
-    """Return whether a published number is the exact one, or it correctly rounded.
-
-    Rounded means to at least four places, or to the nearest double, which never needs more than
-    17 digits.
-    """
-    if published is None or exact is None:
-        return published is None and exact is None
-    if isinstance(published, bool) or not isinstance(published, int | Decimal):
-        return False
-    _, digits, exponent = Decimal(published).as_tuple()
-    if len(digits) <= _DIGITS_OF_A_DOUBLE and float(published) == number(exact):
-        return True
-    places = -exponent if isinstance(exponent, int) else 0
-    half = Fraction(1, 2 * 10**places) if places >= _ROUNDED_PLACES else ZERO
-    return abs(Fraction(published) - exact) <= half
 
 
 def _with_verb(shown: str) -> str:

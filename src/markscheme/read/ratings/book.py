@@ -5,36 +5,46 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import os
 from typing import TYPE_CHECKING
 
 from markscheme.errors import InputError, Problem, UsageError
 from markscheme.read.ratings.checking import Raters, read_ratings
 from markscheme.read.ratings.rows import COLUMNS
+from markscheme.read.ratings.shared import SharedFile, add, cut, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from markscheme.vocabulary import Rating
 
+_KEY = 4  # so many columns say which rating it is: item, variant, rater, axis
+_AGAIN = "start the command again to go on"
+
 
 class RatingBook:
     """Adds ratings to a CSV file, each of them on the disk before the next question is asked.
 
-    A row that was torn when the machine stopped is cut off; it was never counted.
+    Others may add to it at the same time. A row that was torn when the machine stopped is cut off;
+    it was never counted.
     """
 
     def __init__(self, path: Path, raters: Raters) -> None:
         self._path = path
-        self._ends: list[int] = []
-        self._check_header()
-        self.torn = self._mended() if path.exists() and path.stat().st_size else self._begun()
-        only_header = path.read_bytes().count(b"\n") <= 1
-        self.ratings = [] if only_header else list(read_ratings(str(path), raters))
+        self._file = SharedFile(path)
+        self._added: list[bytes] = []
+        with self._file.alone() as file:
+            data = whole(file)
+            self._check_header(data)
+            self.torn = bool(data) and not data.endswith(b"\n")
+            if self.torn:
+                cut(file, data.rfind(b"\n") + 1)
+            if not whole(file):
+                add(file, _line(COLUMNS))
+            only_header = whole(file).count(b"\n") <= 1
+            self.ratings = [] if only_header else list(read_ratings(str(path), raters))
 
-    def _check_header(self) -> None:
+    def _check_header(self, data: bytes) -> None:
         """Refuse a file with other columns, before a byte of it is changed."""
-        data = self._path.read_bytes() if self._path.exists() else b""
         first, end, _ = data.removeprefix(codecs.BOM_UTF8).decode(errors="replace").partition("\n")
         header = ",".join(name.strip().strip('"').lower() for name in first.split(","))
         wanted = ",".join(COLUMNS)
@@ -43,54 +53,49 @@ class RatingBook:
             problem = Problem(file=str(self._path), line=1, field="header", message=told)
             raise InputError([problem])
 
-    def _begun(self) -> bool:
-        try:
-            self._append(_line(COLUMNS))
-        except OSError as error:
-            raise UsageError(f"`{self._path}` cannot be written: {error.strerror}") from error
-        return False
-
-    def _mended(self) -> bool:
-        """Cut off a row that does not end, and say whether there was one."""
-        data = self._path.read_bytes()
-        if data.endswith(b"\n"):
-            return False
-        self._cut(data.rfind(b"\n") + 1)
-        if not self._path.stat().st_size:
-            self._append(_line(COLUMNS))
-        return True
-
     def add(self, rating: Rating) -> None:
-        """Write a rating; when this returns, it is on the disk."""
-        self._ends.append(self._path.stat().st_size)
-        self._append(_line([_text(getattr(rating, column)) for column in COLUMNS]))
+        """Write a rating; when this returns, it is on the disk.
+
+        The same rater may sit at two desks: what was rated at the other one meanwhile is refused.
+        """
+        cells = [_text(getattr(rating, column)) for column in COLUMNS]
+        line = _line(cells)
+        with self._file.alone() as file:
+            data = whole(file)
+            if not data.endswith(b"\n"):
+                raise UsageError(f"the last row of `{self._path}` is not whole; {_AGAIN}")
+            rows = csv.reader(io.StringIO(data.decode(errors="replace"), newline=""))
+            if any(row[:_KEY] == cells[:_KEY] for row in rows):
+                told = f"`{rating.rater}` rated this answer in another sitting meanwhile"
+                raise UsageError(f"{told}, in `{self._path}`; {_AGAIN}")
+            add(file, line)
+        self._added.append(line)
         self.ratings.append(rating)
 
     def take_back(self) -> Rating | None:
-        """Remove the last rating of this sitting, if there is one."""
-        if not self._ends:
+        """Remove the last rating of this sitting, if there is one, and nothing of anybody else."""
+        if not self._added:
             return None
-        self._cut(self._ends.pop())
+        line = self._added[-1]
+        with self._file.alone() as file:
+            data = whole(file)
+            at = data.rfind(b"\n" + line) + 1
+            if not at:
+                told = f"the last rating of this sitting is not in `{self._path}` any more"
+                raise UsageError(f"{told}; {_AGAIN}")
+            if data.endswith(line):
+                cut(file, at)
+            else:
+                self._file.replace(data[:at] + data[at + len(line) :])
+        self._added.pop()
         return self.ratings.pop()
-
-    def _append(self, line: str) -> None:
-        with self._path.open("ab") as file:
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _cut(self, size: int) -> None:
-        with self._path.open("r+b") as file:
-            file.truncate(size)
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _line(cells: tuple[str, ...] | list[str]) -> str:
+def _line(cells: tuple[str, ...] | list[str]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue()
+    return text.getvalue().encode()

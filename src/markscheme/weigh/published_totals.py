@@ -1,0 +1,279 @@
+"""The totals of a published result, recomputed from its own rows: all numbers of its summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from markscheme.exact import number, ratio
+from markscheme.mark.scoring import expected_of, leading_axis
+from markscheme.read.breakdowns import Published
+from markscheme.sentences import sentence
+from markscheme.vocabulary import Exam, Rubric
+from markscheme.weigh.published_operations import operation_findings
+from markscheme.weigh.recomputing import Row, agrees, names, other_axes
+from markscheme.weigh.summaries import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.read.breakdowns import Field
+    from markscheme.vocabulary import Item
+    from markscheme.weigh.marks import Values
+    from markscheme.weigh.recomputing import Findings
+    from markscheme.weigh.summaries import Totals
+
+_SIMPLE = 10**6  # a fraction with a larger denominator is not told by its double
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedTotals:
+    """What a result says beside its rows, to be recomputed from them.
+
+    Tags are in the exam, so groups are checked where the exam is known.
+    """
+
+    published: Published
+    rubric: Rubric
+    exam: Exam | None
+    rows: Sequence[Row]
+
+    @property
+    def groups_not_checked(self) -> int:
+        """How many groups are published that nothing here could be held against."""
+        told = self._summary.get("groups")
+        return len(told) if isinstance(told, list) and self.exam is None else 0
+
+    def findings(self) -> Findings:
+        """Yield what does not follow; of a result of other documents, only that."""
+        strangers = list(self._strangers())
+        if strangers:
+            yield from strangers
+            return
+        yield from self._expectations()
+        yield from self._counts()
+        if self.exam is not None:
+            told = self.published.document.get("operational")
+            yield from operation_findings(told, self.exam, self.rows)
+        axes = self._summary.get("axes") or {}
+        if not set(axes) <= set(names(self.rubric)):
+            yield ("summary", "axes"), other_axes(axes, self.rubric)
+        if self._known:
+            together = self._totals(self._scored)
+            yield from self._means(("summary",), self._summary, together)
+            yield from self._exact(together)
+            yield from self._subjects()
+            yield from self._groups()
+
+    @property
+    def _summary(self) -> Mapping[str, Any]:
+        return self._told("summary")
+
+    def _told(self, part: str) -> Mapping[str, Any]:
+        """Return a part of the document, where it has it."""
+        told = self.published.document.get(part)
+        return told if isinstance(told, dict) else {}
+
+    @cached_property
+    def _scored(self) -> list[Row]:
+        return [row for row in self.rows if row.record["score"] is not None]
+
+    @property
+    def _known(self) -> bool:
+        """Whether every cell of what has a score is known, so that means can be recomputed."""
+        axes = names(self.rubric)
+        return all(row.values.get(axis) is not None for row in self._scored for axis in axes)
+
+    @cached_property
+    def _items(self) -> Mapping[str, Item]:
+        return {item.id: item for item in self.exam.items} if self.exam else {}
+
+    def _item(self, row: Row) -> Item | None:
+        name = row.record.get("item")
+        return self._items.get(name) if isinstance(name, str) else None
+
+    @cached_property
+    def _scale(self) -> Scale:
+        return Scale(self.rubric)
+
+    def _strangers(self) -> Findings:
+        for key, ours, because in (
+            (
+                "rubric",
+                self.rubric.fingerprint,
+                sentence("it was scored under another rubric than the one it is checked with"),
+            ),
+            (
+                "exam",
+                self.exam and self.exam.fingerprint,
+                sentence("it was scored with another exam than the one it is checked with"),
+            ),
+        ):
+            theirs = self._told(key).get("fingerprint")
+            if theirs is not None and ours is not None and theirs != ours:
+                yield (key, "fingerprint"), (theirs, ours, because)
+
+    def _expectations(self) -> Findings:
+        """Yield the rows whose item, or what it expects, is not in the exam."""
+        if self.exam is None:
+            return
+        leading, exam = leading_axis(self.rubric), sentence("an item of the exam")
+        for row in self.rows:
+            item = self._item(row)
+            if item is None:
+                because = sentence("the exam has no such item")
+                yield (*row.place, "item"), (row.record.get("item"), exam, because)
+            elif "expected" in row.record:
+                was, right = _texts(row.record["expected"]), _texts(expected_of(leading, item))
+                because = sentence("this is what the exam expects")
+                if was != right:
+                    yield (*row.place, "expected"), (was, right, because)
+
+    def _counts(self) -> Findings:
+        """Yield the counts that are not those of the rows."""
+        unscored = len(self.rows) - len(self._scored)
+        missing = [row for row in self.published.rest if row.get("status") == "missing"]
+        absent = sorted({str(row.get("item")) for row in missing})
+        asked = {str(row.record.get("item")) for row in self.rows} | set(absent)
+        errors = self.published.errors
+        whole = bool(self._scored) and not (absent or unscored or errors)
+        items = sentence("so many items are answered or missing")
+        for part, key, right, because in (
+            ("rubric", "version", self.rubric.version, sentence("the version of the rubric")),
+            ("exam", "items", len(asked), items),
+            ("summary", "n", len(self._scored), sentence("so many breakdowns have a score")),
+            ("summary", "answers", len(self.rows), sentence("so many breakdowns are published")),
+            ("summary", "unscored", unscored, sentence("so many breakdowns have no score")),
+            ("summary", "errors", errors, sentence("so many bad rows are listed")),
+            ("summary", "items", len(asked), items),
+            ("summary", "missing", absent, sentence("these items have no answer")),
+            ("summary", "complete", whole, sentence("whether all was answered and scored")),
+        ):
+            told = self._told(part).get(key, right)
+            was = sorted(map(str, told)) if isinstance(told, list) else told
+            if was != right or isinstance(was, bool) is not isinstance(right, bool):
+                yield (part, key), (told, right, because)
+
+    def _totals(self, rows: Iterable[Row]) -> Totals:
+        return self._scale.totals(Counter(map(self._values, rows)).items())
+
+    def _values(self, row: Row) -> Values:
+        return tuple(row.values.get(axis) for axis in names(self.rubric))
+
+    def _means(self, place: Field, told: Mapping[str, Any], totals: Totals) -> Findings:
+        """Recompute means from the cells, not from scores that may be wrong themselves."""
+        because = sentence("the mean over {n} breakdowns", n=totals.n)
+        if totals.n == 1:
+            because = sentence("the mean over {n} breakdown", n=totals.n)
+        if "score" in told and not agrees(told["score"], totals.mean):
+            yield (*place, "score"), (told["score"], totals.mean, because)
+        axes = told.get("axes")
+        for axis, was in axes.items() if isinstance(axes, dict) else ():
+            if axis in totals.axes and not agrees(was, totals.axis_means[axis]):
+                yield (*place, "axes", axis), (was, totals.axis_means[axis], because)
+
+    def _exact(self, totals: Totals) -> Findings:
+        """Compare the exact ratios that a summary has beside its means."""
+        told = self._summary.get("exact")
+        if not isinstance(told, dict):
+            return
+        because = sentence("the exact ratio over {n} breakdowns", n=totals.n)
+        if "score" in told and not self._same(told["score"], totals.mean):
+            yield ("summary", "exact", "score"), (told["score"], ratio(totals.mean), because)
+        axes = told.get("axes")
+        for axis, was in axes.items() if isinstance(axes, dict) else ():
+            right = totals.axis_means.get(axis)
+            if not self._same(was, right):
+                yield ("summary", "exact", "axes", axis), (was, ratio(right), because)
+
+    def _same(self, published: Any, exact: Fraction | None) -> bool:
+        """Whether a ratio is the exact one; where cells are not told by their doubles, nearly."""
+        if published is None or exact is None:
+            return published is None and exact is None
+        if published == ratio(exact):
+            return True
+        try:
+            return not self._simple and number(Fraction(published)) == number(exact)
+        except (ArithmeticError, TypeError, ValueError):
+            return False
+
+    @cached_property
+    def _simple(self) -> bool:
+        return all(
+            value is None or value.denominator <= _SIMPLE
+            for row in self._scored
+            for value in row.values.values()
+        )
+
+    def _subjects(self) -> Findings:
+        told = self._summary.get("subjects")
+        if told is None:
+            return
+        rest = [row for row in self.published.rest if row.get("status") == "missing"]
+        whose = [row.record for row in self.rows] + rest
+        known = list(dict.fromkeys(row.get("subject") for row in whose))
+        entries = _entries(told, ("subject",))
+        if Counter(key for key, _, _ in entries) != Counter((who,) for who in known):
+            listed, right = [str(key[0]) for key, _, _ in entries], list(map(str, known))
+            yield ("summary", "subjects"), (listed, right, sentence("so the rows say"))
+        for (who,), at, entry in entries:
+            rows = [row for row in self._scored if row.record.get("subject") == who]
+            place = ("summary", "subjects", at)
+            yield from self._entry(place, entry, self._totals(rows))
+            absent = sorted(str(row.get("item")) for row in rest if row.get("subject") == who)
+            was = entry.get("missing", absent)
+            if not isinstance(was, list) or sorted(map(str, was)) != absent:
+                told_ = sentence("these items have no answer")
+                yield (*place, "missing"), (was, absent, told_)
+
+    def _groups(self) -> Findings:
+        told = self._summary.get("groups")
+        if told is None or self.exam is None:
+            return
+        right: dict[tuple[Any, ...], list[Row]] = {}
+        for row in self._scored:
+            item = self._item(row)
+            for tag in item.tags.items() if item else ():
+                right.setdefault(tag, []).append(row)
+        entries = _entries(told, ("tag", "value"))
+        if Counter(key for key, _, _ in entries) != Counter(right.keys()):
+            listed = sorted("=".join(map(str, key)) for key, _, _ in entries)
+            because = sentence("the tags of the exam make these groups")
+            yield ("summary", "groups"), (listed, sorted(map("=".join, right)), because)
+        for key, at, entry in entries:
+            if key in right:
+                place = ("summary", "groups", at)
+                yield from self._entry(place, entry, self._totals(right[key]))
+
+    def _entry(self, place: Field, entry: Mapping[str, Any], totals: Totals) -> Findings:
+        """Compare the numbers of one subject or group."""
+        n = entry.get("n", totals.n)
+        if n != totals.n or isinstance(n, bool):
+            yield (*place, "n"), (n, totals.n, sentence("so many breakdowns have a score"))
+        yield from self._means(place, entry, totals)
+
+
+def _entries(
+    told: Any, keys: tuple[str, ...]
+) -> list[tuple[tuple[Any, ...], int, Mapping[str, Any]]]:
+    """Return the entries of a list by what they are of, each with its position."""
+    entries = told if isinstance(told, list) else [told]
+    found = [entry if isinstance(entry, dict) else {} for entry in entries]
+    return [(tuple(_key(entry, key) for key in keys), at, entry) for at, entry in enumerate(found)]
+
+
+def _key(entry: Mapping[str, Any], key: str) -> str | None:
+    value = entry.get(key)
+    return None if value is None else str(value)
+
+
+def _texts(expected: Any) -> list[str]:
+    """Return what is expected as texts, whether it is one or a list."""
+    if expected is None:
+        return []
+    entries = expected if isinstance(expected, list | tuple) else [expected]
+    return [str(entry) for entry in entries]
