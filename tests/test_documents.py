@@ -239,6 +239,12 @@ def test_what_to_do_about_yaml_that_cannot_be_read_is_told(
     assert rest in found
 
 
+def test_normalisation_that_is_left_empty_is_refused_not_guessed(tmp_path: Path) -> None:
+    rubric = b"rubric: r\nnormalise:\naxes:\n  - {name: a, kind: contains_all, weight: 1}\n"
+    told = problems_of(tmp_path / "r.yaml", rubric)
+    assert told == ["r.yaml:2: normalise: must be a list, not nothing"]
+
+
 def test_only_a_number_is_said_to_stand_in_quotation_marks(tmp_path: Path) -> None:
     rubric = "rubric: r\naxes:\n  - {{name: a, kind: max_words, limit: 3, weight: {}}}\n"
     said = [problems_of(tmp_path / "r.yaml", rubric.format(w).encode()) for w in ('"1"', "1/1")]

@@ -60,7 +60,7 @@ class RubricModel(Model):
     rubric: Name
     version: Annotated[int, Limits(at_least=1)] = 1
     title: Text = ""
-    normalise: list[Any] | None = None
+    normalise: list[Any] = NOTHING
     tool_families: Any = None
     axes: Annotated[list[Any], Limits(shortest=1)] = NOTHING
     pass_mark: Annotated[Share, Limits(above=0)] = Decimal(1)
