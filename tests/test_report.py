@@ -367,7 +367,7 @@ def test_the_trend_of_releases_is_one_line_that_names_them(project: Project) -> 
     file = project.folder / "r.html"
     project.run("report", "latest", "-o", file)
     text = file.read_text(encoding="utf-8")
-    assert "The runs are of several subjects: release-1 1, release-2 1, release-3 1." in text
+    assert "The runs are of 3 subjects, which the labels name." in text
     assert re.search(r">release-2 [0-9a-f]{4}</text>", text)
     assert '<td class="n">release-2</td><td class="n">0.98</td>' in text
     assert "Trend by subject" not in text

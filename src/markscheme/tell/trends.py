@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from markscheme.exact import number, show
@@ -12,7 +11,7 @@ from markscheme.tell.language import say, say_many
 from markscheme.tell.stored import whose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from markscheme.tell.reports import Report
     from markscheme.weigh.distribution import Distribution, Point
@@ -75,8 +74,9 @@ def _means_say(known: Distribution) -> Iterator[str]:
         first=show(points[0].score),
         last=show(points[-1].score),
     )
-    if len({point.subject for point in points}) > 1:
-        yield say("The runs are of several subjects: {counts}.", counts=_counted(points))
+    subjects = len({point.subject for point in points})
+    if subjects > 1:
+        yield say("The runs are of {n} subjects, which the labels name.", n=subjects)
     yield say("The thick line is the score.")
     for drift in known.drifts:
         yield say(
@@ -85,11 +85,6 @@ def _means_say(known: Distribution) -> Iterator[str]:
             first=show(drift.first),
             last=show(drift.last),
         )
-
-
-def _counted(points: Sequence[Point]) -> str:
-    counts = Counter(whose(point.subject) for point in points)
-    return ", ".join(f"{who} {count}" for who, count in counts.items())
 
 
 def _subjects(known: Distribution, subject: str | None) -> Figure:
