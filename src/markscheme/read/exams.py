@@ -12,8 +12,9 @@ from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, iterate, unknown_key
 from markscheme.read.fingerprints import canonical, exam_fingerprint
 from markscheme.read.models import ExamModel
+from markscheme.read.parsing import read_tree
 from markscheme.read.sources import locate
-from markscheme.read.tree import Map, Seq, read_tree
+from markscheme.read.tree import Map, Seq
 from markscheme.vocabulary import Exam, Item, Place
 
 if TYPE_CHECKING:
