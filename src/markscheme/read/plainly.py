@@ -18,15 +18,10 @@ from markscheme.read.tree import Map, Seq
 
 _DEEPEST = 16
 _LONGEST_KEY = 100
-# No control character, no other break of a line, no half of a character, no mark of a byte order.
-_UNUSUAL = re.compile(
-    "[^\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
 _KEY = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
 _LINE = re.compile(rf"( *)(- )?(?:({_KEY}):(?: +|$))?(.*)")
 _REST = "(?: +#.*| *)"  # of a line, after a value
 _ESCAPE = re.compile(r'\\(?:["\\n]|u0(?:0[a-f]|[12][0-9a-f])[0-9a-f])')  # in JSON and YAML alike
-_COMBINING = re.compile("[^\n -\u02ff]")
 _TEXT = re.compile(rf"""(?:"([^"\\]*)"|'([^']*)'){_REST}""")
 _ESCAPED = re.compile(rf'("(?:[^"\\]|{_ESCAPE.pattern})*"){_REST}')
 _START = r"(?:[A-Za-z0-9_(/<$~^;]|[^\x00-\xa0]|[.+-](?=[A-Za-z0-9]))"
@@ -51,7 +46,7 @@ class _Open(NamedTuple):
 def read_plainly(text: str) -> Map | None:
     """Return the tree of a text that is written plainly; none where it is not."""
     text = text.replace("\r\n", "\n")
-    if _UNUSUAL.search(text) or not is_composed(text):
+    if not text.replace("\n", "").isprintable() or not is_composed(text):
         return None
     try:
         tree = _json(text, 1) if text.startswith("{") else _Lines().tree(text)
@@ -170,7 +165,7 @@ def _json(text: str, line: int) -> Map | Seq:
     """Return what JSON on one line holds."""
     if "\n" in text.rstrip("\n") or "\\" in _ESCAPE.sub("", text):
         raise _Unsure
-    if "\\u" in text and _COMBINING.search(text):
+    if "\\u" in text and not text.isascii():  # what is escaped may combine with what is not
         raise _Unsure
     found = json.loads(
         text,
