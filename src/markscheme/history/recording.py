@@ -119,7 +119,6 @@ class Recorder:
             self._store.tag(runs[0], self._tag)
         return runs
 
-
     def _summary(self, result: Result, run: Run) -> Summary:
         """Return the totals of one run; those of the result where it is the only one."""
         if [one.subject for one in result.summary.subjects] == [run.subject]:
