@@ -187,6 +187,7 @@ class _Counted:
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._names = ["subject", *columns]
         self._rows = pl.DataFrame(schema={"subject": pl.String, **columns, "n": pl.UInt64})
+        self._added_up = True
         self._most = _PENDING
 
     def add(self, rows: pl.DataFrame) -> None:
@@ -196,12 +197,15 @@ class _Counted:
     def take(self, counted: pl.DataFrame) -> None:
         """Take rows with their counts."""
         self._rows = self._rows.vstack(counted)
+        self._added_up = False
         if self._rows.height > self._most:
             self._most = max(_PENDING, 2 * self.rows().height)
 
     def rows(self) -> pl.DataFrame:
         """Return each row once, with its count."""
-        self._rows = self._rows.group_by(self._names).agg(pl.col("n").sum())
+        if not self._added_up:
+            self._rows = self._rows.group_by(self._names).agg(pl.col("n").sum())
+            self._added_up = True
         return self._rows
 
     def by_subject(self) -> dict[str | None, dict[Any, int]]:
