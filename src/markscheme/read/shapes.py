@@ -66,7 +66,7 @@ class Model:
         self.stated = frozenset(values)
         held = vars(self)
         for name, key in type(self).own_keys().items():
-            held[name] = values[name] if name in values else key.default
+            held[name] = values.get(name, key.default)
 
     @classmethod
     def own_keys(cls) -> Mapping[str, Key]:

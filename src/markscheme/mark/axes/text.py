@@ -56,7 +56,9 @@ class ComparingAxis(TextAxis):
         if not found:
             for index, entry in enumerate(value or ()):
                 if not normalise(entry, self.normalise):
-                    told = f"{quoted(entry)} is empty after normalisation, so it tells nothing apart"
+                    told = (
+                        f"{quoted(entry)} is empty after normalisation, so it tells nothing apart"
+                    )
                     yield f"{self.expects}.{index}", told
 
     def prepared(self, entries: tuple[str, ...]) -> tuple[str, ...]:
