@@ -38,6 +38,15 @@ LINES = st.builds(
 )
 
 
+SIMPLE = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "  ", "    "]),
+    st.sampled_from(["", "- "]),
+    st.sampled_from(["a: ", "b: ", "c: ", "d: ", "e: ", "f: ", ""]),
+    st.sampled_from(["x", "1", "", "", "[a]", "# c"]),
+)
+
+
 def told(node: Any) -> Any:
     """Return a tree with its lines, the types of its values and its problems."""
     if type(node) is Map:
@@ -56,6 +65,11 @@ def agrees(text: str) -> bool:
     return tree is not None
 
 
+@given(st.lists(SIMPLE, max_size=8))
+def test_lines_of_any_depth_are_read_as_the_parser_reads_them(lines: list[str]) -> None:
+    agrees("\n".join(lines))
+
+
 @given(st.lists(LINES, max_size=8), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\n"]))
 def test_what_is_plain_is_read_as_the_parser_reads_it(
     lines: list[str], line_break: str, end: str
@@ -69,6 +83,7 @@ def test_what_is_plain_is_read_as_the_parser_reads_it(
 @example("%YAML 1.2\n---\na: b\n")
 @example("a: b\n c\n")
 @example("a:\n- b\n- c: d\n  e: f\ng: h\n")
+@example("a:\n- b:\n- x\n  y: 1\n")
 @example(f"{'k' * 101}: b\n")
 @example(f'{{"{"k" * 2000}": 1}}')
 @example('{"a": ' * 100 + "1" + "}" * 100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import takewhile
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
@@ -116,10 +117,11 @@ def _keyed(model: type[Model]) -> Check:
 def _either(hints: tuple[Any, ...]) -> Check:
     arms = [(_arm(hint), check_of(hint)) for hint in hints if hint is not NoneType]
     optional = NoneType in hints
+    taken = set(takewhile({str, bool, int}.__contains__, hints))  # as they are, without looking
 
     def check(given: Any, place: Path, found: list[Finding]) -> Any:
-        if given is None and optional:
-            return None
+        if type(given) in taken or (given is None and optional):
+            return given
         if len(arms) == 1:
             return arms[0][1](given, place, found)
         wrong: list[Finding] = []

@@ -73,14 +73,15 @@ def canonical(value: Any) -> str:
 def _is_of_words(value: Any) -> bool:
     """Whether JSON as it is usually written is the canonical text, and is made much faster."""
     kind = type(value)
-    if kind is str or value is None:
-        return True
-    if kind is list or kind is tuple:
-        return all(map(_is_of_words, value))
     if kind is dict or kind is Frozen:
-        named = {str}.issuperset(map(type, value)) and "".join(value).isascii()
-        return named and all(map(_is_of_words, value.values()))
-    return False
+        if not ({str}.issuperset(map(type, value)) and "".join(value).isascii()):
+            return False
+        inside = value.values()
+    elif kind is list or kind is tuple:
+        inside = value
+    else:
+        return kind is str or value is None
+    return {str}.issuperset(map(type, inside)) or all(map(_is_of_words, inside))
 
 
 def _canonical(value: Any) -> str:

@@ -19,7 +19,7 @@ from markscheme.read.tree import Map, Seq
 _DEEPEST = 16
 _LONGEST_KEY = 100
 _KEY = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
-_LINE = re.compile(rf"( *)(- )?(?:({_KEY}):(?: +|$))?(.*)")
+_LINE = re.compile(rf"^( *)(- )?(?:({_KEY}):(?: +|$))?(.*)$", re.MULTILINE)
 _REST = "(?: +#.*| *)"  # of a line, after a value
 _ESCAPE = re.compile(r'\\(?:["\\n]|u0(?:0[a-f]|[12][0-9a-f])[0-9a-f])')  # in JSON and YAML alike
 _TEXT = re.compile(rf"""(?:"([^"\\]*)"|'([^']*)'){_REST}""")
@@ -65,32 +65,31 @@ class _Lines:
 
     def tree(self, text: str) -> Map:
         """Return the tree of a text."""
-        for number, line in enumerate(text.split("\n"), start=1):
-            bare = line.lstrip(" ")
-            if bare and bare[0] != "#":
-                self._take(line, number)
+        for number, line in enumerate(_LINE.finditer(text), start=1):
+            self._take(number, *line.groups())
         if not self.root:
             raise _Unsure
         self.root.line = next(iter(self.root.lines.values()))
         return self.root
 
-    def _take(self, line: str, number: int) -> None:
-        """Take one line that is neither empty nor a comment."""
-        indent, dash, key, rest = _LINE.fullmatch(line).groups()  # type: ignore[union-attr]
+    def _take(self, number: int, indent: str, dash: str, key: str, rest: str) -> None:
+        """Take one line by its parts; one that is empty or a comment says nothing."""
+        empty = not rest or rest[0] == "#"
+        if empty and not dash and not key:
+            return
         column = len(indent)
-        holder = self._holder_at(column, number, entries=dash is not None)
+        holder = self._holder_at(column, number, entries=bool(dash))
         if type(holder) is Seq:
             holder.lines.append(number)
-            if key is None:
+            if not key:
                 holder.append(_value(rest, number))
                 return
             inner = Map(number)
             holder.append(inner)
             self._go_into(inner, column + len("- "))
             holder = inner
-        if key is None or type(holder) is not Map or key in holder:
+        if not key or type(holder) is not Map or key in holder:
             raise _Unsure
-        empty = not rest or rest[0] == "#"
         holder.lines[key] = number
         holder[key] = None if empty else _value(rest, number)
         self.key = key if empty else None
@@ -98,10 +97,10 @@ class _Lines:
     def _holder_at(self, column: int, number: int, *, entries: bool) -> Map | Seq:
         """Return what a line at this column goes on with, or begins."""
         at, holder = self.open[-1]
-        if self.key is not None and (column > at or (column == at and entries)):
+        key, self.key = self.key, None
+        if key is not None and (column > at or (column == at and entries)):
             inner = Seq(number) if entries else Map(number)
-            holder[self.key] = inner  # type: ignore[call-overload]
-            self.key = None
+            holder[key] = inner  # type: ignore[call-overload]
             self._go_into(inner, column)
             return inner
         while at > column or (at == column and entries != (type(holder) is Seq)):

@@ -17,7 +17,6 @@ class Map(dict[str, Any]):
     __slots__ = ("line", "lines", "problems")
 
     def __init__(self, line: int) -> None:
-        super().__init__()
         self.line = line
         self.lines: dict[str, int] = {}
         self.problems: tuple[Problem, ...] = ()
@@ -29,7 +28,6 @@ class Seq(list[Any]):
     __slots__ = ("line", "lines")
 
     def __init__(self, line: int) -> None:
-        super().__init__()
         self.line = line
         self.lines: list[int] = []
 
