@@ -4,11 +4,12 @@
     python benchmarks/live.py --work FOLDER [--only NAME] [--document docs/performance.md]
 
 Prints wall time beside the ideal (items × delay ÷ concurrency), and CPU of the whole process tree:
-of `markscheme run` from its start to its page, and of asking alone, inside one process. With a
-folder for their environments, of the peers too: the same questions by the OpenAI-compatible way
-that each has, so many at a time, without cache, each answer judged on the same four axes. Everybody
-has a server of their own, whose count must show every question asked exactly once, and every item
-must score 1, before a time counts. The best of the rounds, which go round everybody.
+of `markscheme run` from its start to its page, of asking alone, inside one process, and of a bare
+program that only asks, which is the floor. With a folder for their environments, of the peers too:
+the same questions by the OpenAI-compatible way that each has, so many at a time, without cache,
+each answer judged on the same four axes. Everybody has a server of their own, whose count must show
+every question asked exactly once, and every item must score 1, before a time counts. The best of
+the rounds, which go round everybody.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ PEERS = {
     "promptfoo": ("asks_promptfoo.py", PROMPTFOO),
 }
 ASKING, WHOLE = "markscheme, asking alone", "markscheme run, the whole command"
+BARE = "a bare program that only asks"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +172,15 @@ def whole(task: Job, folder: Path) -> Usage:
     return usage
 
 
+def bare(task: Job, folder: Path) -> Usage:
+    """Run a program that asks and does nothing else."""
+    with server(task) as url:
+        exam = task.exam.with_suffix(".json")
+        words = map(str, [HERE / "peers" / "asks_bare.py", url, exam, task.at_once])
+        home = silent_home(task.folder, foreign=False)
+        return used([sys.executable, *words], folder, home, PATIENCE)
+
+
 def peer(name: str, task: Job, folder: Path, work: Path) -> Usage:
     """Let a peer ask in its own environment."""
     script, environment = PEERS[name]
@@ -188,6 +199,8 @@ def turn(name: str, task: Job, work: Path | None) -> Usage | str:
     try:
         if name == ASKING:
             return asking(task, folder)
+        if name == BARE:
+            return bare(task, folder)
         if work is None or name == WHOLE:
             return whole(task, folder)
         return peer(name, task, folder, work)
@@ -202,7 +215,7 @@ def table(found: dict[str, Usage | str], ideal: float) -> str:
     lines = ["| who asks | version | wall s | × ideal | CPU s |", "|---|---|--:|--:|--:|"]
     lines.append(f"| ideal | | {ideal:.2f} | 1.00 | |")
     for name, usage in found.items():
-        version = PEERS[name][1].version if name in PEERS else __version__
+        version = PEERS[name][1].version if name in PEERS else "" if name == BARE else __version__
         figures = f"{usage} | | |"
         if isinstance(usage, Usage):
             figures = f"{usage.wall:.2f} | {usage.wall / ideal:.2f} | {usage.cpu:.2f} |"
@@ -227,7 +240,7 @@ def main() -> None:
     """Measure; end with 1 if asking alone took more than 1.15 times the ideal."""
     options = parsed()
     work = options.work and options.work.resolve()
-    names = [ASKING, WHOLE, *((options.only or PEERS) if work else ())]
+    names = [ASKING, WHOLE, BARE, *((options.only or PEERS) if work else ())]
     found: dict[str, Usage | str] = {}
     with tempfile.TemporaryDirectory() as folder:
         task = job(Path(folder), options)

@@ -541,3 +541,20 @@ def test_the_json_schemas_admit_the_built_in_documents_and_refuse_a_typo() -> No
             document = json.loads(json.dumps(YAML(typ="safe", pure=True).load(path), default=str))
             assert validator.is_valid(document), path.name
             assert not validator.is_valid({**document, "typo": 1})
+
+
+WORDS = st.recursive(
+    st.none() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3).map(Frozen)
+    ),
+    max_leaves=8,
+)
+
+
+@given(WORDS)
+def test_what_is_written_by_the_encoder_is_the_canonical_text(value: Any) -> None:
+    by_rule = canonical([value, 0])  # a number is written by its value, and all beside it by rule
+    assert by_rule == f"{canonical([value])[:-1]},0]"

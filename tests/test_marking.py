@@ -7,12 +7,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import AxisSpec, Cell, Exam, Item, Reading, Rubric, Status, load_rubric
-from markscheme.mark.axes.contract import JsonSchema
+from markscheme.mark.axes.contract import JsonSchema, is_surely_a_schema
 from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.pattern import Pattern
 from markscheme.mark.axes.size import Length, MaxWords, Unit
@@ -612,3 +613,33 @@ def test_marking_in_columns_agrees_with_the_definition(rows: list[tuple[str, str
         id="x", prompt="p", expectations={"expected_contains": ["a", "e"], "gloss_contains": ["ó"]}
     )
     check_agreement(TUTOR, Exam(names=("e",), items=(EAT, other), fingerprint="b2:0"), rows)
+
+
+# --- schemas ---
+
+ANYTHING: st.SearchStrategy[Any] = st.sampled_from(
+    ["string", "object", "words", "", True, False, None, 1, (), [], {}]
+)
+KEYWORD = st.sampled_from(["type", "required", "additionalProperties", "enum", "title", "$ref"])
+STATED: st.SearchStrategy[Any] = st.dictionaries(
+    KEYWORD, ANYTHING | st.lists(ANYTHING, max_size=3), max_size=3
+)
+SCHEMAS = st.recursive(
+    ANYTHING | STATED,
+    lambda inner: st.fixed_dictionaries(
+        {"properties": st.dictionaries(st.sampled_from("ab"), inner)},
+        optional={"type": ANYTHING, "required": st.lists(st.sampled_from("ab"))},
+    ),
+    max_leaves=4,
+)
+
+
+@given(SCHEMAS)
+def test_what_is_surely_a_schema_is_one_by_the_validator(schema: Any) -> None:
+    if is_surely_a_schema(schema):
+        jsonschema_rs.validator_for(schema)
+
+
+def test_the_usual_schema_is_surely_one() -> None:
+    schemas = [getattr(spec.axis, "schema", None) for spec in load_rubric("tutor-capstone")]
+    assert [is_surely_a_schema(schema) for schema in schemas] == [False, False, True, False]

@@ -26,8 +26,10 @@ class Frozen(dict[Any, Any]):
     @staticmethod
     def of(value: Any) -> Any:
         """Return a value with every mapping in it frozen and every list a tuple."""
-        if isinstance(value, Mapping):
-            return Frozen({key: Frozen.of(inner) for key, inner in value.items()})
+        if isinstance(value, str):  # most values are
+            return value
         if isinstance(value, list | tuple):
             return tuple(map(Frozen.of, value))
+        if isinstance(value, Mapping):
+            return Frozen({key: Frozen.of(inner) for key, inner in value.items()})
         return value

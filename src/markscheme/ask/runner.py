@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
+from itertools import islice
 from operator import or_
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from markscheme.ask.replies import Fault, Reply, on_one_line
 from markscheme.read.sound import fault_in_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from markscheme.ask.subjects.base import Subject
 
@@ -65,7 +66,7 @@ class Runner:
         self._rejected: Counter[str] = Counter()
         self._answered: Counter[str] = Counter()
         self._cost = Decimal(0)
-        self._waiting: deque[Ask] = deque()
+        self._waiting: Iterator[Ask] = iter(())
         self.stopped: str | None = None
 
     @property
@@ -81,28 +82,28 @@ class Runner:
     def stop(self, why: str) -> None:
         """Begin nothing more; what is under way ends."""
         self.stopped = self.stopped or why
-        self._waiting.clear()
+        self._waiting = iter(())
 
     async def run(self, asks: Iterable[Ask]) -> None:
         """Put all questions, in their order as far as several at once have one."""
-        self._waiting = deque(asks)
-        workers = min(self._limits.concurrency, len(self._waiting))
+        self._waiting = iter(asks)
         try:
             async with asyncio.timeout(self._limits.max_time):
                 async with asyncio.TaskGroup() as group:
-                    for _ in range(workers):
-                        group.create_task(self._work())
+                    for ask in islice(self._waiting, self._limits.concurrency):
+                        group.create_task(self._work(ask))
         except TimeoutError:
             self.stop(f"--max-time of {self._limits.max_time:g} s is over")
 
-    async def _work(self) -> None:
-        while self._waiting:
-            ask = self._waiting.popleft()
+    async def _work(self, first: Ask) -> None:
+        ask: Ask | None = first
+        while ask is not None:
             asked = await self._put(ask)
             if asked is None:
                 return
             self._note(asked)
             self._hand(asked)
+            ask = next(self._waiting, None)
 
     def _note(self, asked: Asked) -> None:
         """See whether the run should go on."""

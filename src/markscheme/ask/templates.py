@@ -59,6 +59,8 @@ class Template:
         return "" if self.schema is None else json.dumps(self.schema, ensure_ascii=False)
 
     def _filled(self, text: str, prompt: str) -> str:
+        if "{" not in text:
+            return text
         values = {"prompt": prompt, "schema": self._written_schema}
         return _NAMES.sub(lambda name: values[name[1]], text)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 import sys
 from contextlib import redirect_stdout
 from decimal import Decimal, InvalidOperation
@@ -237,5 +236,7 @@ def _say_how_to_resume(why: str, *, stored: bool) -> None:
 
 def _resuming() -> str:
     """Return the command that asks only what is missing."""
+    import shlex
+
     words = [word for word in sys.argv[1:] if word != "--resume"]
     return shlex.join(["markscheme", *words, "--resume"])

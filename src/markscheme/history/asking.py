@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.pace import Limits
@@ -21,7 +22,7 @@ from markscheme.keep import Noted, Sitting
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from markscheme.keep import Store
 
@@ -54,17 +55,16 @@ class Plan:
         """How many questions there are."""
         return len(self.exam.items) * self.attempts * len(self.subjects)
 
-    def asks(self) -> list[Ask]:
-        """Return every question in its order; the first speaker alternates item by item."""
+    def asks(self) -> Iterator[Ask]:
+        """Yield every question in its order; the first speaker alternates item by item."""
         by_name = {subject.name: subject for subject in self.subjects}
-        found: list[Ask] = []
+        places = count()
         order = in_order(self.exam.items, attempts=self.attempts, seed=self.seed)
         for place, (item, attempt) in enumerate(order):
             question = self.template.question(item, attempt)
             for name in speakers(list(by_name), place):
                 key = key_of(name, by_name[name].parameters, question)
-                found.append(Ask(key=key, subject=name, question=question, order=len(found)))
-        return found
+                yield Ask(key=key, subject=name, question=question, order=next(places))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,26 @@ class Examined:
         return [asked for asked in mine if asked is not None]
 
 
+class _Asks:
+    """The questions of a plan, each made when it is needed: the first waits for no other."""
+
+    def __init__(self, asks: Iterator[Ask]) -> None:
+        self._made: list[Ask] = []
+        self._rest = asks
+
+    def __iter__(self) -> Iterator[Ask]:
+        """Yield those that are made, then make the others."""
+        yield from self._made
+        for ask in self._rest:
+            self._made.append(ask)
+            yield ask
+
+    def all(self) -> list[Ask]:
+        """Return every question in its order."""
+        self._made += self._rest
+        return self._made
+
+
 class Examination:
     """One plan, carried out; with a store, every reply is noted there before it counts as done."""
 
@@ -96,7 +116,7 @@ class Examination:
         self._store = store
         self._watch = watch
         self._under_way = under_way
-        self._asks = plan.asks()
+        self._asks = _Asks(plan.asks())
         self._sittings: dict[str, str | None] = {one.name: None for one in plan.subjects}
         self._done: dict[str, Asked] = {}
         self._pending: list[Asked] = []
@@ -109,17 +129,18 @@ class Examination:
         self._open_sittings()
         for asked in list(self._done.values()):
             self._watch(asked)
-        left = [ask for ask in self._asks if ask.key not in self._done]
-        left = self._from_cache(left) if self._plan.cache else left
+        left: Iterator[Ask] = (ask for ask in self._asks if ask.key not in self._done)
+        left = self._from_cache(list(left)) if self._plan.cache else left
+        first = next(left, None)
         try:
-            if left:
-                to_the_end(self._ask(left))
+            if first is not None:
+                to_the_end(self._ask(chain([first], left)))
         finally:
             self._commit()
         if self._broken is not None:
             raise self._broken
         return Examined(
-            asks=self._asks,
+            asks=self._asks.all(),
             asked=self._done,
             sittings=self._sittings,
             stopped=self._runner.stopped,
@@ -130,7 +151,7 @@ class Examination:
     def _open_sittings(self) -> None:
         if self._store is None:
             return
-        asks = {ask.key: ask for ask in self._asks}
+        asks = {ask.key: ask for ask in self._asks.all()} if self._plan.resume else {}
         for subject in self._plan.subjects:
             sitting = Sitting(
                 subject=subject.name, exam=self._plan.exam.name, parameters=subject.parameters
@@ -152,7 +173,7 @@ class Examination:
         if reply.text is not None:
             self._done.setdefault(ask.key, asked)
 
-    def _from_cache(self, left: list[Ask]) -> list[Ask]:
+    def _from_cache(self, left: list[Ask]) -> Iterator[Ask]:
         """Answer what the cache can; a latency that was not measured now is not told."""
         if self._store is None:
             raise UsageError("--cache keeps answers in the store; leave out --no-store")
@@ -163,7 +184,7 @@ class Examination:
                 told = {k: v for k, v in found[ask.key].items() if k in known}
                 self._hand(Asked(ask=ask, reply=Reply(**told, cached=True), tries=0))
         self._commit()
-        return [ask for ask in left if ask.key not in found]
+        return (ask for ask in left if ask.key not in found)
 
     # --- asking ---
 

@@ -14,7 +14,7 @@ from markscheme.history.meanwhile import Meanwhile
 from markscheme.history.plans import Settings, plan_of
 from markscheme.keep import check_tag, open_store
 from markscheme.library.documents import load_exam, load_rubric
-from markscheme.mark.scoring import check_exam
+from markscheme.mark.scoring import check_axes, check_exam
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def run(
     """
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    check_exam(rubric, exam)
     plan = plan_of(rubric, exam, [subject], Settings.of(settings))
     (found,) = examine(plan, store=store, skip=store is None)
     return found.result
@@ -60,9 +61,10 @@ def examine(
 ) -> list[LiveRun]:
     """Carry out a plan, and score and store the run of each subject.
 
-    `load` is called while the subjects are asked: what it loads is there when they have answered.
+    The exam was checked by the rubric when it was loaded. `load` is called while the subjects are
+    asked: what it loads is there when they have answered.
     """
-    check_exam(plan.rubric, plan.exam)
+    check_axes(plan.rubric)
     if tag is not None:
         check_tag(tag)
         if skip or len(plan.subjects) > 1:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -65,11 +66,12 @@ class Meanwhile:
         self._begun.append(self._thread.submit(self._take, some))
 
     def finish(self, examined: Examined) -> list[LiveRun]:
-        """Mark what is left; return the run of each subject."""
+        """Mark what is left; return the run of each subject, all of them stored at once."""
         self._mark()
         for begun in self._begun:
             begun.result()
-        return [marking.finish(examined) for marking in self._markings.values()]
+        with self._store.together() if self._store else nullcontext():
+            return [marking.finish(examined) for marking in self._markings.values()]
 
     def _prepare(self) -> None:
         if self._markings:

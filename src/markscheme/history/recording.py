@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from markscheme.keep import Store
     from markscheme.vocabulary import Exam, Rubric, Summary
     from markscheme.weigh.results import Result
+    from markscheme.weigh.runs import Run
 
 ANSWERS = (
     "item",
@@ -99,7 +100,7 @@ class Recorder:
         errors = [error_record(error) for error in result.errors]
         with self._store.together():
             for run in result.runs:
-                summary = summarise(self._rubric, self._exam, run.marks, [(run.subject, run.marks)])
+                summary = self._summary(result, run)
                 record = {**summary_record(summary), "bad_rows": errors, **(more or {})}
                 if result.operations:
                     record["operational"] = operations_of(result.operations, run.subject)
@@ -117,6 +118,12 @@ class Recorder:
                 raise UsageError(f"{told}, whose runs are stored without it")
             self._store.tag(runs[0], self._tag)
         return runs
+
+    def _summary(self, result: Result, run: Run) -> Summary:
+        """Return the totals of one run; those of the result where it is the only one."""
+        if [one.subject for one in result.summary.subjects] == [run.subject]:
+            return result.summary
+        return summarise(self._rubric, self._exam, run.marks, [(run.subject, run.marks)])
 
 
 @contextmanager

@@ -6,26 +6,30 @@ cells are `frames` in chunks, `sittings` is the journal of live subjects, and `n
 is called.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from markscheme.keep.names import check_tag
 from markscheme.keep.opening import open_store
 from markscheme.keep.places import PLACE, VARIABLE, place_of
-from markscheme.keep.records import (
-    Baseline,
-    Chunk,
-    Document,
-    DocumentKind,
-    DocumentName,
-    Kept,
-    NewRun,
-    Outcomes,
-    Run,
-    RunData,
-    RunStatus,
-    Source,
-    Tag,
-)
 from markscheme.keep.sittings import Noted, Sitting
 from markscheme.keep.store import Store
+
+if TYPE_CHECKING:
+    from markscheme.keep.records import (
+        Baseline,
+        Chunk,
+        Document,
+        DocumentKind,
+        DocumentName,
+        Kept,
+        NewRun,
+        Outcomes,
+        Run,
+        RunData,
+        RunStatus,
+        Source,
+        Tag,
+    )
 
 __all__ = (
     "PLACE",
@@ -50,3 +54,12 @@ __all__ = (
     "open_store",
     "place_of",
 )
+
+
+def __getattr__(name: str) -> Any:
+    """Load the records of runs when one is first named: asking a live subject does without."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from markscheme.keep import records
+
+    return getattr(records, name)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from hashlib import blake2b
 from typing import Any
+
+from markscheme.keep.digests import as_json, digest_of
 
 
 class DocumentKind(StrEnum):
@@ -150,11 +151,31 @@ class Outcomes:
     outcomes: Mapping[str, Any]
 
 
-def digest_of(body: bytes) -> str:
-    """Return the name of these bytes; the prefix names the algorithm."""
-    return f"b2:{blake2b(body, digest_size=20).hexdigest()}"
+def document_of(digest: str, kind: str, *rest: Any) -> Document:
+    """Return a document from its row; one that is not what was kept is no document."""
+    name, version, fingerprint, body = rest
+    found = Document(
+        kind=DocumentKind(kind), name=name, version=version, fingerprint=fingerprint, body=body
+    )
+    if found.digest != digest:
+        raise ValueError("the document is not what was kept")
+    return found
 
 
-def as_json(value: Any) -> str:
-    """Return plain data as text that both databases take: ASCII only, and never NaN."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+def tag_of(name: str, run: str, tagged: str) -> Tag:
+    """Return a tag from its row."""
+    return Tag(name=name, run=run, tagged=datetime.fromisoformat(tagged))
+
+
+def baseline_of(
+    rubric: str, exam: str, run: str, set_at: str, by: str | None, note: str | None
+) -> Baseline:
+    """Return a baseline from its row."""
+    when = datetime.fromisoformat(set_at)
+    return Baseline(rubric=rubric, exam=exam, run=run, set_at=when, set_by=by, note=note)
+
+
+def outcomes_of(run: str, baseline: str | None, decided: str, outcomes: str) -> Outcomes:
+    """Return what gates said from its row."""
+    when = datetime.fromisoformat(decided)
+    return Outcomes(run=run, baseline=baseline, decided=when, outcomes=json.loads(outcomes))

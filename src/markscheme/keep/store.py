@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from markscheme.errors import UsageError, shown
-from markscheme.keep import chunks
-from markscheme.keep.listing import find_run, list_runs
+from markscheme.keep.digests import as_json
 from markscheme.keep.names import check_tag, new_id
 from markscheme.keep.parts import add_parts, read_parts
-from markscheme.keep.records import (
-    Baseline,
-    Chunk,
-    Document,
-    DocumentKind,
-    Kept,
-    NewRun,
-    Outcomes,
-    Run,
-    RunData,
-    RunStatus,
-    Tag,
-    as_json,
-)
 from markscheme.keep.sittings import Sittings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
 
     import polars as pl
 
     from markscheme.keep.databases import Database
+    from markscheme.keep.records import (
+        Baseline,
+        Chunk,
+        Document,
+        Kept,
+        NewRun,
+        Outcomes,
+        Run,
+        RunData,
+        Tag,
+    )
 
 
 class Store:
@@ -82,10 +77,12 @@ class Store:
 
     def document(self, digest: str) -> Document:
         """Return a kept rubric or exam; one that is not what was kept is refused."""
+        from markscheme.keep.records import document_of
+
         query = (
             "SELECT digest, kind, name, version, fingerprint, body FROM documents WHERE digest = ?"
         )
-        for found in self._database.records(query, [digest], _document):
+        for found in self._database.records(query, [digest], document_of):
             return found
         raise UsageError(f"the store holds no document {shown(digest)}")
 
@@ -113,6 +110,9 @@ class Store:
 
         A frame that the store has already is kept once; `Kept` names it without giving it again.
         """
+        from markscheme.keep import chunks
+        from markscheme.keep.records import Chunk
+
         kept, blobs = chunks.prepared(answers, cells)
         with self._database.transaction():
             seq = self._next_seq(run)
@@ -165,6 +165,8 @@ class Store:
         limit: int | None = None,
     ) -> list[Run]:
         """Return the runs of a rubric, an exam (by name) or a subject, the newest first."""
+        from markscheme.keep.listing import list_runs
+
         wanted = {"rubrics.name": rubric, "exams.name": exam, "subject": subject}
         return list_runs(self._database, wanted, limit=limit)
 
@@ -173,6 +175,8 @@ class Store:
 
         `latest` is the run that began last, finished or not: one that broke off is not passed over.
         """
+        from markscheme.keep.listing import find_run
+
         return find_run(self._database, name)
 
     def summaries(self, runs: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -182,6 +186,8 @@ class Store:
 
     def run_data(self, runs: Iterable[str]) -> Iterator[RunData]:
         """Yield what gates decide on of each of these runs that is finished, in their order."""
+        from markscheme.keep.records import RunData
+
         for run, (measures, marks) in read_parts(self._database, runs, ["measures", "marks"]):
             yield RunData(run=run, measures=measures, marks=marks)
 
@@ -189,14 +195,20 @@ class Store:
 
     def chunks(self, run: str) -> list[Chunk]:
         """Return what was appended to a run, without reading it."""
+        from markscheme.keep import chunks
+
         return chunks.of_run(self._database, run)
 
     def answers(self, run: str) -> Iterator[pl.DataFrame]:
         """Yield the answers of a run in the order they were added, some thousands at a time."""
+        from markscheme.keep import chunks
+
         return chunks.frames(self._database, run, "answers")
 
     def cells(self, run: str) -> Iterator[pl.DataFrame]:
         """Yield the cells of a run, in the order of its answers and as many at a time."""
+        from markscheme.keep import chunks
+
         return chunks.frames(self._database, run, "cells")
 
     # --- tags, baselines, gate outcomes ---
@@ -210,17 +222,22 @@ class Store:
 
     def tags(self) -> list[Tag]:
         """Return what each tag names now, the newest first."""
+        from markscheme.keep.records import tag_of
+
         query = (
             "SELECT name, run, tagged FROM tags WHERE number IN"
             " (SELECT MAX(number) FROM tags GROUP BY name) ORDER BY number DESC"
         )
-        return self._database.records(query, (), _tag)
+        return self._database.records(query, (), tag_of)
 
     def set_baseline(self, run: str, *, by: str | None, note: str | None) -> Baseline:
         """Make a finished run the baseline of its rubric and exam; the former ones stay on record.
 
         `run` is a whole id.
         """
+        from markscheme.keep.listing import list_runs
+        from markscheme.keep.records import Baseline, RunStatus
+
         found = list_runs(self._database, {"runs.id": run})
         if not found or found[0].status is RunStatus.OPEN:
             raise UsageError(f"the run {shown(run)} is not finished; it cannot be a baseline")
@@ -248,12 +265,14 @@ class Store:
         self, *, rubric: str | None = None, exam: str | None = None, limit: int | None = None
     ) -> list[Baseline]:
         """Return every baseline that was ever set, the newest first."""
+        from markscheme.keep.records import baseline_of
+
         wanted = {"rubric": rubric, "exam": exam}
         given = {column: value for column, value in wanted.items() if value is not None}
         where = " AND ".join(f"{column} = ?" for column in given) or "1 = 1"
         query = f"SELECT rubric, exam, run, set_at, set_by, note FROM baselines WHERE {where}"  # noqa: S608 - our columns
         query += " ORDER BY number DESC" + ("" if limit is None else f" LIMIT {int(limit)}")
-        return self._database.records(query, [*given.values()], _baseline)
+        return self._database.records(query, [*given.values()], baseline_of)
 
     def present_baselines(
         self, *, rubric: str | None = None, exam: str | None = None
@@ -273,11 +292,13 @@ class Store:
 
     def outcomes(self, run: str) -> list[Outcomes]:
         """Return all that the gates ever said of a run, the newest first."""
+        from markscheme.keep.records import outcomes_of
+
         query = (
             "SELECT run, baseline, decided, outcomes FROM gate_outcomes"
             " WHERE run = ? ORDER BY number DESC"
         )
-        return self._database.records(query, [run], _outcomes)
+        return self._database.records(query, [run], outcomes_of)
 
     def _time(self) -> str:
         return _written(self._now())
@@ -285,29 +306,3 @@ class Store:
 
 def _written(time: datetime) -> str:
     return time.isoformat(timespec="microseconds")
-
-
-def _document(digest: str, kind: str, *rest: Any) -> Document:
-    name, version, fingerprint, body = rest
-    found = Document(
-        kind=DocumentKind(kind), name=name, version=version, fingerprint=fingerprint, body=body
-    )
-    if found.digest != digest:
-        raise ValueError("the document is not what was kept")
-    return found
-
-
-def _tag(name: str, run: str, tagged: str) -> Tag:
-    return Tag(name=name, run=run, tagged=datetime.fromisoformat(tagged))
-
-
-def _baseline(
-    rubric: str, exam: str, run: str, set_at: str, by: str | None, note: str | None
-) -> Baseline:
-    when = datetime.fromisoformat(set_at)
-    return Baseline(rubric=rubric, exam=exam, run=run, set_at=when, set_by=by, note=note)
-
-
-def _outcomes(run: str, baseline: str | None, decided: str, outcomes: str) -> Outcomes:
-    when = datetime.fromisoformat(decided)
-    return Outcomes(run=run, baseline=baseline, decided=when, outcomes=json.loads(outcomes))

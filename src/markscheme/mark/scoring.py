@@ -103,10 +103,15 @@ def expected_of(axis: Axis | None, item: Item) -> Any:
     return item.expectations.get(expectation_of(axis) or "")
 
 
-def check_exam(rubric: Rubric, exam: Exam) -> None:
-    """Refuse an exam whose items lack what the axes need, naming every such item at once."""
+def check_axes(rubric: Rubric) -> None:
+    """Refuse a rubric that can score nothing."""
     if not rubric.axes:
         raise UsageError(f"the rubric `{rubric.name}` has no axes, so it can score nothing")
+
+
+def check_exam(rubric: Rubric, exam: Exam) -> None:
+    """Refuse an exam whose items lack what the axes need, naming every such item at once."""
+    check_axes(rubric)
     problems = [problem for item in exam.items for problem in item_problems(rubric, item)]
     if problems:
         raise DocumentError(problems)

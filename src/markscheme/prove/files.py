@@ -12,8 +12,8 @@ from markscheme.errors import DocumentError, InputError, Problem, UsageError
 from markscheme.prove.findings import LintReport
 from markscheme.prove.fixes import repaired
 from markscheme.prove.lint import Source, lint_documents
+from markscheme.read.parsing import parse_tree, read_bytes
 from markscheme.read.sources import built_in, locate
-from markscheme.read.tree import parse_tree, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,8 +20,9 @@ from markscheme.prove.refusals import exam_refusal, rubric_refusal
 from markscheme.prove.rubrics import RubricDocument, check_gates_on, check_rubric
 from markscheme.prove.sizes import check_sizes
 from markscheme.read.exams import duplicate_ids, exam_of
+from markscheme.read.parsing import parse_tree
 from markscheme.read.rubrics import rubric_of
-from markscheme.read.tree import Map, parse_tree
+from markscheme.read.tree import Map
 from markscheme.vocabulary import Axis, Item, Rubric
 
 if TYPE_CHECKING:

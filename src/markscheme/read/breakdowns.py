@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 
 from markscheme.errors import DocumentError, InputError, Problem
 from markscheme.read.composed import composed
-from markscheme.read.tree import MAX_BYTES, Map, line_of, parse_tree
+from markscheme.read.parsing import MAX_BYTES, parse_tree
+from markscheme.read.tree import Map, line_of
 
 Field = tuple[str | int, ...]
 _JSON_LINES = (".jsonl", ".ndjson")

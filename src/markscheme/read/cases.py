@@ -17,10 +17,11 @@ from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.exams import ITEM_KEYS, Check, check_keys, duplicate_ids, item_at
 from markscheme.read.models import NOTHING, ItemModel, Name, Number, Share, Text
+from markscheme.read.parsing import read_tree
 from markscheme.read.shapes import Limits, Model
 from markscheme.read.sources import locate
 from markscheme.read.transcripts.draft import Draft
-from markscheme.read.tree import Map, read_tree
+from markscheme.read.tree import Map
 from markscheme.transcript import MAIN, CallStatus, Transcript
 from markscheme.vocabulary import Item, Outcome
 

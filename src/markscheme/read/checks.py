@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import takewhile
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
@@ -100,11 +101,11 @@ def _keyed(model: type[Model]) -> Check:
         if not checks:
             checks.update({name: check_of(key.hint) for name, key in keys.items()})
         values = {}
-        for name, key in keys.items():
-            if key.alias in given:
-                values[name] = checks[name](given[key.alias], (*place, key.alias), found)
-            elif key.required:
-                found.append(Finding("missing", (*place, key.alias), given))
+        for name, (alias, _, required, _) in keys.items():
+            if alias in given:
+                values[name] = checks[name](given[alias], (*place, alias), found)
+            elif required:
+                found.append(Finding("missing", (*place, alias), given))
         if not model.open:
             unknown = (key for key in given if key not in known)
             found.extend(Finding("extra", (*place, key), given[key]) for key in unknown)
@@ -116,10 +117,11 @@ def _keyed(model: type[Model]) -> Check:
 def _either(hints: tuple[Any, ...]) -> Check:
     arms = [(_arm(hint), check_of(hint)) for hint in hints if hint is not NoneType]
     optional = NoneType in hints
+    taken = set(takewhile({str, bool, int}.__contains__, hints))  # as they are, without looking
 
     def check(given: Any, place: Path, found: list[Finding]) -> Any:
-        if given is None and optional:
-            return None
+        if type(given) in taken or (given is None and optional):
+            return given
         if len(arms) == 1:
             return arms[0][1](given, place, found)
         wrong: list[Finding] = []
@@ -223,14 +225,15 @@ _PLAIN: dict[Any, Check] = {
 
 
 def _text_within(limits: Limits) -> Check:
+    shortest, longest = limits.shortest or 0, limits.longest
     pattern = None if limits.pattern is None else re.compile(limits.pattern)
 
     def check(given: Any, place: Path, found: list[Finding]) -> Any:
         if not isinstance(given, str):
             return _text(given, place, found)
-        if limits.longest is not None and len(given) > limits.longest:
-            found.append(Finding("too_long", place, given, limits.longest))
-        elif len(given) < (limits.shortest or 0):
+        if longest is not None and len(given) > longest:
+            found.append(Finding("too_long", place, given, longest))
+        elif len(given) < shortest:
             found.append(Finding("text_too_short", place, given))
         elif pattern is not None and pattern.fullmatch(given) is None:
             found.append(Finding("pattern", place, given))

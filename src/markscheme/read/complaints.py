@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
@@ -150,7 +149,9 @@ def unknown_key(key: str, allowed: Collection[str]) -> str:
 
 def guess(word: Any, allowed: Collection[str]) -> str:
     """Return the question what may have been meant, if anything is near."""
-    close = difflib.get_close_matches(str(word).lower(), allowed, n=1)
+    from difflib import get_close_matches  # noqa: PLC0415 - only where something is wrong
+
+    close = get_close_matches(str(word).lower(), allowed, n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 

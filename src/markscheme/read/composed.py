@@ -11,9 +11,12 @@ if TYPE_CHECKING:
 
 def composed(text: str) -> str:
     """Return the text in NFC."""
-    if text.isascii() or unicodedata.is_normalized("NFC", text):
-        return text
-    return unicodedata.normalize("NFC", text)
+    return text if is_composed(text) else unicodedata.normalize("NFC", text)
+
+
+def is_composed(text: str) -> bool:
+    """Return whether a text is in NFC, and with it all its parts."""
+    return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
 def all_composed(texts: Sequence[str]) -> Sequence[str]:

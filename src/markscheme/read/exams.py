@@ -12,8 +12,9 @@ from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, iterate, unknown_key
 from markscheme.read.fingerprints import canonical, exam_fingerprint
 from markscheme.read.models import ExamModel
+from markscheme.read.parsing import read_tree
 from markscheme.read.sources import locate
-from markscheme.read.tree import Map, Seq, read_tree
+from markscheme.read.tree import Map, Seq
 from markscheme.vocabulary import Exam, Item, Place
 
 if TYPE_CHECKING:
@@ -99,8 +100,9 @@ def exam_of(
     complaints = Complaints(tree, file)
     model = complaints.check(ExamModel, tree)
     items = []
+    allowed = [*ITEM_KEYS, *expectations]
     for index, entry in iterate(tree.get("items")):
-        check_keys(entry, ("items", index), [*ITEM_KEYS, *expectations], complaints)
+        check_keys(entry, ("items", index), allowed, complaints)
         items.append(item_at(tree["items"], index, file))
     told = {problem.field for problem in complaints.problems}
     wrong = [problem for item in items for problem in check(item) if problem.field not in told]
@@ -126,7 +128,7 @@ def item_at(entries: Seq, index: int, file: str, own: Collection[str] = ITEM_KEY
     return Item(
         id=_text(entry.get("id")),
         prompt=_text(entry.get("prompt")),
-        expectations=Frozen.of({key: value for key, value in entry.items() if key not in own}),
+        expectations=Frozen({key: Frozen.of(entry[key]) for key in entry if key not in own}),
         tags=Frozen({key: tag_text(tags[key]) for key in tags})
         if isinstance(tags, Map)
         else Frozen(),

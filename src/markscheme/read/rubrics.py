@@ -15,9 +15,10 @@ from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
 from markscheme.read.models import COMPARISON, RATED, AxisModel, RubricModel, axis_model, is_rated
+from markscheme.read.parsing import parse_tree, read_bytes
 from markscheme.read.scales import check_scales, read_rated
 from markscheme.read.sources import locate
-from markscheme.read.tree import Map, Seq, parse_tree, read_bytes
+from markscheme.read.tree import Map, Seq
 from markscheme.vocabulary import AxisSpec, Rubric
 
 if TYPE_CHECKING:

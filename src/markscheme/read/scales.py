@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from markscheme.frozen import Frozen
 from markscheme.read.complaints import iterate
 from markscheme.read.models import RATED, NoteModel, ScaleModel
-from markscheme.vocabulary import NoteAxis, ScaleAxis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from markscheme.read.complaints import Complaints
     from markscheme.read.tree import Map
     from markscheme.verdicts import VerdictRules
+    from markscheme.vocabulary import NoteAxis, ScaleAxis
 
 
 def read_rated(
@@ -32,11 +32,19 @@ def read_rated(
             for told in _anchor_problems(scale):
                 complaints.add(("axes", index, "anchors"), told)
         elif isinstance(found, NoteModel):
-            notes.append(NoteAxis(name=found.name, title=found.title, question=found.question))
+            notes.append(_note(found))
     return tuple(scales), tuple(notes)
 
 
+def _note(model: NoteModel) -> NoteAxis:
+    from markscheme.vocabulary import NoteAxis  # noqa: PLC0415 - most rubrics have none
+
+    return NoteAxis(name=model.name, title=model.title, question=model.question)
+
+
 def _scale(model: ScaleModel) -> ScaleAxis:
+    from markscheme.vocabulary import ScaleAxis  # noqa: PLC0415 - most rubrics have none
+
     anchors = sorted((int(score), text) for score, text in model.anchors.items())
     return ScaleAxis(
         name=model.name, title=model.title, question=model.question, anchors=Frozen(anchors)

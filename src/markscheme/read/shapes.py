@@ -64,8 +64,9 @@ class Model:
 
     def __init__(self, **values: Any) -> None:
         self.stated = frozenset(values)
+        held = vars(self)
         for name, key in type(self).own_keys().items():
-            setattr(self, name, values.get(name, key.default))
+            held[name] = values.get(name, key.default)
 
     @classmethod
     def own_keys(cls) -> Mapping[str, Key]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from markscheme.errors import UsageError
@@ -23,8 +22,10 @@ def locate(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path, 
         return BUILT_IN / kind / name, f"builtin/{kind}/{name}"
     path = Path(source)
     if not _exists(path):
+        from difflib import get_close_matches  # noqa: PLC0415 - only where something is wrong
+
         names = built_in(kind, suffix)
-        close = difflib.get_close_matches(str(source), names, n=1)
+        close = get_close_matches(str(source), names, n=1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
         what = kind.removesuffix("s")
         known = ", ".join(names)

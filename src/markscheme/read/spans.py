@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml import events
 
 from markscheme.read.composed import composed
-from markscheme.read.tree import events_of
+from markscheme.read.events import events_of
 
 Path = tuple[str | int, ...]
 

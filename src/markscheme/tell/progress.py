@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from markscheme.exact import mean, plain, show
 from markscheme.mark.scoring import mark_answer
-from markscheme.weigh.statistics import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -145,6 +144,8 @@ class _Asking:
         self._new.clear()
 
     def _mean(self) -> str:
+        from markscheme.weigh.statistics import Sample  # noqa: PLC0415 - only where a line is told
+
         told = f"score {show(_mean(self._scores), 3)}"
         sample = Sample.of(self._scores)
         if sample is None:

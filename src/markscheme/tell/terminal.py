@@ -92,7 +92,9 @@ def _losses(frame: pl.DataFrame) -> pl.DataFrame:
 
 def console() -> Console:
     """Return the console: as wide as the terminal, of fixed width and without colour in a pipe."""
-    return _Console() if sys.stdout.isatty() else _Console(width=PIPE_WIDTH, no_color=True)
+    if sys.stdout.isatty():
+        return _Console()
+    return _Console(width=PIPE_WIDTH, no_color=True, highlight=False)
 
 
 class _Console(Console):

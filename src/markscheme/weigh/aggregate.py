@@ -130,13 +130,19 @@ class Tally:
             yield subject, self._marks(found.get(subject, {}))
 
     def _marks(self, counts: Mapping[Key, int]) -> Marks:
+        """Return what items got; those that got one and the same share it as one object."""
         items: dict[str, dict[Values, int]] = dict.fromkeys(self._ids, _NOTHING)
+        shared: dict[tuple[int, int], Frozen] = {}
         for (_, at, number), count in counts.items():
             item, values = self._ids[at], self.counts.values[number]
             if items[item] is _NOTHING:
-                items[item] = {values: count}
-            else:
-                items[item][values] = items[item].get(values, 0) + count
+                if (number, count) not in shared:
+                    shared[number, count] = Frozen({values: count})
+                items[item] = shared[number, count]
+                continue
+            if isinstance(items[item], Frozen):
+                items[item] = dict(items[item])
+            items[item][values] = items[item].get(values, 0) + count
         axes = tuple(spec.name for spec in self.rubric)
         return Marks(axes=axes, items=items, errors=self.counts.errors)
 

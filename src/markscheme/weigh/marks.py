@@ -87,13 +87,14 @@ class Marks:
         """
         table = sorted({values for values, _ in self.counts()}, key=_order)
         position = {values: str(at) for at, values in enumerate(table)}
+        written = {
+            id(counts): {position[v]: counts[v] for v in sorted(counts, key=_order)}
+            for counts, _ in self.alike()
+        }
         return {
             "axes": list(self.axes),
             "values": [[None if v is None else str(v) for v in values] for values in table],
-            "items": {
-                item: {position[v]: counts[v] for v in sorted(counts, key=_order)}
-                for item, counts in self.items.items()
-            },
+            "items": {item: written[id(counts)] for item, counts in self.items.items()},
             "errors": self.errors,
         }
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _SHOWN = 3
 _LONGEST = 200
 _NOTES = {"$schema", "title", "description"}
-_KEY_KEYWORDS = {"type", "required", "properties", "additionalProperties", *_NOTES}
+_USUAL_KEYWORDS = {"type", "required", "properties", "additionalProperties"}
+_KEY_KEYWORDS = _USUAL_KEYWORDS | _NOTES
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,8 @@ class JsonSchema(BaseAxis):
             if not reference.startswith("#"):
                 yield path, f"{quoted(reference)} leads outside; only #… within the schema may be"
                 return
+        if is_surely_a_schema(self.schema):
+            return
         try:
             self._validator.is_valid({})
         except ValueError as error:
@@ -119,6 +123,22 @@ def _admits_any_text(schema: Any) -> bool:
         return False
     types = schema.get("type", "string")
     return types == "string" or (not isinstance(types, str) and "string" in types)
+
+
+def is_surely_a_schema(schema: Any) -> bool:
+    """Whether the usual keywords alone stand there, as they may: then no validator is loaded."""
+    if not isinstance(schema, Mapping) or not set(schema) <= _USUAL_KEYWORDS:
+        return False
+    required, known = schema.get("required", ()), schema.get("properties", {})
+    return (
+        schema.get("type", "object") in _TYPES
+        and isinstance(schema.get("additionalProperties", True), bool)
+        and isinstance(required, list | tuple)
+        and {str}.issuperset(map(type, required))
+        and len(set(required)) == len(required)
+        and isinstance(known, Mapping)
+        and all(map(is_surely_a_schema, known.values()))
+    )
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> str:

@@ -55,11 +55,11 @@ class ComparingAxis(TextAxis):
         yield from found
         if not found:
             for index, entry in enumerate(value or ()):
-                yield from self._empty_problem(f"{self.expects}.{index}", entry)
-
-    def _empty_problem(self, name: str, entry: str) -> Iterator[tuple[str, str]]:
-        if not normalise(entry, self.normalise):
-            yield name, f"{quoted(entry)} is empty after normalisation, so it tells nothing apart"
+                if not normalise(entry, self.normalise):
+                    told = (
+                        f"{quoted(entry)} is empty after normalisation, so it tells nothing apart"
+                    )
+                    yield f"{self.expects}.{index}", told
 
     def prepared(self, entries: tuple[str, ...]) -> tuple[str, ...]:
         """Return the entries as they are compared with a text."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import DocumentError, InputError, Problem, shown
 from markscheme.read.complaints import guess, iterate
-from markscheme.read.tree import parse_tree, read_bytes
+from markscheme.read.parsing import parse_tree, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

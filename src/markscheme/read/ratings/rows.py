@@ -15,7 +15,7 @@ from markscheme.read.answers.records import Record, Records
 from markscheme.read.answers.rows import Refused
 from markscheme.read.complaints import guess
 from markscheme.read.composed import composed
-from markscheme.read.tree import read_bytes
+from markscheme.read.parsing import read_bytes
 
 COLUMNS = ("item", "variant", "rater", "axis", "score", "note")
 _NEEDED = COLUMNS[:-1]

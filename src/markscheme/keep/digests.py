@@ -1,0 +1,17 @@
+"""Digests, by which the store names what it keeps, and how it writes plain data."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+
+def digest_of(body: bytes) -> str:
+    """Return the name of these bytes; the prefix names the algorithm."""
+    return f"b2:{blake2b(body, digest_size=20).hexdigest()}"
+
+
+def as_json(value: Any) -> str:
+    """Return plain data as text that both databases take: ASCII only, and never NaN."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
