@@ -328,6 +328,7 @@ def changed(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
         (lambda d: d["items"][1].update(item="e-39-99"), "items.1.item: e-39-99 is published"),
         (lambda d: d["items"][1].update(d["items"][0]), "items.1.item: occurs twice"),
         (lambda d: d["items"][1].update(latency_ms=-1), "items.1.latency_ms: must be a number"),
+        (lambda d: d["items"][1].update(subject=[1]), "items.1.subject: must be a text, or null"),
         (lambda d: d["items"][1].update(cost="x"), "items.1.cost: must be a number"),
         (lambda d: d["items"][1].update(latency_ms=float("nan")), "NaN is no number"),
         (lambda d: d["items"][1].update(score=float("inf")), "Infinity is no number"),
