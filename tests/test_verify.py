@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -496,10 +497,12 @@ def test_every_number_that_a_result_holds_is_checked(
     tmp_path: Path, result: tuple[Path, dict[str, Any]]
 ) -> None:
     exam, document = result
-    assert verified(tmp_path, document, exam=exam).findings == ()
+    rubric = markscheme.load_rubric("tutor-capstone")
+    loaded: dict[str, Any] = {"rubric": rubric, "exam": markscheme.load_exam(exam, rubric=rubric)}
+    assert verified(tmp_path, document, **loaded).findings == ()
     assert len(list(numbers(document))) > 100
     for place, forged in forgeries(document):
-        found = fields(verified(tmp_path, forged, exam=exam))
+        found = fields(verified(tmp_path, forged, **loaded))
         assert found, place
         assert place[0] != "summary" or ".".join(map(str, place)) in found, place
 
@@ -549,6 +552,50 @@ def test_a_total_of_another_shape_does_not_follow(
     found = fields(verified(tmp_path, forged, exam=exam))
     expected = place != ("subjects",) or value is not None  # no total is no wrong total
     assert any(field.startswith(f"summary.{place[0]}") for field in found) == expected
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [[1]], {"a": {}}])
+def test_no_shape_of_a_document_is_too_strange(
+    tmp_path: Path, result: tuple[Path, dict[str, Any]], value: Any
+) -> None:
+    """Whatever stands where, the document follows, does not, or is refused."""
+    exam, document = result
+    logs = Path(__file__).parent / "golden" / "context-agent" / "logs"
+    logged = markscheme.score("context-agent", "context-queries", logs=logs).to_dict()
+    for whole, name, of in (
+        (document, "tutor-capstone", exam),
+        (json.loads(json.dumps(logged)), "context-agent", "context-queries"),
+    ):
+        rubric = markscheme.load_rubric(name)
+        loaded: dict[str, Any] = {"rubric": rubric, "exam": markscheme.load_exam(of, rubric=rubric)}
+        short = {**whole, "operational": whole.get("operational", [])[:2]}
+        short["items"] = [whole["items"][0], whole["items"][-1]]
+        for place in every_place(short):
+            forged = copy.deepcopy(short)
+            inside = forged
+            for key in place[:-1]:
+                inside = inside[key]
+            inside[place[-1]] = value
+            with contextlib.suppress(DocumentError, UsageError):
+                verified(tmp_path, forged, **loaded)
+
+
+def every_place(value: Any, *place: Any) -> Iterator[tuple[Any, ...]]:
+    if place:
+        yield place
+    if isinstance(value, dict | list) and "groups" not in place[:-1]:
+        for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from every_place(inside, *place, key)
+
+
+def test_a_row_that_was_left_out_is_missed_by_the_exam(
+    tmp_path: Path, result: tuple[Path, dict[str, Any]]
+) -> None:
+    exam, document = result
+    assert [row["item"] for row in document["items"]][1::4] == ["b", "c"]
+    rows = [row for row in document["items"] if row["item"] != "b"]
+    forged = {**document, "items": rows, "summary": {"missing": ["c"], "items": 2}}
+    assert fields(verified(tmp_path, forged, exam=exam)) == ["summary.items", "summary.missing"]
 
 
 def test_a_forged_expectation_is_found_by_the_exam(

@@ -83,7 +83,8 @@ def _text(value: Any) -> str | None:
 def subjects_of(published: Published) -> list[str | None]:
     """Return the subjects whose answers a result file holds."""
     rows = [*(record for _, record in published.records), *published.rest]
-    return list(dict.fromkeys(row.get("subject") for row in rows if row.get("status") != "error"))
+    named = (row.get("subject") for row in rows if row.get("status") != "error")
+    return list(dict.fromkeys(who for who in named if isinstance(who, str | None)))
 
 
 def _one_subject(published: Published, subject: str | None) -> str | None:
@@ -152,6 +153,9 @@ class _Source:
             if not isinstance(item, str) or (self.same_exam and item not in items):
                 if not (self.same_rubric and self.same_exam):  # else it was told already
                     yield self._problem((*place, "item"), "names no item of this exam")
+                continue
+            if not isinstance(row.get("subject"), str | None):
+                yield self._problem((*place, "subject"), "must be a text, or null")
                 continue
             attempt = 1 if row.get("attempt") is None else row["attempt"]
             if type(attempt) is not int or attempt < 0:

@@ -49,8 +49,9 @@ def operation_findings(told: Any, exam: Exam, rows: Sequence[Row]) -> Findings:
 def _summed(exam: Exam, records: Iterable[Mapping[str, Any]]) -> Iterable[Any]:
     operations, items = Operations(exam), {item.id for item in exam.items}
     for record in records:
-        if record.get("item") in items:
-            operations.measure(record["item"], record.get("subject"), _measured(record))
+        item = str(record.get("item"))
+        if item in items:
+            operations.measure(item, _text(record.get("subject")), _measured(record))
     return operations.groups()
 
 

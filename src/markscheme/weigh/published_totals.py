@@ -136,15 +136,16 @@ class PublishedTotals:
     def _counts(self) -> Findings:
         """Yield the counts that are not those of the rows."""
         unscored = len(self.rows) - len(self._scored)
-        missing = [row for row in self.published.rest if row.get("status") == "missing"]
-        absent = sorted({str(row.get("item")) for row in missing})
+        absent = sorted({item for who in self._whose for item in self._missing(who)})
         asked = {str(row.record.get("item")) for row in self.rows} | set(absent)
+        asked |= set(self._items)
         errors = self.published.errors
         whole = bool(self._scored) and not (absent or unscored or errors)
         items = sentence("so many items are answered or missing")
+        of_exam = len(self._items) or self._told("exam").get("items")
         for part, key, right, because in (
             ("rubric", "version", self.rubric.version, sentence("the version of the rubric")),
-            ("exam", "items", len(asked), items),
+            ("exam", "items", of_exam, sentence("so many items are in the exam")),
             ("summary", "n", len(self._scored), sentence("so many breakdowns have a score")),
             ("summary", "answers", len(self.rows), sentence("so many breakdowns are published")),
             ("summary", "unscored", unscored, sentence("so many breakdowns have no score")),
@@ -157,6 +158,25 @@ class PublishedTotals:
             was = sorted(map(str, told)) if isinstance(told, list) else told
             if was != right or isinstance(was, bool) is not isinstance(right, bool):
                 yield (part, key), (told, right, because)
+
+    @cached_property
+    def _absent(self) -> list[Mapping[str, Any]]:
+        """The rows that say that an item has no answer."""
+        return [row for row in self.published.rest if row.get("status") == "missing"]
+
+    @cached_property
+    def _whose(self) -> list[str | None]:
+        """The subjects that the rows are of."""
+        rows = [*(row.record for row in self.rows), *self._absent]
+        return list(dict.fromkeys(_text(row, "subject") for row in rows))
+
+    def _missing(self, subject: str | None) -> list[str]:
+        """Return the items that a subject did not answer: by the exam, or else by the rows."""
+        if self.exam is None:
+            absent = (row for row in self._absent if _text(row, "subject") == subject)
+            return sorted(str(row.get("item")) for row in absent)
+        own = (row.record for row in self.rows if _text(row.record, "subject") == subject)
+        return sorted(self._items.keys() - {str(record.get("item")) for record in own})
 
     def _totals(self, rows: Iterable[Row]) -> Totals:
         return self._scale.totals(Counter(map(self._values, rows)).items())
@@ -213,18 +233,15 @@ class PublishedTotals:
         told = self._summary.get("subjects")
         if told is None:
             return
-        rest = [row for row in self.published.rest if row.get("status") == "missing"]
-        whose = [row.record for row in self.rows] + rest
-        known = list(dict.fromkeys(row.get("subject") for row in whose))
         entries = _entries(told, ("subject",))
-        if Counter(key for key, _, _ in entries) != Counter((who,) for who in known):
-            listed, right = [str(key[0]) for key, _, _ in entries], list(map(str, known))
+        if Counter(key for key, _, _ in entries) != Counter((who,) for who in self._whose):
+            listed, right = [str(key[0]) for key, _, _ in entries], list(map(str, self._whose))
             yield ("summary", "subjects"), (listed, right, sentence("so the rows say"))
         for (who,), at, entry in entries:
-            rows = [row for row in self._scored if row.record.get("subject") == who]
+            rows = [row for row in self._scored if _text(row.record, "subject") == who]
             place = ("summary", "subjects", at)
             yield from self._entry(place, entry, self._totals(rows))
-            absent = sorted(str(row.get("item")) for row in rest if row.get("subject") == who)
+            absent = self._missing(who)
             was = entry.get("missing", absent)
             if not isinstance(was, list) or sorted(map(str, was)) != absent:
                 told_ = sentence("these items have no answer")
@@ -263,10 +280,10 @@ def _entries(
     """Return the entries of a list by what they are of, each with its position."""
     entries = told if isinstance(told, list) else [told]
     found = [entry if isinstance(entry, dict) else {} for entry in entries]
-    return [(tuple(_key(entry, key) for key in keys), at, entry) for at, entry in enumerate(found)]
+    return [(tuple(_text(entry, key) for key in keys), at, entry) for at, entry in enumerate(found)]
 
 
-def _key(entry: Mapping[str, Any], key: str) -> str | None:
+def _text(entry: Mapping[str, Any], key: str) -> str | None:
     value = entry.get(key)
     return None if value is None else str(value)
 
