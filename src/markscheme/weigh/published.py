@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from markscheme.read.breakdowns import Field
 
 _MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
+_LARGEST = 2**63 - 1  # as in answers
 
 
 def run_of_published(
@@ -128,6 +129,9 @@ class _Source:
                 expected = _texts(expected_of(leading, items[item]))
                 if _texts(row["expected"]) != expected:
                     yield self._problem((*place, "expected"), "is not what the exam expects")
+            if not _is_subject(row.get("subject")):
+                yield self._problem((*place, "subject"), "must be a text, or null")
+                continue
             attempt = 1 if row.get("attempt") is None else row["attempt"]
             if type(attempt) is not int or attempt < 0:
                 yield self._problem((*place, "attempt"), "must be a whole number from 0 on")
@@ -136,6 +140,8 @@ class _Source:
             else:
                 seen.add(key)
             yield from self._value_problems(place, row)
+        if not all(_is_subject(row.get("subject")) for row in self.published.rest):
+            yield self._problem((), "names a subject that is no text beside an item without score")
 
     def _value_problems(self, place: Field, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if set(row["breakdown"]) != set(self.axes):
@@ -146,14 +152,15 @@ class _Source:
         for key in _MEASURED:
             value = row.get(key)
             known = isinstance(value, int | Decimal) and not isinstance(value, bool)
-            if value is not None and not (known and value >= 0):
-                yield self._problem((*place, key), "must be a number from 0 on, or null")
+            if value is not None and not (known and 0 <= value <= _LARGEST):
+                allowed = f"must be a number from 0 to {_LARGEST}, or null"
+                yield self._problem((*place, key), allowed)
 
     def _count_problems(self) -> Iterator[dict[str, Any]]:
         """Compare the bad rows that are listed with their number in the summary."""
         summary = self.published.document.get("summary")
         told = summary.get("errors") if isinstance(summary, dict) else None
-        if told not in {None, self.errors}:
+        if told is not None and told != self.errors:
             yield self._problem(("summary", "errors"), f"must be {self.errors}, as many are listed")
 
     @property
@@ -179,6 +186,10 @@ class _Source:
             values = tuple(None if cells[a] is None else recovered(cells[a]) for a in self.axes)
             items[row["item"]][values] += 1
         return Marks(axes=self.axes, items=items, errors=self.errors)
+
+
+def _is_subject(value: Any) -> bool:
+    return value is None or isinstance(value, str)
 
 
 def _texts(expected: Any) -> list[str]:
