@@ -480,3 +480,11 @@ def test_outcomes_in_json_are_exact_too(project: Project) -> None:
     project.stored(LONG, FULL, FULL, FULL)
     found = outcomes(project, "latest")["release"]
     assert found["exact"] == {"observed": "199/200", "margin": "19/200"}
+
+
+def test_the_name_of_a_subject_cannot_steer_the_terminal(project: Project) -> None:
+    project.score(FULL, FULL, FULL, FULL, subject="\x1b[2Jmodel\u202e")
+    for words in (("gate", "latest"), ("show", "latest"), ("runs",)):
+        told = project.run(*words).out
+        assert "[2Jmodel" in told
+        assert not {"\x1b", "\u202e"} & set(told)

@@ -300,6 +300,8 @@ class _Builder:
 
     def _value_of(self, event: Any, line: int) -> Any:
         text = composed(str(event.value))
+        if "\0" in text:
+            self.note(line, self.path(), "holds a NUL character, which no answer may hold either")
         if event.style or not event.implicit[0] or text[:1] not in _MAY_BE_MORE:
             return text
         if _NOT_A_NUMBER.fullmatch(text) or _LONG_NUMBER.fullmatch(text):
