@@ -241,6 +241,7 @@ def test_every_mistake_of_a_file_of_cases_is_told_with_its_line(tmp_path: Path) 
         "  - {gate: capston, seen: 0.92, outcome: pass}\n"
         "  - {gate: baseline, seen: 0.92, outcome: maybe}\n"
         "  - {gate: baseline, seen: 0.92, outcome: pass}\n"
+        "  - {gate: latency, seen: 1e308, outcome: warn}\n"
         "pass_mark:\n"
         "  - {seen: 2, passes: true}\n"
     )
@@ -255,7 +256,8 @@ def test_every_mistake_of_a_file_of_cases_is_told_with_its_line(tmp_path: Path) 
         "10: gates.0.gate: `capston` is no gate of the rubric",
         "11: gates.1.outcome:",
         "12: gates.2.baseline: is missing",
-        "14: pass_mark.0.seen: 2 is above 1",
+        "13: gates.3.seen: 1E+308 is above 9223372036854775807",
+        "15: pass_mark.0.seen: 2 is above 1",
     ]
     for start in expected:
         assert any(line.startswith(start) for line in told), (start, told)

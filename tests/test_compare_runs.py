@@ -359,6 +359,32 @@ def test_an_attempt_of_a_result_file_is_a_whole_number(tmp_path: Path) -> None:
     assert "items.1.item: occurs twice with the same attempt" in done.err
 
 
+def test_a_subject_of_a_result_file_is_a_text(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=2)
+    file = project.result(FULL)
+    document = json.loads(file.read_text())
+    for at, told in ((0, "items.0.subject: must be a text, or null"), (1, "no text")):
+        for wrong in (1, True, [1], {"a": 1}):
+            changed = json.loads(file.read_text())
+            changed["items"][at]["subject"] = wrong
+            done = project.judge(project.write("other.json", json.dumps(changed)))
+            assert done.code == 3
+            assert told in done.err
+    document["summary"]["errors"] = [1]
+    done = project.judge(project.write("other.json", json.dumps(document)))
+    assert (done.code, "summary.errors: must be 0" in done.err) == (3, True)
+
+
+def test_a_latency_that_no_double_holds_is_refused(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=1)
+    document = json.loads(project.result(FULL).read_text())
+    document["items"][0]["latency_ms"] = "LATENCY"
+    text = json.dumps(document).replace('"LATENCY"', "1e399")
+    done = project.judge(project.write("other.json", text))
+    assert done.code == 3
+    assert "items.0.latency_ms: must be a number from 0 to 9223372036854775807" in done.err
+
+
 def test_result_files_with_attempts_compare_like_the_stored_runs(tmp_path: Path) -> None:
     project = Project(tmp_path, items=3)
     rows = [(i, k, FULL) for i in project.items for k in (0, 1)]

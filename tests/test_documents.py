@@ -239,6 +239,14 @@ def test_what_to_do_about_yaml_that_cannot_be_read_is_told(
     assert rest in found
 
 
+def test_a_nul_in_a_text_is_refused_as_it_is_in_answers(tmp_path: Path) -> None:
+    exam = (
+        b'exam: e\nitems:\n  - {id: a, prompt: "p\\0", expected_contains: [x], gloss_contains: [y]}'
+    )
+    (told,) = problems_of(tmp_path / "e.yaml", exam, exam=True)
+    assert told.startswith("e.yaml:3: items.0.prompt: holds a NUL character")
+
+
 def test_normalisation_that_is_left_empty_is_refused_not_guessed(tmp_path: Path) -> None:
     rubric = b"rubric: r\nnormalise:\naxes:\n  - {name: a, kind: contains_all, weight: 1}\n"
     told = problems_of(tmp_path / "r.yaml", rubric)

@@ -611,3 +611,27 @@ def test_outcomes_in_json_are_exact_too(project: Project) -> None:
     project.stored(LONG, FULL, FULL, FULL)
     found = outcomes(project, "latest")["release"]
     assert found["exact"] == {"observed": "199/200", "margin": "19/200"}
+
+
+def test_the_name_of_a_subject_cannot_steer_the_terminal(project: Project) -> None:
+    project.score(FULL, FULL, FULL, FULL, subject="\x1b[2Jmodel\u202e")
+    for words in (("gate", "latest"), ("show", "latest"), ("runs",)):
+        told = project.run(*words).out
+        assert "[2Jmodel" in told
+        assert not {"\x1b", "\u202e"} & set(told)
+
+
+def test_a_baseline_is_found_in_whatever_order_its_exams_are_named(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=2)
+    more = project.write("more.yaml", exam_text("j1", "j2", name="a-few-more"))
+    rows = [{"item": item, "output": FULL} for item in ("i1", "i2", "j1", "j2")]
+    answers = project.write("answers.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    exams = (project.exam, more)
+    for order in (exams, exams[::-1]):
+        named = [word for exam in order for word in ("-e", exam)]
+        done = project.run("score", "-r", project.rubric, *named, "-a", answers)
+        assert done.code == 0
+        project.run("baseline", "set", "latest")
+    judged = project.run("gate", "latest~1", "--format", "json").json
+    assert judged["baseline"]["id"] == project.run("runs", "--format", "json").json["runs"][0]["id"]
+    assert judged["gates"][1]["outcome"] == "pass"

@@ -197,3 +197,10 @@ def test_the_library_takes_rows(tmp_path: Path) -> None:
     assert found.decision.rule == "all-equivalent-or-superior"
     with pytest.raises(InputError, match="no row rates the variant `z`"):
         compare(RUBRIC, exam, ratings[:6], baseline="x", candidate="z")
+
+
+def test_a_note_cannot_steer_the_terminal(files: Files) -> None:
+    note = '"\x1b[2Jall\nis \u202ewell\x07"'
+    done = here(*files.words(files.ratings(changed(0, "note", note))))
+    assert "[2Jall is  well" in done.out or "[2Jall is well" in done.out
+    assert not {"\x1b", "\u202e", "\x07"} & set(done.out)

@@ -16,7 +16,8 @@ from markscheme.errors import DocumentError, Problem, shown
 from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.exams import ITEM_KEYS, Check, check_keys, duplicate_ids, item_at
-from markscheme.read.models import NOTHING, ItemModel, Name, Number, Share, Text
+from markscheme.read.gates import Measure
+from markscheme.read.models import NOTHING, ItemModel, Name, Share, Text
 from markscheme.read.parsing import read_tree
 from markscheme.read.shapes import Limits, Model
 from markscheme.read.sources import locate
@@ -117,7 +118,7 @@ class GateCaseModel(Model):
     """What a gate must say of a value."""
 
     gate: Name
-    seen: Annotated[Number, Limits(at_least=0)]
+    seen: Measure
     outcome: Literal["pass", "warn", "fail", "undecided"]
     baseline: Share | None = None
     suspicious: bool | None = None

@@ -221,6 +221,8 @@ class _Builder:
 
     def _value_of(self, event: Any, line: int) -> Any:
         text = composed(str(event.value))
+        if "\0" in text:
+            self.note(line, self.path(), "holds a NUL character, which no answer may hold either")
         if event.style or not event.implicit[0]:
             return text
         value = plain_value(text)

@@ -18,7 +18,7 @@ from markscheme.tell.comparison_tables import (
     query_rows,
     side_lines,
 )
-from markscheme.tell.language import say, say_many, told
+from markscheme.tell.language import harmless, say, say_many, told
 from markscheme.tell.markdown import code
 from markscheme.tell.markdown import sentence as safe
 from markscheme.tell.terminal import console
@@ -137,7 +137,8 @@ def note_lines(found: Comparison) -> Iterator[str]:
     """Yield what raters said in words."""
     notes = [(query, note) for query in found.queries for note in query.notes]
     for query, note in notes[:_NOTES_SHOWN]:
-        yield f"{query.item}, {note.variant}, {note.axis} ({note.rater}): {note.note}"
+        told = f"{query.item}, {note.variant}, {note.axis} ({note.rater}): {note.note}"
+        yield " ".join(told.split())
     if len(notes) > _NOTES_SHOWN:
         yield say("… and {n} more notes", n=len(notes) - _NOTES_SHOWN)
 
@@ -183,7 +184,7 @@ class ComparisonPage:
 
     def line(self, text: str, *, style: str = "") -> None:
         """Print one line as it stands, however long."""
-        self.out.print(Text(text, style=style), soft_wrap=True)
+        self.out.print(Text(harmless(text), style=style), soft_wrap=True)
 
     def section(self, heading: str) -> None:
         """Print a heading."""
@@ -194,9 +195,9 @@ class ComparisonPage:
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
         for at, name in enumerate(rows[0]):
             justify = "left" if at in left else "right"
-            table.add_column(Text(name), justify=justify, no_wrap=at < len(rows[0]) - 1)  # type: ignore[arg-type]
+            table.add_column(Text(harmless(name)), justify=justify, no_wrap=at < len(rows[0]) - 1)  # type: ignore[arg-type]
         for row in rows[1:]:
-            table.add_row(*map(Text, row))
+            table.add_row(*map(Text, map(harmless, row)))
         self.out.print(table)
 
     def _lines(self, heading: str, lines: Iterator[str]) -> None:

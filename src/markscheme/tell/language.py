@@ -20,6 +20,7 @@ DOMAIN = "markscheme"
 CATALOGUES = Path(__file__).parent / "catalogues"
 _FIELD = re.compile(r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}")
 _QUOTED = re.compile(r'"[^"]*"')
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _HIDDEN = 0xF0000  # private characters stand for what is not to be translated
 _LONGEST = 5_000  # characters
 _NAME = re.compile(r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*")  # a number, a name, tags
@@ -68,12 +69,21 @@ def language_of_the_locale() -> str:
 def say(text: str, /, **values: object) -> str:
     """Return a text in the language that is spoken, with its values in place."""
     template = _catalogue(spoken()).gettext(text)
-    return template.format(**values) if values else template
+    return template.format(**_shown(values)) if values else template
 
 
 def say_many(one: str, many: str, n: int, /, **values: object) -> str:
     """Return the text for one or for many; both may use `{n}`."""
-    return _catalogue(spoken()).ngettext(one, many, n).format(n=n, **values)
+    return _catalogue(spoken()).ngettext(one, many, n).format(n=n, **_shown(values))
+
+
+def harmless(text: str) -> str:
+    """Return a text without characters that would steer a terminal or turn its lines around."""
+    return text if text.isprintable() else _CONTROL.sub(" ", text)
+
+
+def _shown(values: dict[str, object]) -> dict[str, object]:
+    return {k: harmless(v) if isinstance(v, str) else v for k, v in values.items()}
 
 
 def told(sentence: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.tell.language import say
+from markscheme.tell.language import harmless, say
 from markscheme.tell.terminal import console
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _cells(run: dict[str, Any]) -> list[str]:
     return [
         run["id"],
         run["started"][:16].replace("T", " "),
-        run["subject"] or "–",
+        harmless(run["subject"] or "–"),
         run["exam"]["name"],
         f"{run['rubric']['name']} v{run['rubric']['version']}",
         score,

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from markscheme.exact import show
-from markscheme.tell.language import say, say_many
+from markscheme.tell.language import harmless, say, say_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def print_operations(groups: Sequence[OperationGroup], out: Console) -> None:
         table.add_column(head, justify="right", no_wrap=True)
     for group in _telling(groups):
         metrics = (_told(found) for found in group.metrics.values())
-        table.add_row(Text(_name(group)), str(group.sessions), *metrics)
+        table.add_row(Text(harmless(_name(group))), str(group.sessions), *metrics)
     out.print(table)
 
 

@@ -68,8 +68,11 @@ class Exam:
 
     @property
     def name(self) -> str:
-        """The names of the merged documents, joined: `capstone+capstone-extra`."""
-        return "+".join(self.names)
+        """The names of the merged documents, joined: `capstone+capstone-extra`.
+
+        In whatever order they were given: it is one exam, which has one baseline.
+        """
+        return "+".join(sorted(self.names))
 
 
 @runtime_checkable

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from markscheme.read.breakdowns import Field
 
 _MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
+_LARGEST = 2**63 - 1  # as in answers
 
 
 def run_of_published(
@@ -154,7 +155,7 @@ class _Source:
                 if not (self.same_rubric and self.same_exam):  # else it was told already
                     yield self._problem((*place, "item"), "names no item of this exam")
                 continue
-            if not isinstance(row.get("subject"), str | None):
+            if not _is_subject(row.get("subject")):
                 yield self._problem((*place, "subject"), "must be a text, or null")
                 continue
             attempt = 1 if row.get("attempt") is None else row["attempt"]
@@ -165,6 +166,8 @@ class _Source:
             else:
                 seen.add(key)
             yield from self._value_problems(place, row)
+        if not all(_is_subject(row.get("subject")) for row in self.published.rest):
+            yield self._problem((), "names a subject that is no text beside an item without score")
 
     def _value_problems(self, place: Field, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if set(row["breakdown"]) != set(self.axes):
@@ -175,8 +178,9 @@ class _Source:
         for key in _MEASURED:
             value = row.get(key)
             known = isinstance(value, int | Decimal) and not isinstance(value, bool)
-            if value is not None and not (known and value >= 0):
-                yield self._problem((*place, key), "must be a number from 0 on, or null")
+            if value is not None and not (known and 0 <= value <= _LARGEST):
+                allowed = f"must be a number from 0 to {_LARGEST}, or null"
+                yield self._problem((*place, key), allowed)
 
     def marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:
         """Count the cells of one subject's rows."""
@@ -191,6 +195,10 @@ class _Source:
             values = tuple(None if cells[a] is None else recovered(cells[a]) for a in self.axes)
             items[row["item"]][values] += 1
         return Marks(axes=self.axes, items=items, errors=self.published.errors)
+
+
+def _is_subject(value: Any) -> bool:
+    return value is None or isinstance(value, str)
 
 
 def _measures(rows: list[Mapping[str, Any]]) -> Measures:
