@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from itertools import chain
@@ -610,6 +611,18 @@ def test_files_with_nothing_in_them_have_no_batches(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n \n")
     for name in ("a.parquet", "a.csv", "a.jsonl"):
         assert list(read_answers(tmp_path / name, items=ITEMS)) == []
+
+
+def test_a_header_may_be_written_with_capitals_as_in_ratings(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"Item,OUTPUT,Latency_ms\n{ITEMS[0]},x,5\n")
+    (batch,) = read_answers(tmp_path / "a.csv", items=ITEMS)
+    assert (len(batch), batch.errors) == (1, [])
+
+
+def test_a_named_pipe_is_refused_before_it_is_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    with pytest.raises(AnswersError, match="this is a pipe; give `-`"):
+        read_answers(tmp_path / "a.jsonl", items=ITEMS)
 
 
 def test_a_folder_a_missing_file_and_an_unknown_extension_are_refused(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def _names(header: Record, file: str) -> list[str]:
     """Return the names of the columns, or raise with everything that is wrong with them."""
     if isinstance(header.cells, Refused):
         raise AnswersError([_problem(file, header, "", str(header.cells))])
-    names = [name.strip() for name in header.cells]
+    names = [name.strip().lower() for name in header.cells]
     wrong = [
         *((name, "is missing") for name in NEEDED if name not in names),
         *((name, "occurs twice") for name in FIELDS if names.count(name) > 1),

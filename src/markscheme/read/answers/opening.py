@@ -69,6 +69,9 @@ def refuse_unless_readable(path: Path) -> None:
     with suppress(OSError, ValueError):  # a name that no file can have fails to open below
         if path.is_dir():
             raise AnswersError([problem_in(path, "this is a folder; name a file of answers in it")])
+        if path.is_fifo():  # it can be opened once only, and we look at a file before we read it
+            told = "this is a pipe; give `-`, and feed the standard input"
+            raise AnswersError([problem_in(path, told)])
     if path.suffix.lower() not in _ALLOWED:
         allowed = ", ".join(_ALLOWED)
         raise UsageError(f"`{path}`: answers are read from {allowed}, or `-` for JSONL on stdin")
