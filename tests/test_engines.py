@@ -24,6 +24,7 @@ from markscheme.engines.processes import Processes
 from markscheme.engines.scoring import Scoring
 from markscheme.read.answers import Ledger, Limits, lines_in, parts_of, read_answers, read_part
 from markscheme.read.answers.known import KnownItems
+from markscheme.read.answers.limits import USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -263,7 +264,7 @@ def test_small_files_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "a.jsonl"
     path.write_text("{}\n")
     assert local.Local(RUBRIC, EXAM, path, None)._workers == 1
-    path.write_bytes(b" " * 10_000_000)
+    path.write_bytes(b" " * 2 * USUAL.part_bytes)
     assert local.Local(RUBRIC, EXAM, path, None)._workers == 2
 
 
