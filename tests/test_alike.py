@@ -146,7 +146,7 @@ def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 4
     st.sampled_from([(", ", ": "), (",", ":")]),
     st.sampled_from([0, 1]),
 )
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_rows_and_totals_are_those_of_reading_line_by_line(
     rows: list[dict[str, Any]], separators: tuple[str, str], escaped: int
 ) -> None:
