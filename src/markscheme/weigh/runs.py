@@ -30,10 +30,11 @@ def incomplete(marks: Marks, whose: str = "") -> str:
     whose = whose or sentence("the run")
     if not marks.answers:
         return sentence("{whose} holds no answer; nothing was scored", whose=whose)
+    one = marks.errors == 1
     parts = {
         sentence("{n:,} missing"): len(marks.missing),
         sentence("{n:,} unscored"): marks.unscored,
-        sentence("{n:,} bad rows"): marks.errors,
+        sentence("{n:,} bad row") if one else sentence("{n:,} bad rows"): marks.errors,
     }
     lacks = ", ".join(what.format(n=count) for what, count in parts.items() if count)
     return sentence(

@@ -99,7 +99,8 @@ def _row(cells: list[str] | Refused, names: list[str]) -> dict[str, Any] | Refus
     if isinstance(cells, Refused):
         return cells
     if len(cells) != len(names):
-        return Refused(f"{len(cells)} fields where the header has {len(names)}")
+        told = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
+        return Refused(f"{told} where the header has {len(names)}")
     row = dict(zip(names, cells, strict=True))
     return {
         name: cell if name in _TEXTS else _number(cell)

@@ -122,7 +122,8 @@ def _cells(record: Record, names: list[str], found: RawRows) -> dict[str, Any] |
             found.complain(record.line, column, f"{cells}; a row of CSV in UTF-8 is needed")
         return None
     if len(cells) != len(names):
-        told = f"{len(cells)} fields where the header has {len(names)}"
+        many = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
+        told = f"{many} where the header has {len(names)}"
         more = "; put a note with a comma in it in quotation marks" * (len(cells) > len(names))
         found.complain(record.line, "row", told + more)
         return None
