@@ -18,7 +18,9 @@ $(VENV)/.created:
 	  { $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 	@touch $@
 
-$(VENV)/.run: $(VENV)/.created requirements/run.txt pyproject.toml
+SCANNER := hatch_build.py src/markscheme/read/answers/scan.c
+
+$(VENV)/.run: $(VENV)/.created requirements/run.txt pyproject.toml $(SCANNER)
 	$(PIP) install -r requirements/run.txt
 	$(PIP) install --no-deps -e .
 	@$(BIN)/python -m compileall -q src # so that the first start is as fast as the second

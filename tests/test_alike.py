@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
 from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, read_jsonl
-from markscheme.read.answers.alike import TEXT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -286,17 +284,6 @@ def test_what_only_looks_like_an_escape_is_told_as_it_is(place: bytes, spelled: 
     content = FIRST.replace(b'"latency_ms"', b'"subject": "someone", "latency_ms"')
     content = content.replace(place, spelled)
     assert scored(content, alike=True) == scored(content, alike=False)
-
-
-def test_whatever_is_made_of_the_characters_that_are_taken_is_in_nfc() -> None:
-    every = pl.Series([chr(code) for code in range(0x110000) if code not in range(0xD800, 0xE000)])
-    taken = set(every.filter(every.str.contains(f"^{TEXT}$")))
-    parts = [unicodedata.decomposition(character).split() for character in every]
-    seconds = {chr(int(one[1], 16)) for one in parts if len(one) == 2 and one[0][0] != "<"}
-    jamo = {chr(code) for code in range(0x1161, 0x11C3)}
-    assert not taken & (seconds | jamo)  # nothing that what stands before it could take in
-    assert all(unicodedata.is_normalized("NFC", one) for one in taken)
-    assert not any(map(unicodedata.combining, taken))
 
 
 def test_an_axis_made_from_another_is_not_told_by_the_keys_of_that_one() -> None:

@@ -343,11 +343,6 @@ def test_rows_that_spill_over_their_lines_are_errors_even_where_they_would_fit_t
     assert [error.line for error in batch.errors] == [1, 2, 3]
 
 
-def test_a_part_of_a_file_is_read_with_the_line_numbers_of_the_whole() -> None:
-    batch = merged(read_jsonl([GOOD + b"\n", b"nope"], known=KNOWN, first_line=1000))
-    assert (batch.lines, only_error(batch).line) == ([1000], 1001)
-
-
 def test_batches_are_bounded_by_rows_and_by_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(
@@ -387,7 +382,7 @@ def test_the_ledger_knows_every_attempt(
 
 
 def test_repeats_are_found_across_parts_that_were_read_apart() -> None:
-    parts = [merged(read_jsonl([GOOD], known=KNOWN, first_line=line)) for line in (1, 2)]
+    parts = [merged(read_jsonl([before + GOOD], known=KNOWN)) for before in (b"", b"\n")]
     first, second = strike_repeats(parts, Ledger())
     assert (first.lines, first.errors) == ([1], [])
     assert (second.lines, only_error(second).line) == ([], 2)

@@ -1,55 +1,61 @@
-r"""Lines that one program wrote: alike but for what they say, so that one pattern reads them all.
+r"""Lines that one program wrote: alike but for what they say, so that the same steps read them all.
 
-A pattern is learnt from a line: its keys in their order, and inside its output a JSON object of
-texts, bare or in a code fence, with all fields that axes read. A line that the pattern matches from
-end to end is that JSON and no other, with texts that hold no escape and are in NFC; so nothing is
-decided here, and what no pattern matches is left to the other ways of reading it. Many programs
-write `\u00f3` for `ó`: such escapes are replaced first, and one that was none leaves a backslash
-behind, which does not match.
+The steps are learnt from a line: its keys in their order, and inside its output a JSON object of
+texts, bare or in a code fence, with all fields that axes read. A line that they take from end to
+end is that JSON and no other, with texts that hold no escape and are in NFC; so nothing is decided
+here, and what no steps take is left to the other ways of reading it. Many programs write `\u00f3`
+for `ó`: letters so escaped are read as themselves, and any other escape ends a text.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, compress
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
 import orjson
 import polars as pl
 
-from markscheme.read.answers.batch import FIELDS, AlikeRows, Spelling, table_schema
+from markscheme.read.answers.batch import FIELDS, AlikeRows, Spelling, Written, table_schema
+from markscheme.read.answers.scanner import (
+    INSIDE,
+    NAME,
+    NOTHING,
+    NUMBER,
+    SPACE,
+    TEXT,
+    WHOLE,
+    Scanner,
+    literal,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 _TRIED = 20
 _PATIENCE = 3
 _MOST = 8  # patterns of one file
-_REFUSED = 32  # patterns that served too few lines, after which no more are learnt
+_IN_VAIN = 8  # looks for a further pattern that found none of use, after which nobody looks
 _WORTH_IT = 16  # lines that a further pattern must take
 _NAMES = 16  # texts in an output
 _LONGEST = 2_000  # characters around them
-_AT, _LINE = "at", "line"
 _INSIDE = "output."
-_ESCAPE = re.compile(rb"\\u([0-9a-f]{4})")
+_STEPS = {
+    "item": literal('"') + TEXT + literal('"'),
+    "subject": NAME,
+    "attempt": WHOLE,
+    "latency_ms": NUMBER,
+    "tokens_in": WHOLE,
+    "tokens_out": WHOLE,
+    "cost": NUMBER,
+}
+_ESCAPE = re.compile(rb"\\\\?u([0-9a-f]{4})")
+_WIDE = re.compile(r"[^\x00-\x7f]")
 _ASCII = 0x7F
 _HALVES = range(0xD800, 0xE000)
-# Characters that may stand in a JSON string as themselves, and of which any text is in NFC: what is
-# below U+0300, dashes, quotation marks, the ellipsis, the euro sign.
-TEXT = r"[ !#-\[\]-~\x{80}-\x{2ff}\x{2010}-\x{2027}\x{2030}-\x{205e}\x{20ac}]*"
-_WHOLE = "(?:null|(0|[1-9][0-9]{0,14}))"
-_NUMBER = r"(?:null|((?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,17})?))"
-_PATTERNS = {
-    "item": f'"({TEXT})"',
-    "subject": f'(?:null|"({TEXT})")',
-    "attempt": _WHOLE,
-    "latency_ms": _NUMBER,
-    "tokens_in": _WHOLE,
-    "tokens_out": _WHOLE,
-    "cost": _NUMBER,
-}
 _PAIR = r'"([^"\\]*)"\s*:\s*"([^"\\]*)"'
 _PAIRS = re.compile(_PAIR)
 _OUTPUT = re.compile(
@@ -60,11 +66,25 @@ _OUTPUT = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
-    """How lines are written: the names of the groups of their pattern, and of their outputs."""
+    """How lines are written: the steps that read them, and the names of what these capture.
 
-    text: str
-    groups: tuple[str, ...]
+    `escaped` where letters that stand around the texts are.
+    """
+
+    steps: bytes
+    captures: tuple[str, ...]
     spelling: Spelling
+    escaped: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Matched:
+    """The lines that a pattern reads: their positions in the text, and what it captures of them."""
+
+    pattern: _Pattern
+    places: list[int]
+    captured: pl.DataFrame
+    unescaped: bool
 
 
 class AlikeLines:
@@ -73,8 +93,10 @@ class AlikeLines:
     def __init__(self, items: Collection[str], fields: Collection[str]) -> None:
         self._items = pl.Enum(list(items))
         self._fields = frozenset(fields)
+        self._scanner = Scanner()
         self._patterns: list[_Pattern] = []
-        self._refused: set[str] = set()
+        self._refused: set[bytes] = set()
+        self._in_vain = 0
         self._patience = _PATIENCE
 
     def read(
@@ -84,134 +106,145 @@ class AlikeLines:
 
         `None` where too few are alike to be worth it. `first` is the number of the first line.
         """
-        if not self._patience or b"\r" in text:
+        if not self._patience:
             return None
-        try:
-            lines = pl.read_lines(text).to_series()
-        except pl.exceptions.ComputeError:  # not UTF-8
-            return None
-        plain = _unescaped(lines, text)
-        found, left = self._matched(plain, unescaped=plain is not lines)
-        if not found or left.len() * 2 > lines.len():
+        found, left = self._matched(text)
+        count = sum(len(matched.places) for matched in found) + len(left)
+        if not found or len(left) * 2 > count:
             self._patience -= 1
             return None
         self._patience = _PATIENCE
-        others = zip(left.to_list(), lines[left].to_list(), strict=True)
-        rest = [(first + at, line.encode()) for at, line in others if line.strip()]
-        count = lines.len() + text.endswith(b"\n")  # of which the last is empty
-        return _rows(found, first, None if plain is lines else lines), rest, count
+        rest = [(first + at, line) for at, line in left if line.strip()]
+        return _rows(found, Written(text=text, first=first)), rest, count
 
-    def _matched(
-        self, lines: pl.Series, *, unescaped: bool
-    ) -> tuple[list[tuple[_Pattern, pl.DataFrame]], pl.Series]:
-        """Return what lines say by each pattern, and the positions of those that match none."""
-        places = pl.int_range(lines.len(), dtype=pl.UInt32, eager=True)
-        left = pl.DataFrame([places.alias(_AT), lines.alias(_LINE)])
-        found: list[tuple[_Pattern, pl.DataFrame]] = []
+    def _matched(self, text: bytes) -> tuple[list[_Matched], list[tuple[int, bytes]]]:
+        """Return what each pattern reads, and every line that none does, with its position."""
+        found: list[_Matched] = []
+        left: list[tuple[int, bytes]] = []
         known = iter(self._patterns.copy())
-        while left.height and (not found or left.height >= _WORTH_IT):
-            pattern = next(known, None) or self._learnt(left[_LINE])
+        while not found or len(left) >= _WORTH_IT:
+            tried = b"\n".join(line for _, line in left) if found else text
+            pattern = next(known, None) or self._learnt(tried, first=not found)
             if pattern is None:
                 break
-            groups = _groups(pattern, left)
-            matched = self._are_alike(groups, unescaped=unescaped)
+            matched, others = self._scanned(tried, pattern)
             if pattern not in self._patterns:
-                if matched.sum() < min(_WORTH_IT, left.height / 2):
-                    self._refused.add(pattern.text)
+                taken = len(matched.places)
+                if taken < min(_WORTH_IT, (taken + len(others)) / 2):
+                    self._refused.add(pattern.steps)
+                    self._in_vain += 1
                     break
                 self._patterns.append(pattern)
-            found.append((pattern, groups.filter(matched)))
-            left = left.filter(~matched)
-        return found, left[_AT]
+            if found:
+                matched = replace(matched, places=[left[at][0] for at in matched.places])
+                others = [left[at] for at, _ in others]
+            found.append(matched)
+            left = others
+        return found, left
 
-    def _are_alike(self, groups: pl.DataFrame, *, unescaped: bool) -> pl.Series:
-        """Say which lines are: not one that the pattern does not match or that names no item.
+    def _scanned(self, text: bytes, pattern: _Pattern) -> tuple[_Matched, list[tuple[int, bytes]]]:
+        """Return what the pattern reads, and every other line: also one that names no item."""
+        scan = self._scanner.scan(text, pattern.steps, len(pattern.captures))
+        places, left = scan.matched, [(at, text[start:end]) for at, start, end in scan.left]
+        captured = pl.DataFrame(dict(zip(pattern.captures, scan.columns, strict=True)))
+        known = captured["item"].cast(self._items, strict=False).is_not_null()
+        if not known.all():
+            lines = text.split(b"\n")
+            left = sorted(left + [(at, lines[at]) for at in compress(places, ~known)])
+            places, captured = list(compress(places, known)), captured.filter(known)
+        matched = _Matched(
+            pattern=pattern, places=places, captured=captured, unescaped=scan.unescaped
+        )
+        return matched, left
 
-        Nor one whose item or subject may have been unescaped: there a backslash is one.
-        """
-        known = groups["item"].cast(self._items, strict=False).is_not_null()
-        for name in {"item", "subject"}.intersection(groups.columns) if unescaped else ():
-            known &= ~groups[name].str.contains(r"[^\x00-\x7f]").fill_null(value=False)
-        return known
-
-    def _learnt(self, lines: pl.Series) -> _Pattern | None:
+    def _learnt(self, text: bytes, *, first: bool) -> _Pattern | None:
         """Return the pattern of one of the first lines, if it is new and more may be learnt."""
-        if len(self._patterns) >= _MOST or len(self._refused) >= _REFUSED:
+        if len(self._patterns) >= _MOST or (self._in_vain >= _IN_VAIN and not first):
             return None
-        known = {pattern.text for pattern in self._patterns} | self._refused
-        for line in lines.head(_TRIED):
-            pattern = _pattern_of(line, self._fields)
-            new = pattern and pattern.text not in known
-            if pattern and new and pl.Series([line]).str.contains(pattern.text)[0]:
-                return pattern
+        known = {pattern.steps for pattern in self._patterns} | self._refused
+        for line in text.split(b"\n", _TRIED)[:_TRIED]:
+            for pattern in _patterns_of(line, self._fields):
+                new = pattern.steps not in known
+                if new and self._scanner.scan(line, pattern.steps, len(pattern.captures)).matched:
+                    return pattern
+        self._in_vain += 1
         return None
 
 
-def _groups(pattern: _Pattern, lines: pl.DataFrame) -> pl.DataFrame:
-    """Return what each line says by the pattern, with its place."""
-    groups = lines[_LINE].str.extract_groups(pattern.text).struct.unnest()
-    groups.columns = list(pattern.groups)
-    return groups.insert_column(0, lines[_AT])
-
-
-def _rows(
-    found: list[tuple[_Pattern, pl.DataFrame]], first: int, lines: pl.Series | None
-) -> AlikeRows:
-    """Return what the groups of each pattern say, in columns; `lines` where they were unescaped."""
+def _rows(found: list[_Matched], written: Written) -> AlikeRows:
+    """Return what was captured, in columns."""
     tables, texts, spelled = [], [], []
-    for number, (pattern, groups) in enumerate(found):
+    for number, matched in enumerate(found):
+        captured = matched.captured
         columns = [
-            groups[name].cast(dtype).alias(name)
-            if name in groups.columns
-            else pl.Series(name, [None], dtype=dtype).new_from_index(0, groups.height)
+            _typed(captured[name], dtype)
+            if name in captured.columns
+            else pl.Series(name, [None], dtype=dtype).new_from_index(0, captured.height)
             for name, dtype in table_schema().items()
         ]
         tables.append(pl.DataFrame(columns))
-        names = pattern.spelling.names
-        texts.append(groups.select(pl.col(_INSIDE + name).alias(name) for name in names))
-        spelled.append(pl.repeat(number, groups.height, dtype=pl.UInt32, eager=True))
-    places = pl.concat([groups[_AT] for _, groups in found])
+        names = matched.pattern.spelling.names
+        texts.append(captured.select(pl.col(_INSIDE + name).alias(name) for name in names))
+        spelled.append(pl.repeat(number, captured.height, dtype=pl.UInt32, eager=True))
+    places = chain.from_iterable(matched.places for matched in found)
+    escaped = any(matched.unescaped or matched.pattern.escaped for matched in found)
+    lines = pl.Series("line", places, dtype=pl.Int64) + written.first
     return AlikeRows(
-        table=pl.concat(tables).with_columns(
-            pl.col("attempt").fill_null(1), line=places.cast(pl.Int64) + first
-        ),
+        table=pl.concat(tables).with_columns(pl.col("attempt").fill_null(1), lines),
         texts=pl.concat(texts, how="diagonal"),
         spelled=pl.concat(spelled),
-        spellings=tuple(pattern.spelling for pattern, _ in found),
-        written=None if lines is None else lines[places],
+        spellings=tuple(matched.pattern.spelling for matched in found),
+        written=written if escaped else None,
     )
 
 
-def _unescaped(lines: pl.Series, text: bytes) -> pl.Series:
-    """Return lines with characters instead of their escapes, in the line or in the JSON inside."""
-    if not lines.str.contains(r"\u", literal=True).any():
-        return lines
-    codes = {int(code, 16) for code in set(_ESCAPE.findall(text))}
-    characters = [chr(code) for code in codes if code > _ASCII and code not in _HALVES]
-    if not characters:
-        return lines
-    escapes = [rf"\u{ord(character):04x}" for character in characters]
-    inside = [rf"\{escape}" for escape in escapes]
-    return lines.str.replace_many([*inside, *escapes], characters * 2, leftmost=True)
+def _typed(captured: pl.Series, dtype: type[pl.DataType]) -> pl.Series:
+    """Return captures as what they are; what stands for null is no number."""
+    if dtype == pl.String:
+        return captured.replace(NOTHING, None) if captured.name == "subject" else captured
+    return captured.cast(dtype, strict=False)
 
 
-def _pattern_of(line: str, fields: frozenset[str]) -> _Pattern | None:
+def _patterns_of(line: bytes, fields: frozenset[str]) -> Iterator[_Pattern]:
+    """Yield the patterns that a line may have: its letters as themselves, or escaped."""
     try:
-        row = orjson.loads(line)
+        row = orjson.loads(_ESCAPE.sub(_unescaped, line))
         keys, output = tuple(row), row["output"]
         spelling = _spelling_of(output) if isinstance(output, str) else None
     except (orjson.JSONDecodeError, KeyError, TypeError):
-        return None
+        return
     taken = "item" in keys and {*keys} <= {*FIELDS}
     if spelling is None or not taken or not fields.issubset(spelling.names):
-        return None
-    around = (json.dumps(part, ensure_ascii=False)[1:-1] for part in spelling.between)
-    inside = f"({TEXT})".join(map(pl.escape_regex, around))
-    patterns = {**_PATTERNS, "output": f'"{inside}"'}
-    text = ", ?".join(f'"{key}": ?{patterns[key]}' for key in keys)
+        return
+    yield _pattern(keys, spelling, "")
+    if _WIDE.search(spelling.bare):
+        yield _pattern(keys, spelling, "\\u")
+        yield _pattern(keys, spelling, "\\\\u")
+
+
+def _pattern(keys: tuple[str, ...], spelling: Spelling, escape: str) -> _Pattern:
+    """Return the pattern of lines with these keys, whose letters are escaped so, if at all."""
+
+    def written(part: str) -> str:
+        plain = json.dumps(part, ensure_ascii=False)[1:-1]
+        return _WIDE.sub(lambda one: f"{escape}{ord(one[0]):04x}", plain) if escape else plain
+
+    around = [literal(written(part)) for part in spelling.between]
+    steps = _STEPS | {"output": literal('"') + INSIDE.join(around) + literal('"')}
+    pairs = (literal(f'"{key}":') + SPACE + steps[key] for key in keys)
     at = keys.index("output")
-    groups = (*keys[:at], *(_INSIDE + name for name in spelling.names), *keys[at + 1 :])
-    return _Pattern(text=rf"^\{{{text}\}}$", groups=groups, spelling=spelling)
+    return _Pattern(
+        steps=literal("{") + (literal(",") + SPACE).join(pairs) + literal("}"),
+        captures=(*keys[:at], *(_INSIDE + name for name in spelling.names), *keys[at + 1 :]),
+        spelling=spelling,
+        escaped=bool(escape),
+    )
+
+
+def _unescaped(escape: re.Match[bytes]) -> bytes:
+    """Return the character of an escape, if it is one by itself and not of ASCII."""
+    code = int(escape[1], 16)
+    return escape[0] if code <= _ASCII or code in _HALVES else chr(code).encode()
 
 
 def _spelling_of(output: str) -> Spelling | None:

@@ -77,6 +77,22 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Lines as they were written, of which the first has this number."""
+
+    text: bytes
+    first: int
+
+    def outputs(self, numbers: pl.Series) -> pl.Series:
+        """Return the outputs of the lines with these numbers."""
+        import polars as pl
+
+        lines = self.text.split(b"\n")
+        outputs = (json.loads(lines[number - self.first])["output"] for number in numbers)
+        return pl.Series("output", outputs, dtype=pl.String)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AlikeRows:
     """Answers in columns: what is known of each, and the texts inside its output.
 
@@ -89,15 +105,14 @@ class AlikeRows:
     texts: pl.DataFrame
     spelled: pl.Series
     spellings: tuple[Spelling, ...]
-    written: pl.Series | None = None
+    written: Written | None = None
 
     def outputs(self) -> pl.Series:
         """Return the outputs, put together again."""
         import polars as pl
 
         if self.written is not None:
-            outputs = (json.loads(line)["output"] for line in self.written)
-            return pl.Series("output", outputs, dtype=pl.String)
+            return self.written.outputs(self.table["line"])
         places = [(self.spelled == number).arg_true() for number in range(len(self.spellings))]
         each = zip(self.spellings, places, strict=True)
         parts = [spelling.outputs(self.texts[at]) for spelling, at in each]
@@ -114,7 +129,6 @@ class AlikeRows:
             table=self.table.filter(keep),
             texts=self.texts.filter(keep),
             spelled=self.spelled.filter(keep),
-            written=None if self.written is None else self.written.filter(keep),
         )
 
 

@@ -38,17 +38,38 @@ def read_jsonl(
     ledger: Ledger | None = None,
     fields: Collection[str] = (),
     limits: Limits = USUAL,
-    first_line: int = 1,
 ) -> Generator[AnswerBatch, None, int]:
-    """Yield the answers in a file, or in a part of one that starts with line `first_line`.
+    """Yield the answers in a file, of which `blocks` are the bytes in pieces of any size.
 
-    `blocks` are its bytes in pieces of any size. Without a `ledger` repeats are not looked for:
-    whoever reads a file in parts enters all of them into one ledger. Outputs that hold exactly
-    these `fields` may come as columns of their texts. Returns how many lines it had.
+    Without a `ledger` repeats are not looked for: whoever reads a file in parts enters all of them
+    into one ledger. Outputs that hold exactly these `fields` may come as columns of their texts.
+    Returns how many lines it had.
     """
+    stretches = _gathered(split(blocks, limit=limits.row_bytes), limits)
+    return (yield from _read(stretches, known, ledger, fields, limits))
+
+
+def read_whole(
+    text: bytes,
+    *,
+    known: KnownItems,
+    ledger: Ledger | None = None,
+    fields: Collection[str] = (),
+) -> Generator[AnswerBatch, None, int]:
+    """Do the same for lines that are there at once, without the last newline; copies nothing."""
+    return (yield from _read([Lines(text=text)], known, ledger, fields, USUAL))
+
+
+def _read(
+    stretches: Iterable[Stretch],
+    known: KnownItems,
+    ledger: Ledger | None,
+    fields: Collection[str],
+    limits: Limits,
+) -> Generator[AnswerBatch, None, int]:
     writer = _writer(known, fields)
-    line = first_line
-    for stretch in _gathered(split(blocks, limit=limits.row_bytes), limits):
+    line = 1
+    for stretch in stretches:
         if isinstance(stretch, LongLine):
             yield AnswerBatch(errors=[stretch.error(line, limits.row_bytes)])
             line += 1
@@ -63,15 +84,16 @@ def read_jsonl(
         if batch.rows:
             yield batch
         line += count or stretch.text.count(b"\n") + 1
-    return line - first_line
+    return line - 1
 
 
 def _writer(known: KnownItems, fields: Collection[str]) -> AlikeLines | None:
     if not fields:
         return None
     from markscheme.read.answers.alike import AlikeLines
+    from markscheme.read.answers.scanner import is_built
 
-    return AlikeLines(known.ids, fields)
+    return AlikeLines(known.ids, fields) if is_built() else None
 
 
 def _gathered(stretches: Iterable[Stretch], limits: Limits) -> Iterator[Stretch]:

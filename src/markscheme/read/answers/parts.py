@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import codecs
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import AnswersError, UsageError
-from markscheme.read.answers.jsonl import read_jsonl
+from markscheme.read.answers.jsonl import read_jsonl, read_whole
 from markscheme.read.answers.limits import USUAL, Limits
 from markscheme.read.answers.opening import (
     JSONL,
@@ -121,7 +121,10 @@ def read_part(
         yield batch
         return part.stop - part.start
     with part.path.open("rb", buffering=0) as stream:
-        blocks = _blocks(stream, part, 2 * limits.part_bytes)  # one, but for a line of many bytes
+        if part.stop - part.start <= limits.row_bytes:
+            text = b"".join(_blocks(stream, _unended(stream, part), limits.row_bytes))
+            return (yield from read_whole(text, known=known, ledger=ledger, fields=fields))
+        blocks = _blocks(stream, part, limits.row_bytes)
         return (
             yield from read_jsonl(blocks, known=known, ledger=ledger, fields=fields, limits=limits)
         )
@@ -133,6 +136,13 @@ def lines_in(part: Part, limits: Limits = USUAL) -> int:
         return part.stop - part.start
     with part.path.open("rb", buffering=0) as stream:
         return sum(block.count(b"\n") for block in _blocks(stream, part, limits.block_bytes))
+
+
+def _unended(stream: BinaryIO, part: Part) -> Part:
+    """Return the part without its last newline."""
+    stream.seek(part.stop - 1)
+    ended = block_of(stream, str(part.path), 1) == b"\n"
+    return replace(part, stop=part.stop - ended)
 
 
 def _blocks(stream: BinaryIO, part: Part, size: int) -> Iterator[bytes]:

@@ -1,0 +1,253 @@
+/* Lines that one program wrote, read by the steps that they have in common.
+
+   A line matches if the steps take all of it. What they capture is appended to columns, each
+   capture as one line of its column; no capture holds a line end. A line that does not match is
+   left to whoever asked, so nothing is decided here. Needs no library, allocates nothing, keeps
+   nothing. `scanner.py` calls it, and its tests compare it with a regular expression. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
+
+typedef uint8_t byte;
+
+/* Steps, each a letter; a literal is followed by its size in two bytes and by itself. */
+enum {
+  LITERAL = 'L', /* these bytes */
+  SPACE = 'S',   /* one space or none */
+  TEXT = 'T',    /* captured: characters as themselves */
+  INSIDE = 'I',  /* captured: characters as themselves, or escaped in one of two layers of JSON */
+  NAME = 'N',    /* captured: a text in quotes, or null */
+  WHOLE = 'W',   /* captured: a whole number, or null */
+  NUMBER = 'D',  /* captured: a number, or null */
+  END = 'E'
+};
+enum { WHOLE_DIGITS = 15, DECIMALS = 17, NOTHING = 0 };
+
+struct found {
+  size_t lines, matched, left, unescaped;
+};
+
+struct reader {
+  const byte *at, *end; /* what is left of the text */
+  byte *out;            /* the end of the present column */
+  size_t unescaped;
+};
+
+#define EACH(c) (UINT64_C(0x0101010101010101) * (c))
+
+static uint64_t eight(const byte *at) {
+  uint64_t word;
+  __builtin_memcpy(&word, at, 8);
+  return word;
+}
+
+/* Of eight bytes, sets the high bit of those below `c`; after the first such, perhaps of others. */
+static uint64_t below(uint64_t word, byte c) { return (word - EACH(c)) & ~word & EACH(0x80); }
+
+static uint64_t same(uint64_t word, byte c) { return below(word ^ EACH(c), 1); }
+
+/* How many bytes come before the first of eight that is set. */
+static int before(uint64_t set) { return __builtin_ctzll(set) / 8; }
+
+/* Of eight bytes, sets the high bit of those that are no characters of a text as themselves. */
+static uint64_t special(uint64_t word) {
+  return (word & EACH(0x80)) | below(word, ' ') | same(word, '"') | same(word, '\\') |
+         same(word, 0x7f);
+}
+
+static int is_plain(byte c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
+/* Characters above ASCII that may stand in a text, chosen so that any text of them is in NFC. */
+static int is_allowed(uint32_t code) {
+  return (code >= 0x80 && code <= 0x2ff) || (code >= 0x2010 && code <= 0x2027) ||
+         (code >= 0x2030 && code <= 0x205e) || code == 0x20ac;
+}
+
+static int put(struct reader *r, uint32_t code) {
+  if (!is_allowed(code)) return 0;
+  if (code < 0x800) {
+    *r->out++ = (byte)(0xc0 | code >> 6);
+  } else {
+    *r->out++ = (byte)(0xe0 | code >> 12);
+    *r->out++ = (byte)(0x80 | (code >> 6 & 0x3f));
+  }
+  *r->out++ = (byte)(0x80 | (code & 0x3f));
+  return 1;
+}
+
+/* Take a character above ASCII in UTF-8. What is not its shortest spelling is not allowed either:
+   two bytes spell nothing from U+0800, and three spell below it what `put` would write in two. */
+static int wide(struct reader *r) {
+  const byte *at = r->at;
+  ptrdiff_t left = r->end - at;
+  uint32_t code;
+  int size;
+  if (left >= 2 && (at[0] & 0xe0) == 0xc0) {
+    size = 2;
+    code = at[0] & 0x1f;
+  } else if (left >= 3 && (at[0] & 0xf0) == 0xe0) {
+    size = 3;
+    code = at[0] & 0x0f;
+  } else {
+    return 0;
+  }
+  for (int i = 1; i < size; i++) {
+    if ((at[i] & 0xc0) != 0x80) return 0;
+    code = code << 6 | (at[i] & 0x3f);
+  }
+  if ((size == 3 && code < 0x800) || !put(r, code)) return 0;
+  r->at += size;
+  return 1;
+}
+
+/* Take `\u00f3`, an escape of the line, or `\\u00f3`, one of the JSON inside. */
+static int escape(struct reader *r) {
+  const byte *at = r->at + 1;
+  if (at < r->end && *at == '\\') at++;
+  if (r->end - at < 5 || *at++ != 'u') return 0;
+  uint32_t code = 0;
+  for (int i = 0; i < 4; i++, at++) {
+    if (*at >= '0' && *at <= '9') code = code << 4 | (uint32_t)(*at - '0');
+    else if (*at >= 'a' && *at <= 'f') code = code << 4 | (uint32_t)(*at - 'a' + 10);
+    else return 0;
+  }
+  if (!put(r, code)) return 0;
+  r->at = at;
+  r->unescaped++;
+  return 1;
+}
+
+/* Take characters for as long as they may stand in a text. */
+static void text(struct reader *r, int inside) {
+  for (;;) {
+    int plain = 8;
+    while (plain == 8 && r->end - r->at >= 8) {
+      uint64_t word = eight(r->at), set = special(word);
+      plain = set ? before(set) : 8;
+      __builtin_memcpy(r->out, &word, 8); /* what is too much will be overwritten */
+      r->at += plain;
+      r->out += plain;
+    }
+    if (r->at == r->end) return;
+    if (is_plain(*r->at)) *r->out++ = *r->at++;
+    else if (*r->at >= 0x80 ? !wide(r) : *r->at != '\\' || !inside || !escape(r)) return;
+  }
+}
+
+static int literal(struct reader *r, const byte *wanted, size_t size) {
+  if ((size_t)(r->end - r->at) < size) return 0;
+  size_t i = 0;
+  for (; i + 8 <= size; i += 8)
+    if (eight(r->at + i) != eight(wanted + i)) return 0;
+  for (; i < size; i++)
+    if (r->at[i] != wanted[i]) return 0;
+  r->at += size;
+  return 1;
+}
+
+static int null(struct reader *r) {
+  if (!literal(r, (const byte *)"null", 4)) return 0;
+  *r->out++ = NOTHING;
+  return 1;
+}
+
+static int name(struct reader *r) {
+  if (null(r)) return 1;
+  if (!literal(r, (const byte *)"\"", 1)) return 0;
+  text(r, 0);
+  return literal(r, (const byte *)"\"", 1);
+}
+
+/* Take digits, at most so many; return how many. */
+static int digits(struct reader *r, int most) {
+  int count = 0;
+  while (count < most && r->at < r->end && *r->at >= '0' && *r->at <= '9') {
+    *r->out++ = *r->at++;
+    count++;
+  }
+  return count;
+}
+
+static int number(struct reader *r, int decimals) {
+  if (null(r)) return 1;
+  int zero = r->at < r->end && *r->at == '0';
+  if (!digits(r, zero ? 1 : WHOLE_DIGITS)) return 0;
+  if (!decimals || r->at == r->end || *r->at != '.') return 1;
+  *r->out++ = *r->at++;
+  return digits(r, decimals) > 0;
+}
+
+/* Take one line; `outs` are the ends of the columns, moved on where it matches. */
+static int line(struct reader *r, const byte *step, byte **outs, byte **ends) {
+  size_t column = 0;
+  for (;; step++) {
+    int captures = *step != LITERAL && *step != SPACE && *step != END;
+    if (captures) r->out = outs[column];
+    if (*step == END) break;
+    if (*step == LITERAL) {
+      size_t size = step[1] | (size_t)step[2] << 8;
+      if (!literal(r, step + 3, size)) return 0;
+      step += size + 2;
+    } else if (*step == SPACE) {
+      if (r->at < r->end && *r->at == ' ') r->at++;
+    } else if (*step == TEXT || *step == INSIDE) {
+      text(r, *step == INSIDE);
+    } else if (*step == NAME ? !name(r) : !number(r, *step == NUMBER ? DECIMALS : 0)) {
+      return 0;
+    }
+    if (captures) {
+      *r->out++ = '\n';
+      ends[column++] = r->out;
+    }
+  }
+  if (r->at != r->end && *r->at != '\n') return 0;
+  for (size_t i = 0; i < column; i++) outs[i] = ends[i];
+  return 1;
+}
+
+static const byte *line_end(const byte *at, const byte *end) {
+  while (end - at >= 8 && !same(eight(at), '\n')) at += 8;
+  while (at < end && *at != '\n') at++;
+  return at;
+}
+
+size_t line_ends(const byte *all, size_t size) {
+  size_t count = 0;
+  for (size_t i = 0; i < size;) {
+    byte some = 0; /* small, so that many are counted at once */
+    for (size_t end = size - i > 128 ? i + 128 : size; i < end; i++) some += all[i] == '\n';
+    count += some;
+  }
+  return count;
+}
+
+/* Scan a text line by line. `outs` are as many columns as the steps capture, each with room for
+   the text, and `ends` as many places to work in. `matched` gets the position of each line that
+   matches; `left` gets three numbers for every other: its position, and where it starts and
+   ends in the text. */
+void scan(const byte *all, size_t size, const byte *steps, byte **outs, byte **ends,
+          uint32_t *matched, uint32_t *left, struct found *found) {
+  const byte *end = all + size;
+  struct reader r = {.at = all, .end = end};
+  struct found n = {0};
+  for (const byte *start = all;; start = r.at + 1) {
+    size_t before = r.unescaped;
+    r.at = start;
+    if (line(&r, steps, outs, ends)) {
+      matched[n.matched++] = (uint32_t)n.lines;
+    } else {
+      r.unescaped = before;
+      r.at = line_end(start, end);
+      uint32_t *about = left + 3 * n.left++;
+      about[0] = (uint32_t)n.lines;
+      about[1] = (uint32_t)(start - all);
+      about[2] = (uint32_t)(r.at - all);
+    }
+    n.lines++;
+    if (r.at == end) break;
+  }
+  n.unescaped = r.unescaped;
+  *found = n;
+}

@@ -1,0 +1,168 @@
+"""The compiled scanner reads what a regular expression would, from any bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from markscheme.read.answers import KnownItems, read_jsonl, scanner
+from markscheme.read.answers.scanner import (
+    INSIDE,
+    NAME,
+    NOTHING,
+    NUMBER,
+    SPACE,
+    TEXT,
+    WHOLE,
+    Scanner,
+    literal,
+)
+
+if TYPE_CHECKING:
+    import pytest
+
+CHARACTERS = "[ !#-\\[\\]-~\x80-\u02ff\u2010-\u2027\u2030-\u205e\u20ac]"
+CODES = "00[89a-f][0-9a-f]|0[12][0-9a-f]{2}|201[0-9a-f]|202[0-7]|20[34][0-9a-f]|205[0-9a-e]|20ac"
+ESCAPE = rf"\\\\?u({CODES})"
+PATTERNS = {  # no step goes back: what was taken stays taken
+    SPACE: " ?+",
+    TEXT: f"({CHARACTERS}*+)",
+    INSIDE: rf"((?:{CHARACTERS}|\\\\?u(?:{CODES}))*+)",
+    NAME: f'((?>null|"{CHARACTERS}*+"))',
+    WHOLE: "((?>null|0|[1-9][0-9]{0,14}+))",
+    NUMBER: r"((?>null|(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,17}+)?+))",
+}
+FILLED = {
+    SPACE: st.sampled_from(["", " ", "  "]),
+    TEXT: st.text(st.sampled_from("ab ó€’~") | st.characters(codec="utf-8"), max_size=30),
+    INSIDE: st.lists(
+        st.sampled_from(["a", "word ", "ó", "\\u00f3", "\\\\u00f3", "\\\\u2014", "\\u20ac"])
+        | st.sampled_from(["\\u0041", "\\u00F3", "\\ud83d", "\\\\\\u00f3", "\\n", '"', "\\u00f"]),
+        max_size=9,
+    ).map("".join),
+    NAME: st.sampled_from(["null", '"', '"a"', '"ó"', "nul", '""', '"a']),
+    WHOLE: st.sampled_from(["null", "0", "07", "12", "9" * 15, "9" * 16, "-1", ""]),
+    NUMBER: st.sampled_from(["null", "0", "0.5", "1.", ".5", "12.25", "1e3", "3." + "1" * 18]),
+}
+LITERALS = st.sampled_from(['"', ', "', '": ', "}", '{"item":', "a word of many bytes, ó"])
+STEPS = st.lists(st.sampled_from(list(PATTERNS)) | LITERALS, min_size=1, max_size=6)
+
+
+def steps_of(parts: list[bytes | str]) -> bytes:
+    return b"".join(literal(part) if isinstance(part, str) else part for part in parts)
+
+
+def wanted(parts: list[bytes | str], line: bytes) -> list[str] | None:
+    """Return what a line says by the definition of each step."""
+    pattern = "".join(
+        re.escape(part) if isinstance(part, str) else PATTERNS[part] for part in parts
+    )
+    try:
+        found = re.fullmatch(pattern, line.decode())
+    except UnicodeDecodeError:
+        return None
+    if not found:
+        return None
+    kinds = [part for part in parts if isinstance(part, bytes) and part != SPACE]
+    return [told(kind, text) for kind, text in zip(kinds, found.groups(), strict=True)]
+
+
+def told(kind: bytes, text: str) -> str:
+    """Return a capture as the scanner writes it."""
+    if kind == INSIDE:
+        return re.sub(ESCAPE, lambda escape: chr(int(escape[1], 16)), text)
+    if kind in {NAME, WHOLE, NUMBER}:
+        return NOTHING if text == "null" else text.strip('"')
+    return text
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[list[bytes | str], bytes]:
+    parts = draw(STEPS)
+    one = st.tuples(*(FILLED[p] if isinstance(p, bytes) else st.just(p) for p in parts))
+    lines = draw(st.lists(one.map("".join).map(lambda line: line.encode()), max_size=6))
+    odd = draw(st.lists(st.binary(max_size=12), max_size=3))
+    return parts, b"\n".join(draw(st.permutations(lines + odd)))
+
+
+@given(texts())
+@settings(max_examples=400)
+def test_lines_are_read_as_a_regular_expression_reads_them(
+    given: tuple[list[bytes | str], bytes],
+) -> None:
+    parts, text = given
+    captures = sum(part in PATTERNS and part != SPACE for part in parts)
+    lines = text.split(b"\n")
+    expected = {
+        at: told for at, line in enumerate(lines) if (told := wanted(parts, line)) is not None
+    }
+    scan = Scanner().scan(text, steps_of(parts), captures)
+    assert scan.lines == len(lines)
+    assert scan.matched == list(expected)
+    assert [list(row) for row in zip(*scan.columns, strict=True)] == (
+        list(expected.values()) if captures else []
+    )
+    assert [(at, text[start:end]) for at, start, end in scan.left] == [
+        (at, line) for at, line in enumerate(lines) if at not in expected
+    ]
+
+
+def test_a_text_is_made_of_characters_that_are_in_nfc_in_any_order() -> None:
+    every = [chr(code) for code in range(0x110000) if code not in range(0xD800, 0xE000)]
+    text = "\n".join(f'"{one}"' for one in every if one != "\n").encode()
+    (column,) = Scanner().scan(text, literal('"') + TEXT + literal('"'), 1).columns
+    taken = set(column)
+    assert taken == {one for one in every if re.fullmatch(CHARACTERS, one)}
+    parts = [unicodedata.decomposition(character).split() for character in every]
+    seconds = {chr(int(one[1], 16)) for one in parts if len(one) == 2 and one[0][0] != "<"}
+    jamo = {chr(code) for code in range(0x1161, 0x11C3)}
+    assert not taken & (seconds | jamo)  # nothing that what stands before it could take in
+    assert all(unicodedata.is_normalized("NFC", one) for one in taken)
+    assert not any(map(unicodedata.combining, taken))
+
+
+@given(st.lists(st.integers(0, 255), max_size=3).map(bytes))
+def test_bytes_that_are_no_utf_8_match_nothing(odd: bytes) -> None:
+    scan = Scanner().scan(odd, TEXT, 1)
+    for text in scan.columns[0]:
+        assert text.encode() in odd.split(b"\n")
+
+
+def test_texts_after_each_other_do_not_see_what_was_read_before() -> None:
+    one = Scanner()
+    steps = literal('"') + TEXT + literal('"')
+    long = b"\n".join(b'"%d"' % number for number in range(5_000))
+    assert one.scan(long, steps, 1).columns[0].len() == 5_000
+    assert one.scan(b'"short"', steps, 1).columns[0].to_list() == ["short"]
+    assert one.scan(b"", steps, 1).left == [(0, 0, 0)]
+
+
+def test_the_scanner_is_built_here() -> None:
+    assert scanner.is_built()
+
+
+def test_without_a_scanner_lines_are_read_in_the_other_ways(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known, fields = KnownItems(["a"]), ["said"]
+    output = json.dumps({"said": "Ate."})
+    row = json.dumps({"item": "a", "output": output, "attempt": 1})
+    content = "\n".join(row.replace("1}", f"{at}}}") for at in range(1, 31)).encode()
+    (fast,) = read_jsonl([content], known=known, fields=fields)
+    scanner._library.cache_clear()
+    monkeypatch.setattr(scanner, "LIBRARY", Path("there-is-none.so"))
+    try:
+        assert not scanner.is_built()
+        (slow,) = read_jsonl([content], known=known, fields=fields)
+    finally:
+        scanner._library.cache_clear()
+    assert fast.alike is not None
+    assert slow.alike is None
+    assert fast.table().equals(slow.table())
+    assert fast.output_texts().to_list() == slow.output_texts().to_list() == [output] * 30
