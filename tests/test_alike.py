@@ -17,7 +17,7 @@ from markscheme.engines.scoring import Scoring
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
-from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, read_jsonl
+from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, alike_lines, read_jsonl
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,11 +127,12 @@ MIXED = b"".join(
 def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 40) -> Any:
     kept: list[str] = []
     scoring = Scoring(rubric, EXAM, keep=lambda outputs, _: kept.extend(outputs))
+    known = KnownItems([item.id for item in EXAM.items])
     batches = read_jsonl(
         [content],
-        known=KnownItems([item.id for item in EXAM.items]),
+        known=known,
         ledger=Ledger(),
-        fields=scoring.scorer.fields if alike else (),
+        alike=alike_lines(known, scoring.scorer.fields) if alike else None,
         limits=Limits(batch_rows=rows),
     )
     result = scoring.result(scoring.frames(map(scoring.marked, batches)))
@@ -204,7 +205,9 @@ def alike_rows(batches: list[AnswerBatch]) -> int:
 def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
     fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
-    batches = list(read_jsonl([FIRST + b"nope\n" + FIRST], known=known, fields=fields))
+    batches = list(
+        read_jsonl([FIRST + b"nope\n" + FIRST], known=known, alike=alike_lines(known, fields))
+    )
     assert alike_rows(batches) == 60
     assert [error.line for batch in batches for error in batch.errors] == [31]
 
@@ -214,7 +217,9 @@ def test_every_usual_spelling_is_read_as_alike(output: str) -> None:
     fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     content = spelled(output, range(1, 41))
-    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == 40
+    assert (
+        alike_rows(list(read_jsonl([content], known=known, alike=alike_lines(known, fields)))) == 40
+    )
     assert scored(content, alike=True) == scored(content, alike=False)
 
 
@@ -223,7 +228,9 @@ def test_a_spelling_of_which_little_is_proved_is_read_line_by_line(output: str) 
     fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     content = spelled(output, range(1, 41))
-    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == 0
+    assert (
+        alike_rows(list(read_jsonl([content], known=known, alike=alike_lines(known, fields)))) == 0
+    )
     assert scored(content, alike=True) == scored(content, alike=False)
 
 
@@ -237,7 +244,9 @@ def test_spellings_that_take_turns_are_all_read_as_alike() -> None:
     known = KnownItems([item.id for item in EXAM.items])
     lines = MIXED.splitlines(keepends=True)
     content = b"".join(line for at in range(20) for line in lines[at::20])
-    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == len(lines)
+    assert alike_rows(
+        list(read_jsonl([content], known=known, alike=alike_lines(known, fields)))
+    ) == len(lines)
     assert scored(content, alike=True, rows=400) == scored(content, alike=False)
 
 
@@ -247,7 +256,12 @@ def test_a_file_in_which_every_line_is_spelled_another_way_is_read_line_by_line(
     content = b"".join(spelled(f"{' ' * n}{BARE}", range(n, n + 1)) for n in range(1, 90))
     limits = Limits(batch_rows=10)
     blocks = [content[at : at + 2000] for at in range(0, len(content), 2000)]
-    assert alike_rows(list(read_jsonl(blocks, known=known, fields=fields, limits=limits))) == 0
+    assert (
+        alike_rows(
+            list(read_jsonl(blocks, known=known, alike=alike_lines(known, fields), limits=limits))
+        )
+        == 0
+    )
     assert scored(content, alike=True) == scored(content, alike=False)
 
 
@@ -260,7 +274,10 @@ def test_ordinary_punctuation_is_read_as_alike(text: str, read: int) -> None:
     fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     content = FIRST.replace(b"x y.", text.encode())
-    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == read
+    assert (
+        alike_rows(list(read_jsonl([content], known=known, alike=alike_lines(known, fields))))
+        == read
+    )
     assert scored(content, alike=True) == scored(content, alike=False)
 
 
@@ -274,7 +291,9 @@ def test_escaped_letters_are_read_as_alike_and_kept_as_they_were_written(
     content = b"".join(
         line.replace("ó".encode(), escapes[at % len(escapes)]) for at, line in enumerate(lines)
     )
-    assert alike_rows(list(read_jsonl([content], known=known, fields=fields))) == 30
+    assert (
+        alike_rows(list(read_jsonl([content], known=known, alike=alike_lines(known, fields)))) == 30
+    )
     assert scored(content, alike=True) == scored(content, alike=False)
 
 
@@ -306,7 +325,7 @@ def test_lines_are_numbered_on_after_a_batch_that_ends_in_an_empty_line() -> Non
     fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     blocks, limits = [FIRST + b"\n", b"nope\n"], Limits(batch_rows=10)
-    batches = list(read_jsonl(blocks, known=known, fields=fields, limits=limits))
+    batches = list(read_jsonl(blocks, known=known, alike=alike_lines(known, fields), limits=limits))
     assert alike_rows(batches) == 30
     assert [error.line for batch in batches for error in batch.errors] == [32]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from markscheme.engines.attempts import attempts_of, how_many
 from markscheme.mark.columns import Marker
 from markscheme.mark.sheets import Sheet, sheet_of
-from markscheme.read.answers import Attempts, KnownItems, Ledger, Part, read_part
+from markscheme.read.answers import Attempts, KnownItems, Ledger, Part, alike_lines, read_part
 from markscheme.vocabulary import RowError
 from markscheme.weigh.aggregate import Counts
 
@@ -72,6 +72,7 @@ class Scorer:
         self._ids = [item.id for item in exam.items]
         self._known = KnownItems(self._ids)
         self._marker = Marker(rubric, exam)
+        self._alike = alike_lines(self._known, self.fields)
         self._repeats = False
 
     def score(self, part: Part, struck: Attempts | None = None) -> Stretch:
@@ -107,7 +108,7 @@ class Scorer:
         return stretch
 
     def _read(self, part: Part, ledger: Ledger | None) -> Generator[AnswerBatch, None, int]:
-        return read_part(part, known=self._known, ledger=ledger, fields=self.fields)
+        return read_part(part, known=self._known, ledger=ledger, alike=self._alike)
 
     @property
     def fields(self) -> tuple[str, ...]:

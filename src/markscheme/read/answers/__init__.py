@@ -8,7 +8,7 @@ in `parts`, each by itself.
 """
 
 from markscheme.read.answers.batch import AnswerBatch
-from markscheme.read.answers.jsonl import read_jsonl
+from markscheme.read.answers.jsonl import alike_lines, read_jsonl
 from markscheme.read.answers.known import KnownItems
 from markscheme.read.answers.ledger import Attempts, Ledger, strike_repeats
 from markscheme.read.answers.limits import Limits
@@ -30,6 +30,7 @@ __all__ = (
     "Ledger",
     "Limits",
     "Part",
+    "alike_lines",
     "answer_files",
     "is_folder",
     "lines_in",

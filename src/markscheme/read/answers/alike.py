@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
-from itertools import chain, compress
+from itertools import chain, compress, product
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
@@ -25,7 +25,6 @@ from markscheme.read.answers.scanner import (
     NAME,
     NOTHING,
     NUMBER,
-    SPACE,
     TEXT,
     WHOLE,
     Scanner,
@@ -36,21 +35,21 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 _TRIED = 20
-_PATIENCE = 3
-_MOST = 8  # patterns of one file
+_LONGEST_PAUSE = 32  # texts after which lines are looked at again that were not alike
+_MOST = 8  # patterns that are known at a time
 _IN_VAIN = 8  # looks for a further pattern that found none of use, after which nobody looks
 _WORTH_IT = 16  # lines that a further pattern must take
 _NAMES = 16  # texts in an output
 _LONGEST = 2_000  # characters around them
 _INSIDE = "output."
-_STEPS = {
-    "item": literal('"') + TEXT + literal('"'),
-    "subject": NAME,
-    "attempt": WHOLE,
-    "latency_ms": NUMBER,
-    "tokens_in": WHOLE,
-    "tokens_out": WHOLE,
-    "cost": NUMBER,
+_VALUES: dict[str, tuple[str | bytes, ...]] = {
+    "item": ('"', TEXT, '"'),
+    "subject": (NAME,),
+    "attempt": (WHOLE,),
+    "latency_ms": (NUMBER,),
+    "tokens_in": (WHOLE,),
+    "tokens_out": (WHOLE,),
+    "cost": (NUMBER,),
 }
 _ESCAPE = re.compile(rb"\\\\?u([0-9a-f]{4})")
 _WIDE = re.compile(r"[^\x00-\x7f]")
@@ -88,7 +87,7 @@ class _Matched:
 
 
 class AlikeLines:
-    """Reads lines that are alike, for as long as most of them are."""
+    """Reads lines that are alike, in one text after another; takes pauses where they are not."""
 
     def __init__(self, items: Collection[str], fields: Collection[str]) -> None:
         self._items = pl.Enum(list(items))
@@ -97,7 +96,7 @@ class AlikeLines:
         self._patterns: list[_Pattern] = []
         self._refused: set[bytes] = set()
         self._in_vain = 0
-        self._patience = _PATIENCE
+        self._failures = self._pause = 0
 
     def read(
         self, text: bytes, first: int
@@ -106,14 +105,16 @@ class AlikeLines:
 
         `None` where too few are alike to be worth it. `first` is the number of the first line.
         """
-        if not self._patience:
+        if self._pause:
+            self._pause -= 1
             return None
         found, left = self._matched(text)
         count = sum(len(matched.places) for matched in found) + len(left)
         if not found or len(left) * 2 > count:
-            self._patience -= 1
+            self._failures += 1
+            self._pause = min(2**self._failures, _LONGEST_PAUSE)
             return None
-        self._patience = _PATIENCE
+        self._failures = 0
         rest = [(first + at, line) for at, line in left if line.strip()]
         return _rows(found, Written(text=text, first=first)), rest, count
 
@@ -135,6 +136,7 @@ class AlikeLines:
                     self._in_vain += 1
                     break
                 self._patterns.append(pattern)
+                self._in_vain = 0
             if found:
                 matched = replace(matched, places=[left[at][0] for at in matched.places])
                 others = [left[at] for at, _ in others]
@@ -158,8 +160,13 @@ class AlikeLines:
         return matched, left
 
     def _learnt(self, text: bytes, *, first: bool) -> _Pattern | None:
-        """Return the pattern of one of the first lines, if it is new and more may be learnt."""
-        if len(self._patterns) >= _MOST or (self._in_vain >= _IN_VAIN and not first):
+        """Return the pattern of one of the first lines, if it is new and more may be learnt.
+
+        Where it would be the `first` to read a text, those that are known have had their time.
+        """
+        if first:
+            self._patterns = self._patterns[: _MOST - 1]
+        elif len(self._patterns) >= _MOST or self._in_vain >= _IN_VAIN:
             return None
         known = {pattern.steps for pattern in self._patterns} | self._refused
         for line in text.split(b"\n", _TRIED)[:_TRIED]:
@@ -206,7 +213,7 @@ def _typed(captured: pl.Series, dtype: type[pl.DataType]) -> pl.Series:
 
 
 def _patterns_of(line: bytes, fields: frozenset[str]) -> Iterator[_Pattern]:
-    """Yield the patterns that a line may have: its letters as themselves, or escaped."""
+    """Yield the patterns that a line may have: with spaces or without, letters or escapes."""
     try:
         row = orjson.loads(_ESCAPE.sub(_unescaped, line))
         keys, output = tuple(row), row["output"]
@@ -216,29 +223,54 @@ def _patterns_of(line: bytes, fields: frozenset[str]) -> Iterator[_Pattern]:
     taken = "item" in keys and {*keys} <= {*FIELDS}
     if spelling is None or not taken or not fields.issubset(spelling.names):
         return
-    yield _pattern(keys, spelling, "")
-    if _WIDE.search(spelling.bare):
-        yield _pattern(keys, spelling, "\\u")
-        yield _pattern(keys, spelling, "\\\\u")
+    escapes = ("", "\\u", "\\\\u") if _WIDE.search(spelling.bare) else ("",)
+    for comma, colon, escape in product((", ", ","), (": ", ":"), escapes):
+        yield _Pattern(
+            steps=_joined(_steps(keys, _around(spelling, escape), comma, colon)),
+            captures=tuple(_captures(keys, spelling)),
+            spelling=spelling,
+            escaped=bool(escape),
+        )
 
 
-def _pattern(keys: tuple[str, ...], spelling: Spelling, escape: str) -> _Pattern:
-    """Return the pattern of lines with these keys, whose letters are escaped so, if at all."""
+def _around(spelling: Spelling, escape: str) -> list[str]:
+    """Return what stands around the texts of an output, as lines have it that escape so."""
+    written = [json.dumps(part, ensure_ascii=False)[1:-1] for part in spelling.between]
+    if not escape:
+        return written
+    return [_WIDE.sub(lambda one: f"{escape}{ord(one[0]):04x}", part) for part in written]
 
-    def written(part: str) -> str:
-        plain = json.dumps(part, ensure_ascii=False)[1:-1]
-        return _WIDE.sub(lambda one: f"{escape}{ord(one[0]):04x}", plain) if escape else plain
 
-    around = [literal(written(part)) for part in spelling.between]
-    steps = _STEPS | {"output": literal('"') + INSIDE.join(around) + literal('"')}
-    pairs = (literal(f'"{key}":') + SPACE + steps[key] for key in keys)
-    at = keys.index("output")
-    return _Pattern(
-        steps=literal("{") + (literal(",") + SPACE).join(pairs) + literal("}"),
-        captures=(*keys[:at], *(_INSIDE + name for name in spelling.names), *keys[at + 1 :]),
-        spelling=spelling,
-        escaped=bool(escape),
-    )
+def _steps(
+    keys: tuple[str, ...], around: list[str], comma: str, colon: str
+) -> Iterator[str | bytes]:
+    """Yield the literals and the captures of lines with these keys."""
+    for at, key in enumerate(keys):
+        yield f'{comma if at else "{"}"{key}"{colon}'
+        if key == "output":
+            yield f'"{around[0]}'
+            yield from chain.from_iterable((INSIDE, part) for part in around[1:])
+            yield '"'
+        else:
+            yield from _VALUES[key]
+    yield "}"
+
+
+def _joined(steps: Iterator[str | bytes]) -> bytes:
+    """Return steps as bytes; literals that follow each other become one."""
+    joined, text = b"", ""
+    for step in steps:
+        if isinstance(step, str):
+            text += step
+        else:
+            joined, text = joined + literal(text) + step, ""
+    return joined + literal(text)
+
+
+def _captures(keys: tuple[str, ...], spelling: Spelling) -> Iterator[str]:
+    """Yield the names of what is captured, in its order."""
+    for key in keys:
+        yield from (_INSIDE + name for name in spelling.names) if key == "output" else (key,)
 
 
 def _unescaped(escape: re.Match[bytes]) -> bytes:

@@ -36,17 +36,16 @@ def read_jsonl(
     *,
     known: KnownItems,
     ledger: Ledger | None = None,
-    fields: Collection[str] = (),
+    alike: AlikeLines | None = None,
     limits: Limits = USUAL,
 ) -> Generator[AnswerBatch, None, int]:
     """Yield the answers in a file, of which `blocks` are the bytes in pieces of any size.
 
     Without a `ledger` repeats are not looked for: whoever reads a file in parts enters all of them
-    into one ledger. Outputs that hold exactly these `fields` may come as columns of their texts.
-    Returns how many lines it had.
+    into one ledger. Lines that `alike` reads come as columns. Returns how many lines it had.
     """
     stretches = _gathered(split(blocks, limit=limits.row_bytes), limits)
-    return (yield from _read(stretches, known, ledger, fields, limits))
+    return (yield from _read(stretches, known, ledger, alike, limits))
 
 
 def read_whole(
@@ -54,20 +53,19 @@ def read_whole(
     *,
     known: KnownItems,
     ledger: Ledger | None = None,
-    fields: Collection[str] = (),
+    alike: AlikeLines | None = None,
 ) -> Generator[AnswerBatch, None, int]:
     """Do the same for lines that are there at once, without the last newline; copies nothing."""
-    return (yield from _read([Lines(text=text)], known, ledger, fields, USUAL))
+    return (yield from _read([Lines(text=text)], known, ledger, alike, USUAL))
 
 
 def _read(
     stretches: Iterable[Stretch],
     known: KnownItems,
     ledger: Ledger | None,
-    fields: Collection[str],
+    alike: AlikeLines | None,
     limits: Limits,
 ) -> Generator[AnswerBatch, None, int]:
-    writer = _writer(known, fields)
     line = 1
     for stretch in stretches:
         if isinstance(stretch, LongLine):
@@ -75,7 +73,7 @@ def _read(
             line += 1
             continue
         batch = AnswerBatch()
-        count = _taken_alike(batch, stretch.text, line, writer, known) if writer else 0
+        count = _taken_alike(batch, stretch.text, line, alike, known) if alike else 0
         if not count:
             for first, text in _slices(stretch.text, line):
                 _take_lines(batch, text, first, known)
@@ -87,7 +85,8 @@ def _read(
     return line - 1
 
 
-def _writer(known: KnownItems, fields: Collection[str]) -> AlikeLines | None:
+def alike_lines(known: KnownItems, fields: Collection[str]) -> AlikeLines | None:
+    """Return who reads lines with outputs of these `fields` as columns, if anybody can."""
     if not fields:
         return None
     from markscheme.read.answers.alike import AlikeLines
@@ -122,13 +121,13 @@ def _about_how_many(text: bytes) -> int:
 
 
 def _taken_alike(
-    batch: AnswerBatch, text: bytes, first: int, writer: AlikeLines, known: KnownItems
+    batch: AnswerBatch, text: bytes, first: int, alike: AlikeLines, known: KnownItems
 ) -> int:
     """Add lines that are mostly written alike, the others among them one by one.
 
     Returns how many lines they are, 0 where they are not alike.
     """
-    found = writer.read(text, first)
+    found = alike.read(text, first)
     if found is None:
         return 0
     batch.alike, others, count = found

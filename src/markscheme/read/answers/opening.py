@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from markscheme.errors import AnswersError, Problem, UsageError
 from markscheme.read.answers.delimited import read_delimited
 from markscheme.read.answers.encoding import fault_in_head
-from markscheme.read.answers.jsonl import holds_a_row, read_jsonl
+from markscheme.read.answers.jsonl import alike_lines, holds_a_row, read_jsonl
 from markscheme.read.answers.known import KnownItems
 from markscheme.read.answers.ledger import Ledger
 from markscheme.read.answers.limits import USUAL, Limits
@@ -98,7 +98,8 @@ def _text_answers(
         refuse_unless_text(head, file, is_jsonl=is_jsonl)
         blocks = chain([head], iter(partial(block_of, stream, file, limits.block_bytes), b""))
         if is_jsonl:
-            yield from read_jsonl(blocks, known=known, ledger=ledger, fields=fields, limits=limits)
+            alike = alike_lines(known, fields)
+            yield from read_jsonl(blocks, known=known, ledger=ledger, alike=alike, limits=limits)
         else:
             yield from read_delimited(blocks, known=known, ledger=ledger, file=file, limits=limits)
 

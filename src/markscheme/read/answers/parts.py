@@ -26,9 +26,10 @@ from markscheme.read.answers.opening import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator
+    from collections.abc import Generator, Iterator
     from typing import BinaryIO
 
+    from markscheme.read.answers.alike import AlikeLines
     from markscheme.read.answers.batch import AnswerBatch
     from markscheme.read.answers.known import KnownItems
     from markscheme.read.answers.ledger import Ledger
@@ -108,7 +109,7 @@ def read_part(
     *,
     known: KnownItems,
     ledger: Ledger | None = None,
-    fields: Collection[str] = (),
+    alike: AlikeLines | None = None,
     limits: Limits = USUAL,
 ) -> Generator[AnswerBatch, None, int]:
     """Yield the answers of a part; return how many lines it has."""
@@ -123,10 +124,10 @@ def read_part(
     with part.path.open("rb", buffering=0) as stream:
         if part.stop - part.start <= limits.row_bytes:
             text = b"".join(_blocks(stream, _unended(stream, part), limits.row_bytes))
-            return (yield from read_whole(text, known=known, ledger=ledger, fields=fields))
+            return (yield from read_whole(text, known=known, ledger=ledger, alike=alike))
         blocks = _blocks(stream, part, limits.row_bytes)
         return (
-            yield from read_jsonl(blocks, known=known, ledger=ledger, fields=fields, limits=limits)
+            yield from read_jsonl(blocks, known=known, ledger=ledger, alike=alike, limits=limits)
         )
 
 

@@ -15,7 +15,6 @@ typedef uint8_t byte;
 /* Steps, each a letter; a literal is followed by its size in two bytes and by itself. */
 enum {
   LITERAL = 'L', /* these bytes */
-  SPACE = 'S',   /* one space or none */
   TEXT = 'T',    /* captured: characters as themselves */
   INSIDE = 'I',  /* captured: characters as themselves, or escaped in one of two layers of JSON */
   NAME = 'N',    /* captured: a text in quotes, or null */
@@ -131,18 +130,24 @@ static void text(struct reader *r, int inside) {
       r->out += plain;
     }
     if (r->at == r->end) return;
-    if (is_plain(*r->at)) *r->out++ = *r->at++;
+    if (plain == 8 && is_plain(*r->at)) *r->out++ = *r->at++;
     else if (*r->at >= 0x80 ? !wide(r) : *r->at != '\\' || !inside || !escape(r)) return;
   }
 }
 
+static int are_same(const byte *one, const byte *other, size_t size) {
+  if (size < 8) {
+    for (size_t i = 0; i < size; i++)
+      if (one[i] != other[i]) return 0;
+    return 1;
+  }
+  for (size_t i = 0; i < size - 8; i += 8)
+    if (eight(one + i) != eight(other + i)) return 0;
+  return eight(one + size - 8) == eight(other + size - 8);
+}
+
 static int literal(struct reader *r, const byte *wanted, size_t size) {
-  if ((size_t)(r->end - r->at) < size) return 0;
-  size_t i = 0;
-  for (; i + 8 <= size; i += 8)
-    if (eight(r->at + i) != eight(wanted + i)) return 0;
-  for (; i < size; i++)
-    if (r->at[i] != wanted[i]) return 0;
+  if ((size_t)(r->end - r->at) < size || !are_same(r->at, wanted, size)) return 0;
   r->at += size;
   return 1;
 }
@@ -179,25 +184,28 @@ static int number(struct reader *r, int decimals) {
   return digits(r, decimals) > 0;
 }
 
+static int capture(struct reader *r, byte step) {
+  switch (step) {
+    case TEXT: text(r, 0); return 1;
+    case INSIDE: text(r, 1); return 1;
+    case NAME: return name(r);
+    case WHOLE: return number(r, 0);
+    case NUMBER: return number(r, DECIMALS);
+  }
+  return 0;
+}
+
 /* Take one line; `outs` are the ends of the columns, moved on where it matches. */
 static int line(struct reader *r, const byte *step, byte **outs, byte **ends) {
   size_t column = 0;
-  for (;; step++) {
-    int captures = *step != LITERAL && *step != SPACE && *step != END;
-    if (captures) r->out = outs[column];
-    if (*step == END) break;
+  for (; *step != END; step++) {
     if (*step == LITERAL) {
       size_t size = step[1] | (size_t)step[2] << 8;
       if (!literal(r, step + 3, size)) return 0;
       step += size + 2;
-    } else if (*step == SPACE) {
-      if (r->at < r->end && *r->at == ' ') r->at++;
-    } else if (*step == TEXT || *step == INSIDE) {
-      text(r, *step == INSIDE);
-    } else if (*step == NAME ? !name(r) : !number(r, *step == NUMBER ? DECIMALS : 0)) {
-      return 0;
-    }
-    if (captures) {
+    } else {
+      r->out = outs[column];
+      if (!capture(r, *step)) return 0;
       *r->out++ = '\n';
       ends[column++] = r->out;
     }

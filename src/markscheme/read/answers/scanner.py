@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LIBRARY = Path(__file__).with_name("_scan.so")
-SPACE, TEXT, INSIDE, NAME, WHOLE, NUMBER = b"S", b"T", b"I", b"N", b"W", b"D"
+TEXT, INSIDE, NAME, WHOLE, NUMBER = b"T", b"I", b"N", b"W", b"D"
 NOTHING = "\0"  # stands in a column for null
 _END = b"E"
 _ROOM = 16  # beside the text itself: a line end, and eight bytes are written at once
