@@ -101,7 +101,7 @@ def test_lines_are_read_as_a_regular_expression_reads_them(
     }
     scan = Scanner().scan(text, steps_of(parts), captures)
     assert scan.lines == len(lines)
-    assert scan.matched == list(expected)
+    assert scan.matched.to_list() == list(expected)
     assert [list(row) for row in zip(*scan.columns, strict=True)] == (
         list(expected.values()) if captures else []
     )

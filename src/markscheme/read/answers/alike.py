@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
-from itertools import chain, compress, product
+from itertools import chain, product
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
@@ -81,8 +81,8 @@ class _Matched:
     """The lines that a pattern reads: their positions in the text, and what it captures of them."""
 
     pattern: _Pattern
-    places: list[int]
-    captured: pl.DataFrame
+    places: pl.Series
+    captured: dict[str, pl.Series]
     unescaped: bool
 
 
@@ -138,7 +138,8 @@ class AlikeLines:
                 self._patterns.append(pattern)
                 self._in_vain = 0
             if found:
-                matched = replace(matched, places=[left[at][0] for at in matched.places])
+                places = pl.Series([at for at, _ in left], dtype=pl.UInt32)[matched.places]
+                matched = replace(matched, places=places)
                 others = [left[at] for at, _ in others]
             found.append(matched)
             left = others
@@ -147,13 +148,14 @@ class AlikeLines:
     def _scanned(self, text: bytes, pattern: _Pattern) -> tuple[_Matched, list[tuple[int, bytes]]]:
         """Return what the pattern reads, and every other line: also one that names no item."""
         scan = self._scanner.scan(text, pattern.steps, len(pattern.captures))
-        places, left = scan.matched, [(at, text[start:end]) for at, start, end in scan.left]
-        captured = pl.DataFrame(dict(zip(pattern.captures, scan.columns, strict=True)))
-        known = captured["item"].cast(self._items, strict=False).is_not_null()
-        if not known.all():
-            lines = text.split(b"\n")
-            left = sorted(left + [(at, lines[at]) for at in compress(places, ~known)])
-            places, captured = list(compress(places, known)), captured.filter(known)
+        captured = dict(zip(pattern.captures, scan.columns, strict=True))
+        left = [(at, text[start:end]) for at, start, end in scan.left]
+        places, known = scan.matched, captured["item"].cast(self._items, strict=False)
+        if known.null_count():
+            lines, is_known = text.split(b"\n"), known.is_not_null()
+            left = sorted(left + [(at, lines[at]) for at in places.filter(~is_known)])
+            places = places.filter(is_known)
+            captured = {name: column.filter(is_known) for name, column in captured.items()}
         matched = _Matched(
             pattern=pattern, places=places, captured=captured, unescaped=scan.unescaped
         )
@@ -172,7 +174,7 @@ class AlikeLines:
         for line in text.split(b"\n", _TRIED)[:_TRIED]:
             for pattern in _patterns_of(line, self._fields):
                 new = pattern.steps not in known
-                if new and self._scanner.scan(line, pattern.steps, len(pattern.captures)).matched:
+                if new and not self._scanner.scan(line, pattern.steps, len(pattern.captures)).left:
                     return pattern
         self._in_vain += 1
         return None
@@ -182,22 +184,24 @@ def _rows(found: list[_Matched], written: Written) -> AlikeRows:
     """Return what was captured, in columns."""
     tables, texts, spelled = [], [], []
     for number, matched in enumerate(found):
-        captured = matched.captured
+        captured, height = matched.captured, len(matched.places)
+        captured["line"] = matched.places.cast(pl.Int64) + written.first
         columns = [
-            _typed(captured[name], dtype)
-            if name in captured.columns
-            else pl.Series(name, [None], dtype=dtype).new_from_index(0, captured.height)
+            _typed(captured[name], dtype).alias(name)
+            if name in captured
+            else pl.Series(name, [None], dtype=dtype).new_from_index(0, height)
             for name, dtype in table_schema().items()
         ]
         tables.append(pl.DataFrame(columns))
         names = matched.pattern.spelling.names
-        texts.append(captured.select(pl.col(_INSIDE + name).alias(name) for name in names))
-        spelled.append(pl.repeat(number, captured.height, dtype=pl.UInt32, eager=True))
-    places = chain.from_iterable(matched.places for matched in found)
+        texts.append(pl.DataFrame([captured[_INSIDE + name].alias(name) for name in names]))
+        spelled.append(pl.repeat(number, height, dtype=pl.UInt32, eager=True))
+    table = pl.concat(tables)
+    if table["attempt"].null_count():
+        table = table.with_columns(pl.col("attempt").fill_null(1))
     escaped = any(matched.unescaped or matched.pattern.escaped for matched in found)
-    lines = pl.Series("line", places, dtype=pl.Int64) + written.first
     return AlikeRows(
-        table=pl.concat(tables).with_columns(pl.col("attempt").fill_null(1), lines),
+        table=table,
         texts=pl.concat(texts, how="diagonal"),
         spelled=pl.concat(spelled),
         spellings=tuple(matched.pattern.spelling for matched in found),
@@ -206,9 +210,10 @@ def _rows(found: list[_Matched], written: Written) -> AlikeRows:
 
 
 def _typed(captured: pl.Series, dtype: type[pl.DataType]) -> pl.Series:
-    """Return captures as what they are; what stands for null is no number."""
+    """Return captures as what they are, and null where that was captured: it is no number."""
     if dtype == pl.String:
-        return captured.replace(NOTHING, None) if captured.name == "subject" else captured
+        nothing = captured == NOTHING
+        return captured.set(nothing, None) if nothing.any() else captured
     return captured.cast(dtype, strict=False)
 
 

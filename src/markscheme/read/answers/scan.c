@@ -25,7 +25,7 @@ enum {
 enum { WHOLE_DIGITS = 15, DECIMALS = 17, NOTHING = 0 };
 
 struct found {
-  size_t lines, matched, left, unescaped;
+  size_t lines, left, unescaped;
 };
 
 struct reader {
@@ -232,20 +232,17 @@ size_t line_ends(const byte *all, size_t size) {
 }
 
 /* Scan a text line by line. `outs` are as many columns as the steps capture, each with room for
-   the text, and `ends` as many places to work in. `matched` gets the position of each line that
-   matches; `left` gets three numbers for every other: its position, and where it starts and
-   ends in the text. */
+   the text, and `ends` as many places to work in. `left` gets three numbers for each line that
+   does not match: its position, and where it starts and ends in the text. */
 void scan(const byte *all, size_t size, const byte *steps, byte **outs, byte **ends,
-          uint32_t *matched, uint32_t *left, struct found *found) {
+          uint32_t *left, struct found *found) {
   const byte *end = all + size;
   struct reader r = {.at = all, .end = end};
   struct found n = {0};
   for (const byte *start = all;; start = r.at + 1) {
     size_t before = r.unescaped;
     r.at = start;
-    if (line(&r, steps, outs, ends)) {
-      matched[n.matched++] = (uint32_t)n.lines;
-    } else {
+    if (!line(&r, steps, outs, ends)) {
       r.unescaped = before;
       r.at = line_end(start, end);
       uint32_t *about = left + 3 * n.left++;

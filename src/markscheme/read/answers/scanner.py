@@ -32,22 +32,27 @@ def literal(text: str) -> bytes:
 
 
 class _Found(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_size_t) for name in ("lines", "matched", "left", "unescaped"))
+    _fields_ = tuple((name, ctypes.c_size_t) for name in ("lines", "left", "unescaped"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """What the steps found in a text.
+    """What the steps found in a text of so many lines.
 
-    `matched` are the positions of the lines that match, and each column is one of their captures.
-    `left` has the position of each line that does not, and where it starts and ends in the text.
+    Each column is one capture of all lines that match. `left` has the position of each line that
+    does not, and where it starts and ends in the text.
     """
 
     lines: int
-    matched: list[int]
     columns: list[pl.Series]
     left: list[tuple[int, int, int]]
     unescaped: bool
+
+    @property
+    def matched(self) -> pl.Series:
+        """The positions of the lines that match."""
+        matches = pl.repeat(value=True, n=self.lines, eager=True)
+        return matches.scatter([at for at, _, _ in self.left], values=False).arg_true()
 
 
 class Scanner:
@@ -61,19 +66,18 @@ class Scanner:
     def scan(self, text: bytes, steps: bytes, captures: int) -> Scan:
         """Read the lines of a text by steps that capture so much of each."""
         most = self._line_ends(text, len(text)) + 1
-        matched, left = (ctypes.c_uint32 * most)(), (ctypes.c_uint32 * (3 * most))()
+        left = (ctypes.c_uint32 * (3 * most))()
         starts = self._room(captures, len(text) + _ROOM)
         address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         outs = (ctypes.c_void_p * captures)(*(address + start for start in starts))
         ends = (ctypes.c_void_p * captures)()
         found = _Found()
-        self._scan(text, len(text), steps + _END, outs, ends, matched, left, ctypes.byref(found))
+        self._scan(text, len(text), steps + _END, outs, ends, left, ctypes.byref(found))
         columns = [slice(start, end - address) for start, end in zip(starts, outs, strict=True)]
         numbers = iter(left[: 3 * found.left])
         return Scan(
             lines=found.lines,
-            matched=matched[: found.matched],
-            columns=self._texts(columns, found.matched),
+            columns=self._texts(columns, found.lines - found.left),
             left=list(zip(numbers, numbers, numbers, strict=True)),
             unescaped=bool(found.unescaped),
         )
@@ -107,5 +111,5 @@ def _library() -> Any:
     library = ctypes.CDLL(str(LIBRARY))
     size, pointer, text = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_char_p
     library.line_ends.argtypes, library.line_ends.restype = [text, size], size
-    library.scan.argtypes, library.scan.restype = [text, size, text, *[pointer] * 5], None
+    library.scan.argtypes, library.scan.restype = [text, size, text, *[pointer] * 4], None
     return library
