@@ -19,8 +19,8 @@ from markscheme.read.answers.scanner import (
     NUMBER,
     TEXT,
     WHOLE,
-    Scanner,
     literal,
+    scan,
 )
 
 if TYPE_CHECKING:
@@ -99,13 +99,13 @@ def test_lines_are_read_as_a_regular_expression_reads_them(
     expected = {
         at: told for at, line in enumerate(lines) if (told := wanted(parts, line)) is not None
     }
-    scan = Scanner().scan(text, steps_of(parts), captures)
-    assert scan.lines == len(lines)
-    assert scan.matched.to_list() == list(expected)
-    assert [list(row) for row in zip(*scan.columns, strict=True)] == (
+    found = scan(text, steps_of(parts), captures)
+    assert found.lines == len(lines)
+    assert found.matched.to_list() == list(expected)
+    assert [list(row) for row in zip(*found.columns, strict=True)] == (
         list(expected.values()) if captures else []
     )
-    assert [(at, text[start:end]) for at, start, end in scan.left] == [
+    assert [(at, text[start:end]) for at, start, end in found.left] == [
         (at, line) for at, line in enumerate(lines) if at not in expected
     ]
 
@@ -113,7 +113,7 @@ def test_lines_are_read_as_a_regular_expression_reads_them(
 def test_a_text_is_made_of_characters_that_are_in_nfc_in_any_order() -> None:
     every = [chr(code) for code in range(0x110000) if code not in range(0xD800, 0xE000)]
     text = "\n".join(f'"{one}"' for one in every if one != "\n").encode()
-    (column,) = Scanner().scan(text, literal('"') + TEXT + literal('"'), 1).columns
+    (column,) = scan(text, literal('"') + TEXT + literal('"'), 1).columns
     taken = set(column)
     assert taken == {one for one in every if re.fullmatch(CHARACTERS, one)}
     parts = [unicodedata.decomposition(character).split() for character in every]
@@ -126,18 +126,17 @@ def test_a_text_is_made_of_characters_that_are_in_nfc_in_any_order() -> None:
 
 @given(st.lists(st.integers(0, 255), max_size=3).map(bytes))
 def test_bytes_that_are_no_utf_8_match_nothing(odd: bytes) -> None:
-    scan = Scanner().scan(odd, TEXT, 1)
-    for text in scan.columns[0]:
+    found = scan(odd, TEXT, 1)
+    for text in found.columns[0]:
         assert text.encode() in odd.split(b"\n")
 
 
 def test_texts_after_each_other_do_not_see_what_was_read_before() -> None:
-    one = Scanner()
     steps = literal('"') + TEXT + literal('"')
     long = b"\n".join(b'"%d"' % number for number in range(5_000))
-    assert one.scan(long, steps, 1).columns[0].len() == 5_000
-    assert one.scan(b'"short"', steps, 1).columns[0].to_list() == ["short"]
-    assert one.scan(b"", steps, 1).left == [(0, 0, 0)]
+    assert scan(long, steps, 1).columns[0].len() == 5_000
+    assert scan(b'"short"', steps, 1).columns[0].to_list() == ["short"]
+    assert scan(b"", steps, 1).left == [(0, 0, 0)]
 
 
 def test_the_scanner_is_built_here() -> None:

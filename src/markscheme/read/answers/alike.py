@@ -27,8 +27,8 @@ from markscheme.read.answers.scanner import (
     NUMBER,
     TEXT,
     WHOLE,
-    Scanner,
     literal,
+    scan,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +92,6 @@ class AlikeLines:
     def __init__(self, items: Collection[str], fields: Collection[str]) -> None:
         self._items = pl.Enum(list(items))
         self._fields = frozenset(fields)
-        self._scanner = Scanner()
         self._patterns: list[_Pattern] = []
         self._refused: set[bytes] = set()
         self._in_vain = 0
@@ -147,17 +146,17 @@ class AlikeLines:
 
     def _scanned(self, text: bytes, pattern: _Pattern) -> tuple[_Matched, list[tuple[int, bytes]]]:
         """Return what the pattern reads, and every other line: also one that names no item."""
-        scan = self._scanner.scan(text, pattern.steps, len(pattern.captures))
-        captured = dict(zip(pattern.captures, scan.columns, strict=True))
-        left = [(at, text[start:end]) for at, start, end in scan.left]
-        places, known = scan.matched, captured["item"].cast(self._items, strict=False)
+        found = scan(text, pattern.steps, len(pattern.captures))
+        captured = dict(zip(pattern.captures, found.columns, strict=True))
+        left = [(at, text[start:end]) for at, start, end in found.left]
+        places, known = found.matched, captured["item"].cast(self._items, strict=False)
         if known.null_count():
             lines, is_known = text.split(b"\n"), known.is_not_null()
             left = sorted(left + [(at, lines[at]) for at in places.filter(~is_known)])
             places = places.filter(is_known)
             captured = {name: column.filter(is_known) for name, column in captured.items()}
         matched = _Matched(
-            pattern=pattern, places=places, captured=captured, unescaped=scan.unescaped
+            pattern=pattern, places=places, captured=captured, unescaped=found.unescaped
         )
         return matched, left
 
@@ -174,7 +173,7 @@ class AlikeLines:
         for line in text.split(b"\n", _TRIED)[:_TRIED]:
             for pattern in _patterns_of(line, self._fields):
                 new = pattern.steps not in known
-                if new and not self._scanner.scan(line, pattern.steps, len(pattern.captures)).left:
+                if new and not scan(line, pattern.steps, len(pattern.captures)).left:
                     return pattern
         self._in_vain += 1
         return None

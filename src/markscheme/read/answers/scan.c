@@ -1,9 +1,9 @@
 /* Lines that one program wrote, read by the steps that they have in common.
 
-   A line matches if the steps take all of it. What they capture is appended to columns, each
-   capture as one line of its column; no capture holds a line end. A line that does not match is
-   left to whoever asked, so nothing is decided here. Needs no library, allocates nothing, keeps
-   nothing. `scanner.py` calls it, and its tests compare it with a regular expression. */
+   A line matches if the steps take all of it. What they capture becomes columns of text as Arrow
+   has them. A line that does not match is left to whoever asked, so nothing is decided here.
+   Needs no library, allocates nothing, keeps nothing. `scanner.py` calls it, and its tests
+   compare it with a regular expression. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,9 +30,40 @@ struct found {
 
 struct reader {
   const byte *at, *end; /* what is left of the text */
-  byte *out;            /* the end of the present column */
+  byte *out;            /* the end of what was captured */
   size_t unescaped;
 };
+
+/* A text of a column: short ones are in it, of long ones the place among all that was captured. */
+struct view {
+  uint32_t size;
+  union {
+    byte inside[12];
+    struct {
+      byte first[4];
+      uint32_t buffer, offset;
+    } outside;
+  };
+};
+
+/* What is allocated for one text: this with its columns, then the views of each, one column after
+   the other, then the texts that are not in them. */
+struct memory {
+  _Alignas(16) void (*give_back)(void *); /* called with this when nobody uses it */
+  int64_t users;
+  int64_t captured; /* bytes of texts */
+  size_t columns, room;
+  struct column {
+    _Alignas(16) struct memory *memory;
+    const void *buffers[4]; /* what is null, the views, the texts, how many bytes these have */
+  } column[];
+};
+
+static struct view *views_in(struct memory *memory, size_t column) {
+  return (struct view *)(memory->column + memory->columns) + column * memory->room;
+}
+
+static byte *texts_in(struct memory *memory) { return (byte *)views_in(memory, memory->columns); }
 
 #define EACH(c) (UINT64_C(0x0101010101010101) * (c))
 
@@ -195,24 +226,34 @@ static int capture(struct reader *r, byte step) {
   return 0;
 }
 
-/* Take one line; `outs` are the ends of the columns, moved on where it matches. */
-static int line(struct reader *r, const byte *step, byte **outs, byte **ends) {
-  size_t column = 0;
+static struct view view_of(const byte *start, const byte *end, const byte *texts) {
+  struct view made = {.size = (uint32_t)(end - start)};
+  if (made.size <= sizeof made.inside) {
+    for (uint32_t i = 0; i < made.size; i++) made.inside[i] = start[i];
+  } else {
+    __builtin_memcpy(made.outside.first, start, 4);
+    made.outside.offset = (uint32_t)(start - texts);
+  }
+  return made;
+}
+
+/* Take one line; `views` is where the first column has its view of it. */
+static int line(struct reader *r, const byte *step, struct view *views, size_t room,
+                const byte *texts) {
   for (; *step != END; step++) {
     if (*step == LITERAL) {
       size_t size = step[1] | (size_t)step[2] << 8;
       if (!literal(r, step + 3, size)) return 0;
       step += size + 2;
     } else {
-      r->out = outs[column];
+      byte *start = r->out;
       if (!capture(r, *step)) return 0;
-      *r->out++ = '\n';
-      ends[column++] = r->out;
+      *views = view_of(start, r->out, texts);
+      if (views->size <= sizeof views->inside) r->out = start;
+      views += room;
     }
   }
-  if (r->at != r->end && *r->at != '\n') return 0;
-  for (size_t i = 0; i < column; i++) outs[i] = ends[i];
-  return 1;
+  return r->at == r->end || *r->at == '\n';
 }
 
 static const byte *line_end(const byte *at, const byte *end) {
@@ -231,19 +272,30 @@ size_t line_ends(const byte *all, size_t size) {
   return count;
 }
 
-/* Scan a text line by line. `outs` are as many columns as the steps capture, each with room for
-   the text, and `ends` as many places to work in. `left` gets three numbers for each line that
-   does not match: its position, and where it starts and ends in the text. */
-void scan(const byte *all, size_t size, const byte *steps, byte **outs, byte **ends,
-          uint32_t *left, struct found *found) {
+/* How many bytes `scan` needs: as many views as lines in each column, and the text once more. */
+size_t memory_for(size_t columns, size_t lines, size_t size) {
+  size_t each = sizeof(struct column) + lines * sizeof(struct view);
+  return sizeof(struct memory) + columns * each + size + 16;
+}
+
+/* Scan a text line by line. `left` gets three numbers for each line that does not match: its
+   position, and where it starts and ends in the text. */
+void scan(const byte *all, size_t size, const byte *steps, struct memory *memory, uint32_t *left,
+          struct found *found) {
   const byte *end = all + size;
-  struct reader r = {.at = all, .end = end};
+  byte *texts = texts_in(memory);
+  struct view *views = views_in(memory, 0);
+  struct reader r = {.at = all, .end = end, .out = texts};
   struct found n = {0};
   for (const byte *start = all;; start = r.at + 1) {
-    size_t before = r.unescaped;
+    size_t unescaped = r.unescaped;
+    byte *out = r.out;
     r.at = start;
-    if (!line(&r, steps, outs, ends)) {
-      r.unescaped = before;
+    if (line(&r, steps, views, memory->room, texts)) {
+      views++;
+    } else {
+      r.unescaped = unescaped;
+      r.out = out;
       r.at = line_end(start, end);
       uint32_t *about = left + 3 * n.left++;
       about[0] = (uint32_t)n.lines;
@@ -254,5 +306,50 @@ void scan(const byte *all, size_t size, const byte *steps, byte **outs, byte **e
     if (r.at == end) break;
   }
   n.unescaped = r.unescaped;
+  memory->captured = r.out - texts;
   *found = n;
+}
+
+/* Arrow's C data interface. */
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  int64_t flags, n_children;
+  struct ArrowSchema **children, *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void **buffers;
+  struct ArrowArray **children, *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+void let_go(struct memory *memory) {
+  if (!__atomic_sub_fetch(&memory->users, 1, __ATOMIC_ACQ_REL)) memory->give_back(memory);
+}
+
+static void release_schema(struct ArrowSchema *schema) { schema->release = NULL; }
+
+static void release_array(struct ArrowArray *array) {
+  array->release = NULL;
+  let_go(((struct column *)array->private_data)->memory);
+}
+
+/* Hand out a column of so many texts; whoever takes it uses the memory until it is released. */
+void hand_out(struct memory *memory, size_t at, int64_t height, struct ArrowSchema *schema,
+              struct ArrowArray *array) {
+  struct column *column = &memory->column[at];
+  *column = (struct column){
+      .memory = memory,
+      .buffers = {NULL, views_in(memory, at), texts_in(memory), &memory->captured},
+  };
+  *schema = (struct ArrowSchema){.format = "vu", .name = "", .release = release_schema};
+  *array = (struct ArrowArray){.length = height,
+                               .n_buffers = 4,
+                               .buffers = column->buffers,
+                               .release = release_array,
+                               .private_data = column};
+  __atomic_add_fetch(&memory->users, 1, __ATOMIC_ACQ_REL);
 }

@@ -9,20 +9,22 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from functools import cache
-from mmap import mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LIBRARY = Path(__file__).with_name("_scan.so")
 TEXT, INSIDE, NAME, WHOLE, NUMBER = b"T", b"I", b"N", b"W", b"D"
 NOTHING = "\0"  # stands in a column for null
 _END = b"E"
-_ROOM = 16  # beside the text itself: a line end, and eight bytes are written at once
+_SCHEMA, _ARRAY = b"arrow_schema", b"arrow_array"
+_allocate = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(
+    ("PyMem_RawMalloc", ctypes.pythonapi)
+)
+_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
 
 
 def literal(text: str) -> bytes:
@@ -55,46 +57,62 @@ class Scan:
         return matches.scatter([at for at, _, _ in self.left], values=False).arg_true()
 
 
-class Scanner:
-    """Scans texts one after the other, in the same memory."""
+class _Memory(ctypes.Structure):
+    """The beginning of what is allocated for one text."""
 
-    def __init__(self) -> None:
-        library = _library()
-        self._scan, self._line_ends = library.scan, library.line_ends
-        self._memory = mmap(-1, 1)
+    _fields_ = (
+        ("give_back", ctypes.c_void_p),
+        ("users", ctypes.c_int64),
+        ("captured", ctypes.c_int64),
+        ("columns", ctypes.c_size_t),
+        ("room", ctypes.c_size_t),
+    )
 
-    def scan(self, text: bytes, steps: bytes, captures: int) -> Scan:
-        """Read the lines of a text by steps that capture so much of each."""
-        most = self._line_ends(text, len(text)) + 1
-        left = (ctypes.c_uint32 * (3 * most))()
-        starts = self._room(captures, len(text) + _ROOM)
-        address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
-        outs = (ctypes.c_void_p * captures)(*(address + start for start in starts))
-        ends = (ctypes.c_void_p * captures)()
-        found = _Found()
-        self._scan(text, len(text), steps + _END, outs, ends, left, ctypes.byref(found))
-        columns = [slice(start, end - address) for start, end in zip(starts, outs, strict=True)]
-        numbers = iter(left[: 3 * found.left])
-        return Scan(
-            lines=found.lines,
-            columns=self._texts(columns, found.lines - found.left),
-            left=list(zip(numbers, numbers, numbers, strict=True)),
-            unescaped=bool(found.unescaped),
-        )
 
-    def _room(self, count: int, size: int) -> Sequence[int]:
-        """Return where so many columns of that size start; only what is written takes memory."""
-        if len(self._memory) < count * size:
-            self._memory = mmap(-1, count * size * 2)
-        return range(0, count * size, size)
+class _Column:
+    """A column that polars takes as it is, and lets go of when it is done with it."""
 
-    def _texts(self, columns: Sequence[slice], height: int) -> list[pl.Series]:
-        """Return the lines of columns, so many of each, which are cut out of one text."""
-        if not height:
-            return [pl.Series(dtype=pl.String) for _ in columns]
-        written = memoryview(self._memory)
-        texts = pl.read_lines(b"".join(written[column] for column in columns)).to_series()
-        return [texts.slice(at * height, height) for at in range(len(columns))]
+    def __init__(self, memory: int, at: int, height: int) -> None:
+        self._place = (memory, at, height)
+        self._schema, self._array = (ctypes.c_int64 * 9)(), (ctypes.c_int64 * 10)()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Return the column by Arrow's protocol."""
+        del requested_schema
+        _library().hand_out(*self._place, self._schema, self._array)
+        return _capsule(self._schema, _SCHEMA, None), _capsule(self._array, _ARRAY, None)
+
+
+def scan(text: bytes, steps: bytes, captures: int) -> Scan:
+    """Read the lines of a text by steps that capture so much of each."""
+    library = _library()
+    lines = library.line_ends(text, len(text)) + 1
+    left, found = (ctypes.c_uint32 * (3 * lines))(), _Found()
+    memory = _allocated(library.memory_for(captures, lines, len(text)), captures, lines)
+    try:
+        library.scan(text, len(text), steps + _END, memory, left, ctypes.byref(found))
+        height = found.lines - found.left
+        columns = [pl.Series(_Column(memory, at, height)) for at in range(captures)]
+    finally:
+        library.let_go(memory)
+    numbers = iter(left[: 3 * found.left])
+    return Scan(
+        lines=found.lines,
+        columns=columns,
+        left=list(zip(numbers, numbers, numbers, strict=True)),
+        unescaped=bool(found.unescaped),
+    )
+
+
+def _allocated(size: int, columns: int, room: int) -> int:
+    """Return where so much memory is, in use by us."""
+    address = _allocate(size)
+    if not address:
+        raise MemoryError
+    free = ctypes.cast(ctypes.pythonapi.PyMem_RawFree, ctypes.c_void_p).value
+    memory = _Memory(give_back=free, users=1, columns=columns, room=room)
+    ctypes.memmove(address, ctypes.byref(memory), ctypes.sizeof(memory))
+    return int(address)
 
 
 def is_built() -> bool:
@@ -111,5 +129,9 @@ def _library() -> Any:
     library = ctypes.CDLL(str(LIBRARY))
     size, pointer, text = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_char_p
     library.line_ends.argtypes, library.line_ends.restype = [text, size], size
-    library.scan.argtypes, library.scan.restype = [text, size, text, *[pointer] * 4], None
+    library.memory_for.argtypes, library.memory_for.restype = [size] * 3, size
+    library.scan.argtypes, library.scan.restype = [text, size, text, *[pointer] * 3], None
+    library.hand_out.argtypes = [pointer, size, ctypes.c_int64, pointer, pointer]
+    library.let_go.argtypes, library.let_go.restype = [pointer], None
+    library.hand_out.restype = None
     return library
