@@ -6,8 +6,9 @@ import json
 import re
 import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +23,6 @@ from markscheme.read.answers.scanner import (
     literal,
     scan,
 )
-
-if TYPE_CHECKING:
-    import pytest
 
 CHARACTERS = "[ !#-\\[\\]-~\x80-\u02ff\u2010-\u2027\u2030-\u205e\u20ac]"
 CODES = "00[89a-f][0-9a-f]|0[12][0-9a-f]{2}|201[0-9a-f]|202[0-7]|20[34][0-9a-f]|205[0-9a-e]|20ac"
@@ -143,8 +141,9 @@ def test_the_scanner_is_built_here() -> None:
     assert scanner.is_built()
 
 
+@pytest.mark.parametrize("lacking", [{"LIBRARY": Path("there-is-none.so")}, {"_EDITION": 0}])
 def test_without_a_scanner_lines_are_read_in_the_other_ways(
-    monkeypatch: pytest.MonkeyPatch,
+    lacking: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known, fields = KnownItems(["a"]), ["said"]
     output = json.dumps({"said": "Ate."})
@@ -152,10 +151,11 @@ def test_without_a_scanner_lines_are_read_in_the_other_ways(
     content = "\n".join(row.replace("1}", f"{at}}}") for at in range(1, 31)).encode()
     (fast,) = read_jsonl([content], known=known, alike=alike_lines(known, fields))
     scanner._library.cache_clear()
-    monkeypatch.setattr(scanner, "LIBRARY", Path("there-is-none.so"))
+    for name, value in lacking.items():
+        monkeypatch.setattr(scanner, name, value)
     try:
-        assert not scanner.is_built()
-        (slow,) = read_jsonl([content], known=known, alike=alike_lines(known, fields))
+        assert alike_lines(known, fields) is None
+        (slow,) = read_jsonl([content], known=known, alike=None)
     finally:
         scanner._library.cache_clear()
     assert fast.alike is not None

@@ -18,6 +18,7 @@ LIBRARY = Path(__file__).with_name("_scan.so")
 TEXT, INSIDE, NAME, WHOLE, NUMBER = b"T", b"I", b"N", b"W", b"D"
 NOTHING = "\0"  # stands in a column for null
 _END = b"E"
+_EDITION = 1  # of the library: one that was built before is not called
 _SCHEMA, _ARRAY = b"arrow_schema", b"arrow_array"
 _allocate = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(
     ("PyMem_RawMalloc", ctypes.pythonapi)
@@ -119,7 +120,7 @@ def is_built() -> bool:
     """Whether there is a library that can be loaded here."""
     try:
         _library()
-    except OSError:
+    except (AttributeError, OSError):
         return False
     return True
 
@@ -127,6 +128,8 @@ def is_built() -> bool:
 @cache
 def _library() -> Any:
     library = ctypes.CDLL(str(LIBRARY))
+    if library.edition() != _EDITION:
+        raise OSError(f"`{LIBRARY.name}` is of another edition; build the package again")
     size, pointer, text = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_char_p
     library.line_ends.argtypes, library.line_ends.restype = [text, size], size
     library.memory_for.argtypes, library.memory_for.restype = [size] * 3, size
