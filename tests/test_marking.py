@@ -615,6 +615,40 @@ def test_marking_in_columns_agrees_with_the_definition(rows: list[tuple[str, str
     check_agreement(TUTOR, Exam(names=("e",), items=(EAT, other), fingerprint="b2:0"), rows)
 
 
+PIECES = st.sampled_from(["ate", "ATE ", "Comió", "comio", "late", "a", "e", "x", ". ", '{"', "\n"])
+
+
+@given(st.lists(st.lists(PIECES, max_size=6).map("".join), min_size=1, max_size=8))
+def test_texts_with_the_same_found_in_them_agree_with_the_definition(texts: list[str]) -> None:
+    axes = tuple(
+        AxisSpec(name=f"a{at}", weight=Decimal("0.5"), axis=ContainsAll(expects=key, match=match))
+        for at, (key, match) in enumerate(
+            [("expected_contains", Match.SUBSTRING), ("gloss_contains", Match.WORD)]
+        )
+    )
+    rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
+    wanted = {"expected_contains": ["a", "e"], "gloss_contains": ["comió"]}
+    items = (Item(id="x", prompt="p", expectations=wanted), EAT)
+    rows = [(item.id, text) for text in texts for item in items]
+    check_agreement(rubric, Exam(names=("e",), items=items, fingerprint="b2:0"), rows)
+
+
+def test_texts_that_differ_share_the_cell_of_what_was_found_where() -> None:
+    marker = Marker(TUTOR, Exam(names=("e",), items=(EAT,), fingerprint="b2:0"))
+    batch = AnswerBatch()
+    for at, text in enumerate(["I ate, comió.", "I ate. Comió!", "He ate"]):
+        batch.append(at + 1, (EAT.id, text, None, at + 1, None, None, None, None))
+    marked = marker.mark(batch)
+    assert marked.codes[0].n_unique() == 2
+    assert marked.codes[1].n_unique() == 2
+
+
+def test_an_item_that_an_axis_cannot_read_fails_its_cell_in_columns_too() -> None:
+    bare = Item(id="q", prompt="p", expectations={})
+    exam = Exam(names=("e",), items=(bare,), fingerprint="b2:0")
+    check_agreement(TUTOR, exam, [("q", "ate"), ("q", '{"correction": "ate"}')])
+
+
 # --- schemas ---
 
 ANYTHING: st.SearchStrategy[Any] = st.sampled_from(

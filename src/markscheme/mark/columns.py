@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ class CellTable:
         return len(self.cells) > REMEMBERED or self._characters > CHARACTERS
 
     def add(self, cell: Cell, key: Hashable = None, text: str = "") -> int:
-        """Return the code of a new cell, remembered under its key if that is worth its size."""
+        """Return the code of a new cell, found again by its key if that is worth its size."""
         code = len(self.cells)
         self.cells.append(cell)
         self._characters += len(cell.reason)
@@ -224,7 +224,7 @@ class Marker:
         self, table: CellTable, axis: TextAxis, texts: pl.DataFrame, items: pl.Series
     ) -> pl.Series:
         read = texts[str(axis.reads)]
-        keys = _own(axis, "column_keys")(axis, read, items)
+        keys = _own(type(axis), "column_keys")(axis, read, items)
         return table.look_up(keys, partial(self._judge, table, read, items))
 
     def _spelled_codes(self, table: CellTable, bare: Sequence[Response]) -> pl.Series:
@@ -275,15 +275,16 @@ class Marker:
     def _text_codes(
         self, table: CellTable, axis: TextAxis, indices: Sequence[int], texts: Texts
     ) -> list[int]:
-        read, keys = texts.of(axis.reads), _own(axis, "keys")
-        codes: list[Any] = list(map(table.codes.get, keys(axis, read, indices)))
+        read, keys = texts.of(axis.reads), _own(type(axis), "keys")
+        known: list[Hashable] = list(keys(axis, read, indices))
+        codes: list[Any] = list(map(table.codes.get, known))
         for at, response in texts.unusual.items():
             if axis.reads in response.lacking:  # its cell also says where it was read
                 codes[at] = self._code(table, indices[at], texts, at)
-        if None in codes:
-            for at in [at for at, code in enumerate(codes) if code is None]:
-                (key,) = keys(axis, (read[at],), (indices[at],))
-                codes[at] = self._text_code(table, key, read[at], indices[at])
+            elif codes[at] is None and response.document is None:  # it will hardly come again
+                known[at] = self._found(axis, read[at], indices[at]) or known[at]
+        for at in [at for at, code in enumerate(codes) if code is None]:
+            codes[at] = self._text_code(table, known[at], read[at], indices[at])
         return codes
 
     def _text_code(self, table: CellTable, key: Hashable, text: str, index: int) -> int:
@@ -293,6 +294,14 @@ class Marker:
             response = Response(reading=Reading.TEXT, text=text)
             code = table.add(judged(table.spec.axis, response, self.items[index]), key, text)
         return code
+
+    def _found(self, axis: TextAxis, text: str, index: int) -> Hashable:
+        """Return what is found in a text, which many texts may share, as a key of its cell."""
+        try:
+            found = _own(type(axis), "finding")(axis, text, self.items[index])
+        except Exception:  # noqa: BLE001 - the judgement tells what is wrong
+            return None
+        return None if found is None else ("found", found, index)
 
     def _usual_code(self, table: CellTable, indices: Sequence[int], texts: Texts) -> int | None:
         """Return the code that every response of the usual shape has, judged on the first."""
@@ -331,11 +340,12 @@ def _reads_a_field(spec: AxisSpec) -> bool:
     )
 
 
-def _own(axis: TextAxis, way: str) -> Callable[..., Any]:
+@cache
+def _own(axis: type[TextAxis], way: str) -> Callable[..., Any]:
     """Return a way of telling texts apart, but not one that was made for another judgement."""
-    for kind in type(axis).__mro__:
+    for kind in axis.__mro__:
         if way in vars(kind):
-            return getattr(type(axis), way)  # type: ignore[no-any-return]
+            return getattr(axis, way)  # type: ignore[no-any-return]
         if "judge" in vars(kind):
             break
     return getattr(TextAxis, way)  # type: ignore[no-any-return]

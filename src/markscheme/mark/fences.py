@@ -16,6 +16,11 @@ _RUN = re.compile(r"`{3,}")
 _INFO = re.compile(r"[ \t]*[\w.+-]*\s*")
 
 
+def may_be_fenced(text: str) -> bool:
+    """Say whether a text holds the marks of a fence at all; few do."""
+    return "```" in text or "~~~" in text
+
+
 def fenced_blocks(text: str) -> Iterator[str]:
     """Yield what stands in fenced blocks, in one pass.
 
@@ -23,8 +28,6 @@ def fenced_blocks(text: str) -> Iterator[str]:
     marks of a quotation or a list and at any indentation, and closes with a line of as many, or at
     the end of the text.
     """
-    if "```" not in text and "~~~" not in text:
-        return
     lines = iter(_LINE_END.split(text))
     for line in lines:
         opening = _OPENING.fullmatch(line)
@@ -44,7 +47,5 @@ def spans(text: str) -> Iterator[str]:
 
     Models also open a fence behind other words, or open and close it in one line.
     """
-    if "```" not in text:
-        return
     for inside in _RUN.split(text)[1::2]:
         yield _INFO.sub("", inside, count=1)

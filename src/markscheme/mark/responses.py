@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 
 from markscheme.frozen import Frozen
-from markscheme.mark.fences import fenced_blocks, spans
+from markscheme.mark.fences import fenced_blocks, may_be_fenced, spans
 from markscheme.read.composed import composed
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Fields, Reading, Response
@@ -35,7 +36,9 @@ def read_response(output: str | Mapping[str, Any], fields: Fields = _NO_FIELDS) 
     document, why = _parsed(output)
     if document is not None:
         return _structured(Reading.OBJECT, output, output, document, fields)
-    blocks = _objects(fenced_blocks(output)) or _objects(spans(output))
+    blocks: list[tuple[str, dict[str, Any]]] = []
+    if may_be_fenced(output):
+        blocks = _objects(fenced_blocks(output)) or _objects(spans(output))
     if len(blocks) == 1:
         return _structured(Reading.FENCED, output, *blocks[0], fields, why)
     if blocks:
@@ -91,8 +94,7 @@ def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        place = {"line": error.lineno, "column": error.colno}
-        why = sentence("not JSON ({why}, line {line} column {column})", why=error.msg, **place)
+        why = _not_json(error.msg, error.lineno, error.colno)
         if not any(word in error.msg for word in _BEYOND_ORJSON):
             return None, why
         value = _parsed_slowly(text)
@@ -101,6 +103,14 @@ def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
         plain = text.isascii() and "\\u" not in text
         return (value if plain else _composed(value)), ""
     return None, sentence("JSON, but {kind}, not an object", kind=_kind_of(value))
+
+
+@lru_cache(maxsize=4096)
+def _not_json(why: str, line: int, column: int) -> str:
+    """Say what is wrong where; outputs that were cut off are so at the same few lengths."""
+    return sentence(
+        "not JSON ({why}, line {line} column {column})", why=why, line=line, column=column
+    )
 
 
 def _parsed_slowly(text: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -89,7 +89,7 @@ class Response:
     document: Mapping[str, Any] | None = None
     why: str = ""
     lacking: tuple[str, ...] = ()
-    numbers: Mapping[str, Decimal] = field(default_factory=Frozen)
+    numbers: Mapping[str, Decimal] = Frozen()
     transcript: Transcript | None = None
 
     def text_of(self, name: str | None) -> str:

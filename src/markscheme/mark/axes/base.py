@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.errors import shown
@@ -77,7 +77,7 @@ class TextAxis(BaseAxis):
             told = sentence(
                 "{reason} (the field `{field}` is missing, so the whole text was read)", **what
             )
-        return replace(cell, reason=told)
+        return Cell(status=cell.status, value=cell.value, reason=told, near_miss=cell.near_miss)
 
     def judge(self, text: str, item: Item) -> Cell:
         """Judge one text as the answer to one item."""
@@ -86,6 +86,13 @@ class TextAxis(BaseAxis):
     def keys(self, texts: Sequence[str], items: Sequence[int]) -> Iterable[Hashable]:
         """Return what each judgement depends on: texts with equal keys get equal cells."""
         return zip(texts, items, strict=True)
+
+    def finding(self, text: str, item: Item) -> Hashable:  # noqa: ARG002 - most tell none
+        """Return all that the cell says of a text, where that is told before it is judged.
+
+        Texts that differ get equal cells where they have one and the same finding.
+        """
+        return None
 
     def column_keys(self, texts: pl.Series, items: pl.Series) -> pl.DataFrame:
         """Return the same as columns: rows with equal keys get equal cells."""

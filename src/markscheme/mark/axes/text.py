@@ -21,7 +21,7 @@ from markscheme.sentences import sentence
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
 
 class Match(StrEnum):
@@ -39,6 +39,11 @@ def _prepared(entries: tuple[str, ...], steps: tuple[str, ...]) -> tuple[str, ..
 @lru_cache(maxsize=65536)
 def _stepped(entries: tuple[str, ...], step: Step) -> tuple[str, ...]:
     return tuple(map(step.apply, entries))
+
+
+@lru_cache(maxsize=65536)
+def _essences(entries: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(essence, entries))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +81,7 @@ class ComparingAxis(TextAxis):
     ) -> Step | None:
         """Return the first single further step after which the text would pass."""
         whole = essence(text)
-        if not any(entry in whole for entry in map(essence, wanted)):
+        if not any(entry in whole for entry in _essences(wanted)):
             return None
         for step in further_steps(self.normalise):
             changed, entries = step.apply(text), _stepped(wanted, step)
@@ -98,7 +103,7 @@ class ContainsAll(ComparingAxis):
     def judge(self, text: str, item: Item) -> Cell:
         """Say which entry was found where, or which is missing and how nearly."""
         normal, wanted = normalise(text, self.normalise), self._wanted(item)
-        places = [_find(normal, entry, self.match) for entry in wanted]
+        places = self._places(normal, wanted)
         if min(places) >= 0:
             return Cell.passed(_found(wanted, places))
         missing = [entry for entry, place in zip(wanted, places, strict=True) if place < 0]
@@ -106,6 +111,14 @@ class ContainsAll(ComparingAxis):
         if step is None:
             return Cell.missed(self._why_missed(text, normal, missing))
         return Cell.missed(would_pass(_nearly(normal, missing[0], step), step), step.name)
+
+    def finding(self, text: str, item: Item) -> Hashable:
+        """Return where the entries are, if all are there: a cell that passes says no more."""
+        places = self._places(normalise(text, self.normalise), self._wanted(item))
+        return places if min(places) >= 0 else None
+
+    def _places(self, normal: str, wanted: Sequence[str]) -> tuple[int, ...]:
+        return tuple([_find(normal, entry, self.match) for entry in wanted])
 
     def _why_missed(self, text: str, normal: str, missing: Sequence[str]) -> str:
         entries, one, got = ", ".join(map(quoted, missing)), len(missing) == 1, quoted(text)
