@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -613,6 +614,13 @@ def test_marking_in_columns_agrees_with_the_definition(rows: list[tuple[str, str
         id="x", prompt="p", expectations={"expected_contains": ["a", "e"], "gloss_contains": ["ó"]}
     )
     check_agreement(TUTOR, Exam(names=("e",), items=(EAT, other), fingerprint="b2:0"), rows)
+
+
+@given(st.lists(HOSTILE))
+def test_words_are_counted_in_columns_as_one_by_one(texts: list[str]) -> None:
+    axis, items = MaxWords(limit=30), pl.Series([0] * len(texts), dtype=pl.UInt32)
+    (counts,) = axis.column_keys(pl.Series(texts, dtype=pl.String), items).get_columns()
+    assert counts.to_list() == list(axis.keys(texts, items.to_list()))
 
 
 PIECES = st.sampled_from(["ate", "ATE ", "Comió", "comio", "late", "a", "e", "x", ". ", '{"', "\n"])

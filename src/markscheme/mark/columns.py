@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -72,18 +72,19 @@ class CellTable:
             self._characters += len(text)
         return code
 
-    def look_up(self, keys: pl.DataFrame, judge: Callable[[int], Cell]) -> pl.Series:
-        """Return the code of each row by its key; `judge` judges the row at a position."""
-        names = keys.columns
+    def look_up(self, keys: pl.DataFrame, judge: Callable[[pl.Series], list[Cell]]) -> pl.Series:
+        """Return the code of each row by its key; `judge` judges the rows at some positions."""
         if self.known is None:
             self.known = keys.clear().with_columns(code=pl.lit(0, dtype=pl.UInt32))
-        codes = keys.join(self.known, on=names, how="left", maintain_order="left")["code"]
+        codes = _joined(keys, self.known)
         if codes.null_count():
-            new = keys.with_row_index("at").filter(codes.is_null())
-            new = new.unique(names, keep="first", maintain_order=True)
-            added = pl.Series("code", [self.add(judge(at)) for at in new["at"]], dtype=pl.UInt32)
-            self.known = self.known.vstack(new.select(names).with_columns(added))
-            codes = keys.join(self.known, on=names, how="left", maintain_order="left")["code"]
+            at = codes.is_null().arg_true().alias("at")
+            new = keys[at]
+            firsts = new.with_columns(at).unique(keys.columns, keep="first", maintain_order=True)
+            added = [self.add(cell) for cell in judge(firsts["at"])]
+            learnt = firsts.drop("at").with_columns(code=pl.Series(added, dtype=pl.UInt32))
+            self.known = self.known.vstack(learnt)
+            codes = codes.scatter(at, _joined(new, learnt))
         return codes
 
     def frame(self) -> pl.DataFrame:
@@ -224,7 +225,7 @@ class Marker:
         self, table: CellTable, axis: TextAxis, texts: pl.DataFrame, items: pl.Series
     ) -> pl.Series:
         read = texts[str(axis.reads)]
-        keys = _own(type(axis), "column_keys")(axis, read, items)
+        keys = _own(axis, "column_keys")(axis, read, items)
         return table.look_up(keys, partial(self._judge, table, read, items))
 
     def _spelled_codes(self, table: CellTable, bare: Sequence[Response]) -> pl.Series:
@@ -232,9 +233,12 @@ class Marker:
         codes = [self._response_code(table, 0, response) for response in bare]
         return pl.Series(codes, dtype=pl.UInt32)
 
-    def _judge(self, table: CellTable, texts: pl.Series, items: pl.Series, at: int) -> Cell:
-        response = Response(reading=Reading.TEXT, text=texts[at])
-        return judged(table.spec.axis, response, self.items[items[at]])
+    def _judge(
+        self, table: CellTable, texts: pl.Series, items: pl.Series, at: pl.Series
+    ) -> list[Cell]:
+        responses = (Response(reading=Reading.TEXT, text=text) for text in texts[at])
+        indices = zip(responses, items[at], strict=True)
+        return [judged(table.spec.axis, response, self.items[at]) for response, at in indices]
 
     def _forget(self) -> None:
         """Forget rows and cells together: rows hold codes of cells."""
@@ -275,14 +279,15 @@ class Marker:
     def _text_codes(
         self, table: CellTable, axis: TextAxis, indices: Sequence[int], texts: Texts
     ) -> list[int]:
-        read, keys = texts.of(axis.reads), _own(type(axis), "keys")
+        read, keys = texts.of(axis.reads), _own(axis, "keys")
+        find = partial(_own(axis, "finding"), axis)
         known: list[Hashable] = list(keys(axis, read, indices))
         codes: list[Any] = list(map(table.codes.get, known))
         for at, response in texts.unusual.items():
             if axis.reads in response.lacking:  # its cell also says where it was read
                 codes[at] = self._code(table, indices[at], texts, at)
             elif codes[at] is None and response.document is None:  # it will hardly come again
-                known[at] = self._found(axis, read[at], indices[at]) or known[at]
+                known[at] = self._found(find, read[at], indices[at], known[at])
         for at in [at for at, code in enumerate(codes) if code is None]:
             codes[at] = self._text_code(table, known[at], read[at], indices[at])
         return codes
@@ -295,13 +300,15 @@ class Marker:
             code = table.add(judged(table.spec.axis, response, self.items[index]), key, text)
         return code
 
-    def _found(self, axis: TextAxis, text: str, index: int) -> Hashable:
-        """Return what is found in a text, which many texts may share, as a key of its cell."""
+    def _found(
+        self, find: Callable[[str, Item], Hashable], text: str, index: int, key: Hashable
+    ) -> Hashable:
+        """Return what is found in a text, which others may share, or the key that is its own."""
         try:
-            found = _own(type(axis), "finding")(axis, text, self.items[index])
+            found = find(text, self.items[index])
         except Exception:  # noqa: BLE001 - the judgement tells what is wrong
-            return None
-        return None if found is None else ("found", found, index)
+            return key
+        return key if found is None else ("found", found, index)
 
     def _usual_code(self, table: CellTable, indices: Sequence[int], texts: Texts) -> int | None:
         """Return the code that every response of the usual shape has, judged on the first."""
@@ -327,6 +334,11 @@ class Marker:
         return table.add(judged(axis, response, self.items[index]), key) if code is None else code
 
 
+def _joined(keys: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
+    """Return the code that is known of each key, or nothing."""
+    return keys.join(known, on=keys.columns, how="left", maintain_order="left")["code"]
+
+
 def _reads_a_field(spec: AxisSpec) -> bool:
     """Whether the axis judges the text of one field, or the keys of an object of texts."""
     axis = spec.axis
@@ -340,12 +352,11 @@ def _reads_a_field(spec: AxisSpec) -> bool:
     )
 
 
-@cache
-def _own(axis: type[TextAxis], way: str) -> Callable[..., Any]:
+def _own(axis: TextAxis, way: str) -> Callable[..., Any]:
     """Return a way of telling texts apart, but not one that was made for another judgement."""
-    for kind in axis.__mro__:
+    for kind in type(axis).__mro__:
         if way in vars(kind):
-            return getattr(axis, way)  # type: ignore[no-any-return]
+            return getattr(type(axis), way)  # type: ignore[no-any-return]
         if "judge" in vars(kind):
             break
     return getattr(TextAxis, way)  # type: ignore[no-any-return]

@@ -47,17 +47,22 @@ class MaxWords(TextAxis):
         """Return the counts: of spaces where single spaces part the words, else by splitting."""
         import polars as pl
 
+        texts = texts.rechunk()
+        written = texts.cast(pl.Binary).cast(pl.List(pl.UInt8))
+        counts = written.list.eval(pl.element() == ord(" ")).list.sum() + 1
         text = pl.col("text")
-        told = pl.DataFrame([texts.alias("text")]).select(
-            words=text.str.count_matches(" ", literal=True) + 1,
-            odd=text.str.contains("  ", literal=True)
-            | text.str.starts_with(" ")
-            | text.str.ends_with(" ")
-            | (text == "")
-            | text.str.contains(_OTHER_SPACE)
-            | (text.str.len_bytes() != text.str.len_chars()),  # not ASCII
+        odd = (
+            pl.DataFrame([texts.alias("text")])
+            .select(
+                text.str.contains("  ", literal=True)
+                | text.str.starts_with(" ")
+                | text.str.ends_with(" ")
+                | (text == "")
+                | text.str.contains(_OTHER_SPACE)
+                | (text.str.len_bytes() != text.str.len_chars()),  # not ASCII
+            )
+            .to_series()
         )
-        counts, odd = told.get_columns()
         if odd.any():
             at = odd.arg_true()
             split = [len(text.split()) for text in texts[at]]
