@@ -39,8 +39,8 @@ def attempts_of(sheets: Sequence[pl.DataFrame], ids: Sequence[str]) -> Attempts:
             subjects, range(len(subjects)), return_dtype=pl.Int64
         )
         pairs = codes * len(ids) + pairs
-    keys = (pairs * (1 << _BITS) + rows["attempt"]).unique().sort()
-    starts = pl.col("key").diff().fill_null(0) != 1
+    keys = (pairs * (1 << _BITS) + rows["attempt"]).sort()
+    starts = pl.col("key").diff().fill_null(_PAIRS) > 1  # 0 where one comes twice
     ends = starts.shift(-1, fill_value=True)
     key = pl.col("key")
     firsts, lasts = (
@@ -48,8 +48,11 @@ def attempts_of(sheets: Sequence[pl.DataFrame], ids: Sequence[str]) -> Attempts:
         .select(first=key.filter(starts), last=key.filter(ends))
         .get_columns()
     )
-    runs = zip(firsts // (1 << _BITS), firsts % (1 << _BITS), lasts % (1 << _BITS), strict=True)
-    return [(subjects[at // len(ids)], ids[at % len(ids)], first, last) for at, first, last in runs]
+    runs = (firsts // (1 << _BITS), firsts % (1 << _BITS), lasts % (1 << _BITS))
+    return [
+        (subjects[at // len(ids)], ids[at % len(ids)], first, last)
+        for at, first, last in zip(*map(pl.Series.to_list, runs), strict=True)
+    ]
 
 
 def _one_by_one(rows: pl.DataFrame, ids: Sequence[str]) -> Attempts:

@@ -96,7 +96,8 @@ class CellTable:
                 "reason": [cell.reason for cell in new],
                 "near_miss": [cell.near_miss for cell in new],
             }
-            self._frame.extend(pl.DataFrame(columns, schema=_CELLS))
+            added = pl.DataFrame(columns, schema=_CELLS)
+            self._frame = self._frame.vstack(added).rechunk()  # or finding cells takes time
         return self._frame
 
     def _number(self, value: Fraction | None) -> int:

@@ -104,7 +104,7 @@ class Frames:
             "expected": self._expected[rows["item"]],
             "breakdown": each("value"),
             "weighted": each("weighted"),
-            "status": rows["score"].is_null().replace_strict({True: UNSCORED, False: SCORED}),
+            "status": _statuses(rows["score"]),
             "reason": each("reason"),
             "near_miss": each("near_miss"),
             "line": rows["line"] + before,
@@ -125,7 +125,7 @@ class Frames:
             "got": kept["got"],
             "score": scores,
             "weighted": weighed["weighted"],
-            "status": scores.is_null().replace_strict({True: UNSCORED, False: SCORED}),
+            "status": _statuses(scores),
             "reading": kept["reading"],
             **{name: self._in_order(kept[name]) for name in ("breakdown", "reason", "near_miss")},
             **{name: kept[name] for name in _KNOWN},
@@ -176,6 +176,11 @@ class Frames:
         """Return a struct with one field for each axis."""
         named = [column.alias(spec.name) for spec, column in zip(self.rubric, columns, strict=True)]
         return pl.DataFrame(named).to_struct()
+
+
+def _statuses(scores: pl.Series) -> pl.Series:
+    """Return whether each answer has a score."""
+    return pl.Series([SCORED, UNSCORED])[scores.is_null().cast(pl.UInt32)]
 
 
 def _texts(expected: Any) -> list[str] | None:

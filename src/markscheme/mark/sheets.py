@@ -33,6 +33,7 @@ _KNOWN = (
     "output",
     *measured_schema(),
 )
+_WORTH_IT = 4  # finding out which cells are used takes as long as sending one for so many rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +47,12 @@ class Sheet:
     cells: list[pl.DataFrame]
 
     def packed(self) -> Sheet:
-        """Return the same answers with no cells but their own."""
+        """Return the same answers with no cells but their own, or few besides."""
         rows, cells = self.rows, []
         for axis, table in enumerate(self.cells):
+            if table.height * _WORTH_IT < rows.height:
+                cells.append(table)
+                continue
             codes = rows[code_of(axis)]
             used = codes.unique()
             places = pl.zeros(table.height, dtype=pl.UInt32, eager=True)

@@ -30,6 +30,7 @@ _MEASURED = {
     "tokens_out": pl.Int64,
 }
 _PENDING = 100_000
+_APART = 1 << 32  # an item and a number of axis values are counted as one number
 _NOTHING: dict[Values, int] = Frozen()
 # More digits than any sum of doubles from 0 to 2^63 can have.
 _EXACT = Context(prec=800, traps=[Inexact])
@@ -45,32 +46,26 @@ class Counts:
     def __init__(self) -> None:
         self.errors = 0
         self.values: list[Values] = []
-        self.measured = {name: _Counted({"value": dtype}) for name, dtype in _MEASURED.items()}
-        self._counted = _Counted({"item": pl.UInt32, "number": pl.UInt32})
+        self.measured = {name: _Counted(dtype) for name, dtype in _MEASURED.items()}
+        self._counted = _Counted(pl.UInt64)
         self._numbers: dict[Values, int] = {}
 
     def add(self, marked: Marked) -> None:
         """Count the answers of one batch: who gave them, and what they came with."""
         subjects = marked.table["subject"]
-        rows = [
-            subjects,
-            marked.items.alias("item"),
-            self._renumbered(marked.vectors, marked.values),
-        ]
-        self._counted.add(pl.DataFrame(rows))
+        numbers = self._renumbered(marked.vectors, marked.values)
+        self._counted.add(subjects, marked.items.cast(pl.UInt64) * _APART + numbers)
         for name, counted in self.measured.items():
-            values = marked.table[name]
-            if values.null_count() < len(values):
-                told = pl.DataFrame([subjects, values.alias("value")])
-                counted.add(told.drop_nulls("value"))
+            counted.add(subjects, marked.table[name])
 
     def merge(self, other: Counts) -> None:
         """Add what another has counted."""
         self.errors += other.errors
         rows = other._counted.rows()
         if rows.height:
-            numbers = self._renumbered(rows["number"], dict(enumerate(other.values)))
-            self._counted.take(rows.with_columns(numbers))
+            pairs = rows["value"]
+            numbers = self._renumbered(pairs % _APART, dict(enumerate(other.values)))
+            self._counted.take(rows.with_columns(pairs // _APART * _APART + numbers))
         for name, counted in self.measured.items():
             counted.take(other.measured[name].rows())
 
@@ -82,7 +77,7 @@ class Counts:
     def _renumbered(self, numbers: pl.Series, values: Mapping[int, Values]) -> pl.Series:
         """Return numbers that stand for `values` as numbers of our own."""
         ours = {number: self._number(found) for number, found in values.items()}
-        return spread(ours, pl.UInt32)[numbers].alias("number")
+        return spread(ours, pl.UInt32)[numbers]
 
     def _number(self, values: Values) -> int:
         """Return the number of a set of axis values, a new one where it is new."""
@@ -93,7 +88,8 @@ class Counts:
 
     def each(self) -> dict[Key, int]:
         """Return every key that was counted, and how often."""
-        return {(who, at, number): n for who, at, number, n in self._counted.rows().iter_rows()}
+        rows = self._counted.rows().iter_rows()
+        return {(who, *divmod(pair, _APART)): n for who, pair, n in rows}
 
 
 class Tally:
@@ -183,17 +179,25 @@ def _sorted(subjects: Iterable[str | None]) -> list[str | None]:
 
 
 class _Counted:
-    """How often each row of some columns occurred, by subject."""
+    """How often each value occurred, by subject."""
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._names = ["subject", *columns]
-        self._rows = pl.DataFrame(schema={"subject": pl.String, **columns, "n": pl.UInt64})
+    def __init__(self, dtype: Any) -> None:
+        self._rows = pl.DataFrame(schema={"subject": pl.String, "value": dtype, "n": pl.UInt64})
         self._added_up = True
         self._most = _PENDING
 
-    def add(self, rows: pl.DataFrame) -> None:
-        """Count rows."""
-        self.take(rows.group_by(self._names).agg(pl.len().cast(pl.UInt64).alias("n")))
+    def add(self, subjects: pl.Series, values: pl.Series) -> None:
+        """Count the values that are there; where they are nobody's, that is less work."""
+        if values.null_count() == len(values):
+            return
+        if subjects.null_count() < len(subjects):
+            rows = pl.DataFrame([subjects, values.alias("value")]).drop_nulls("value")
+            counted = rows.group_by("subject", "value").agg(pl.len().cast(pl.UInt64).alias("n"))
+        else:
+            found, times = values.drop_nulls().value_counts().get_columns()
+            nobody = pl.Series("subject", [None], dtype=pl.String).new_from_index(0, len(found))
+            counted = pl.DataFrame([nobody, found.alias("value"), times.cast(pl.UInt64).alias("n")])
+        self.take(counted)
 
     def take(self, counted: pl.DataFrame) -> None:
         """Take rows with their counts, each of them once."""
@@ -207,12 +211,12 @@ class _Counted:
     def rows(self) -> pl.DataFrame:
         """Return each row once, with its count."""
         if not self._added_up:
-            self._rows = self._rows.group_by(self._names).agg(pl.col("n").sum())
+            self._rows = self._rows.group_by("subject", "value").agg(pl.col("n").sum())
             self._added_up = True
         return self._rows
 
     def by_subject(self) -> dict[str | None, dict[Any, int]]:
-        """Return the counts of the one column there is."""
+        """Return the counts of each subject."""
         found: dict[str | None, dict[Any, int]] = {}
         for subject, value, count in self.rows().iter_rows():
             found.setdefault(subject, {})[value] = count
