@@ -25,6 +25,9 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
+_SCORED = Status.SCORED
+
+
 class Reading(StrEnum):
     """How a raw output was read: the first that fits. The last two are the fallback."""
 
@@ -46,22 +49,23 @@ class Cell:
     near_miss: str | None = None
 
     def __post_init__(self) -> None:
-        if (self.value is None) == (self.status is Status.SCORED):
+        value = self.value
+        if (value is None) == (self.status is _SCORED):
             raise ValueError(f"a cell has a value exactly when it is scored, not {self!r}")
-        if self.value is None or self.value is _ZERO or self.value is _ONE:
+        if value is None or value is _ZERO or value is _ONE:
             return
-        if type(self.value) is not Fraction or not 0 <= self.value <= 1:
-            raise ValueError(f"a cell's value is a fraction from 0 to 1, not {self.value!r}")
+        if type(value) is not Fraction or not 0 <= value <= 1:
+            raise ValueError(f"a cell's value is a fraction from 0 to 1, not {value!r}")
 
     @classmethod
     def passed(cls, reason: str) -> Cell:
         """Return a cell with full marks."""
-        return cls(status=Status.SCORED, value=_ONE, reason=reason)
+        return cls(status=_SCORED, value=_ONE, reason=reason)
 
     @classmethod
     def missed(cls, reason: str, near_miss: str | None = None) -> Cell:
         """Return a cell with no marks: a judgement about the answer, not a failure of ours."""
-        return cls(status=Status.SCORED, value=_ZERO, reason=reason, near_miss=near_miss)
+        return cls(status=_SCORED, value=_ZERO, reason=reason, near_miss=near_miss)
 
     @classmethod
     def failed(cls, reason: str) -> Cell:

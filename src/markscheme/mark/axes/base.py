@@ -66,16 +66,20 @@ class TextAxis(BaseAxis):
     def mark(self, response: Response, item: Item) -> Cell:
         """Judge the text that the axis reads, and say where it was read if not in its field."""
         cell = self.judge(response.text_of(self.reads), item)
-        if self.reads is None or response.document is None or self.reads not in response.lacking:
+        name = self.reads
+        if name is None or response.document is None or name not in response.lacking:
             return cell
-        what = {"reason": cell.reason, "field": self.reads}
-        if self.reads in response.document:
+        if name in response.document:
             told = sentence(
-                "{reason} (the field `{field}` is not text, so the whole text was read)", **what
+                "{reason} (the field `{field}` is not text, so the whole text was read)",
+                reason=cell.reason,
+                field=name,
             )
         else:
             told = sentence(
-                "{reason} (the field `{field}` is missing, so the whole text was read)", **what
+                "{reason} (the field `{field}` is missing, so the whole text was read)",
+                reason=cell.reason,
+                field=name,
             )
         return Cell(status=cell.status, value=cell.value, reason=told, near_miss=cell.near_miss)
 

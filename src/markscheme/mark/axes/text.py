@@ -42,6 +42,11 @@ def _stepped(entries: tuple[str, ...], step: Step) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65536)
+def _listed(entries: tuple[str, ...]) -> str:
+    return ", ".join(map(quoted, entries))
+
+
+@lru_cache(maxsize=65536)
 def _essences(entries: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(essence, entries))
 
@@ -121,12 +126,12 @@ class ContainsAll(ComparingAxis):
         return tuple([_find(normal, entry, self.match) for entry in wanted])
 
     def _why_missed(self, text: str, normal: str, missing: Sequence[str]) -> str:
-        entries, one, got = ", ".join(map(quoted, missing)), len(missing) == 1, quoted(text)
+        entries, one, got = _listed(tuple(missing)), len(missing) == 1, quoted(text)
         if not normal:
             if one:
                 return sentence("the text is empty; {entries} is expected", entries=entries)
             return sentence("the text is empty; {entries} are expected", entries=entries)
-        if all(entry in normal for entry in missing):
+        if self.match is Match.WORD and all(entry in normal for entry in missing):
             what = {"entries": entries, "got": got}
             if one:
                 return sentence("{entries} is only part of a longer word in {got}", **what)
