@@ -112,8 +112,8 @@ class CellTable:
 class Marked:
     """A batch of answers after marking, in columns, in the order of their lines.
 
-    `table` says what is known of each answer beside its output, `items` the position of its item
-    in the exam. `codes` holds a column for each axis, with positions in the table of that axis.
+    `table` says what is known of each answer beside its item and output, `items` the position of
+    its item in the exam. `codes` holds a column for each axis, with positions in the table of that axis.
     `vectors` numbers the different sets of axis values, and `values` says what each number stands
     for. It holds until the next batch is marked.
     """
@@ -160,7 +160,7 @@ class Marker:
         rows = self._marked(batch, items)
         if outputs:
             table = table.with_columns(batch.output_texts())
-        table = pl.concat([table, items.to_frame(), rows], how="horizontal")
+        table = pl.concat([table.drop("item"), items.to_frame(), rows], how="horizontal")
         if batch.alike and (batch.items or len(batch.alike.spellings) > 1):
             table = table.sort("line")
         codes = [table[f"axis {at}"] for at in range(len(self._tables))]
