@@ -17,7 +17,8 @@ import polars as pl
 
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.contract import JsonSchema
-from markscheme.mark.memory import CHARACTERS, Memory
+from markscheme.mark.cells import CellTable
+from markscheme.mark.memory import Memory
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged, leading_axis, mark_answer
 from markscheme.mark.shapes import Shape
@@ -31,81 +32,7 @@ if TYPE_CHECKING:
     from markscheme.read.answers.batch import AlikeRows
     from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
-REMEMBERED = 16_000
-_LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
 _FEW = 2**12  # sets of axis values that can be numbered as they are
-_CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
-
-
-class CellTable:
-    """The different cells of one axis so far, each judged once and found again by its key.
-
-    `values` lists the different values among them; a cell's column `number` says which it has.
-    """
-
-    def __init__(self, spec: AxisSpec) -> None:
-        self.spec = spec
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything, so that memory stays flat over any number of answers."""
-        self.cells: list[Cell] = []
-        self.codes: dict[Hashable, int] = {}
-        self.known: pl.DataFrame | None = None
-        self.values: list[Fraction | None] = []
-        self._numbers: dict[object, int] = {}
-        self._characters = 0
-        self._frame = pl.DataFrame(schema=_CELLS)
-
-    @property
-    def full(self) -> bool:
-        """Whether it holds as much as it may."""
-        return len(self.cells) > REMEMBERED or self._characters > CHARACTERS
-
-    def add(self, cell: Cell, key: Hashable = None, text: str = "") -> int:
-        """Return the code of a new cell, found again by its key if that is worth its size."""
-        code = len(self.cells)
-        self.cells.append(cell)
-        self._characters += len(cell.reason)
-        if key is not None and len(text) <= _LONG_TEXT:
-            self.codes[key] = code
-            self._characters += len(text)
-        return code
-
-    def look_up(self, keys: pl.DataFrame, judge: Callable[[pl.Series], list[Cell]]) -> pl.Series:
-        """Return the code of each row by its key; `judge` judges the rows at some positions."""
-        if self.known is None:
-            self.known = keys.clear().with_columns(code=pl.lit(0, dtype=pl.UInt32))
-        codes = _joined(keys, self.known)
-        if codes.null_count():
-            at = codes.is_null().arg_true().alias("at")
-            new = keys[at]
-            firsts = new.with_columns(at).unique(keys.columns, keep="first", maintain_order=True)
-            added = [self.add(cell) for cell in judge(firsts["at"])]
-            learnt = firsts.drop("at").with_columns(code=pl.Series(added, dtype=pl.UInt32))
-            self.known = self.known.vstack(learnt)
-            codes = codes.scatter(at, _joined(new, learnt))
-        return codes
-
-    def frame(self) -> pl.DataFrame:
-        """Return the cells as columns; only those that are new are converted."""
-        new = self.cells[self._frame.height :]
-        if new:
-            columns = {
-                "number": [self._number(cell.value) for cell in new],
-                "reason": [cell.reason for cell in new],
-                "near_miss": [cell.near_miss for cell in new],
-            }
-            added = pl.DataFrame(columns, schema=_CELLS)
-            self._frame = self._frame.vstack(added).rechunk()  # or finding cells takes time
-        return self._frame
-
-    def _number(self, value: Fraction | None) -> int:
-        key = None if value is None else value.as_integer_ratio()
-        if key not in self._numbers:
-            self._numbers[key] = len(self.values)
-            self.values.append(value)
-        return self._numbers[key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +40,9 @@ class Marked:
     """A batch of answers after marking, in columns, in the order of their lines.
 
     `table` says what is known of each answer beside its item and output, `items` the position of
-    its item in the exam. `codes` holds a column for each axis, with positions in the table of that axis.
-    `vectors` numbers the different sets of axis values, and `values` says what each number stands
-    for. It holds until the next batch is marked.
+    its item in the exam. `codes` holds a column for each axis, with positions in the table of that
+    axis. `vectors` numbers the different sets of axis values, and `values` says what each number
+    stands for. It holds until the next batch is marked.
     """
 
     table: pl.DataFrame
@@ -333,11 +260,6 @@ class Marker:
         key = axis.key(response) if type(axis) is JsonSchema else None
         code = table.codes.get(key)
         return table.add(judged(axis, response, self.items[index]), key) if code is None else code
-
-
-def _joined(keys: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
-    """Return the code that is known of each key, or nothing."""
-    return keys.join(known, on=keys.columns, how="left", maintain_order="left")["code"]
 
 
 def _reads_a_field(spec: AxisSpec) -> bool:

@@ -95,7 +95,7 @@ def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         why = _not_json(error.msg, error.lineno, error.colno)
-        if not any(word in error.msg for word in _BEYOND_ORJSON):
+        if not _is_beyond_orjson(error.msg):
             return None, why
         value = _parsed_slowly(text)
         return (_composed(value), "") if isinstance(value, dict) else (None, why)
@@ -111,6 +111,12 @@ def _not_json(why: str, line: int, column: int) -> str:
     return sentence(
         "not JSON ({why}, line {line} column {column})", why=why, line=line, column=column
     )
+
+
+@lru_cache(maxsize=256)
+def _is_beyond_orjson(why: str) -> bool:
+    """Say whether a text may be JSON all the same, by the few complaints there are."""
+    return any(word in why for word in _BEYOND_ORJSON)
 
 
 def _parsed_slowly(text: str) -> Any:

@@ -19,7 +19,8 @@ from markscheme.read.answers.batch import measured_schema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from markscheme.mark.columns import CellTable, Marked
+    from markscheme.mark.cells import CellTable
+    from markscheme.mark.columns import Marked
     from markscheme.vocabulary import Rubric
 
 

@@ -1,0 +1,95 @@
+"""The different cells of an axis: each judged once, and found again by what it depends on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from markscheme.mark.memory import CHARACTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from fractions import Fraction
+
+    from markscheme.vocabulary import AxisSpec, Cell
+
+REMEMBERED = 16_000
+_LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
+_CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
+
+
+class CellTable:
+    """The different cells of one axis so far, each judged once and found again by its key.
+
+    `values` lists the different values among them; a cell's column `number` says which it has.
+    """
+
+    def __init__(self, spec: AxisSpec) -> None:
+        self.spec = spec
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything, so that memory stays flat over any number of answers."""
+        self.cells: list[Cell] = []
+        self.codes: dict[Hashable, int] = {}
+        self.known: pl.DataFrame | None = None
+        self.values: list[Fraction | None] = []
+        self._numbers: dict[object, int] = {}
+        self._characters = 0
+        self._frame = pl.DataFrame(schema=_CELLS)
+
+    @property
+    def full(self) -> bool:
+        """Whether it holds as much as it may."""
+        return len(self.cells) > REMEMBERED or self._characters > CHARACTERS
+
+    def add(self, cell: Cell, key: Hashable = None, text: str = "") -> int:
+        """Return the code of a new cell, found again by its key if that is worth its size."""
+        code = len(self.cells)
+        self.cells.append(cell)
+        self._characters += len(cell.reason)
+        if key is not None and len(text) <= _LONG_TEXT:
+            self.codes[key] = code
+            self._characters += len(text)
+        return code
+
+    def look_up(self, keys: pl.DataFrame, judge: Callable[[pl.Series], list[Cell]]) -> pl.Series:
+        """Return the code of each row by its key; `judge` judges the rows at some positions."""
+        if self.known is None:
+            self.known = keys.clear().with_columns(code=pl.lit(0, dtype=pl.UInt32))
+        codes = _joined(keys, self.known)
+        if codes.null_count():
+            at = codes.is_null().arg_true().alias("at")
+            new = keys[at]
+            firsts = new.with_columns(at).unique(keys.columns, keep="first", maintain_order=True)
+            added = [self.add(cell) for cell in judge(firsts["at"])]
+            learnt = firsts.drop("at").with_columns(code=pl.Series(added, dtype=pl.UInt32))
+            self.known = self.known.vstack(learnt)
+            codes = codes.scatter(at, _joined(new, learnt))
+        return codes
+
+    def frame(self) -> pl.DataFrame:
+        """Return the cells as columns; only those that are new are converted."""
+        new = self.cells[self._frame.height :]
+        if new:
+            columns = {
+                "number": [self._number(cell.value) for cell in new],
+                "reason": [cell.reason for cell in new],
+                "near_miss": [cell.near_miss for cell in new],
+            }
+            added = pl.DataFrame(columns, schema=_CELLS)
+            self._frame = self._frame.vstack(added).rechunk()  # or finding cells takes time
+        return self._frame
+
+    def _number(self, value: Fraction | None) -> int:
+        key = None if value is None else value.as_integer_ratio()
+        if key not in self._numbers:
+            self._numbers[key] = len(self.values)
+            self.values.append(value)
+        return self._numbers[key]
+
+
+def _joined(keys: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
+    """Return the code that is known of each key, or nothing."""
+    return keys.join(known, on=keys.columns, how="left", maintain_order="left")["code"]
