@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 REMEMBERED = 16_000
 _LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
+_SMALL = 10_000
 _CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
 
 
@@ -91,5 +92,11 @@ class CellTable:
 
 
 def _joined(keys: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
-    """Return the code that is known of each key, or nothing."""
+    """Return the code that is known of each key, or nothing; small numbers are places in a list."""
+    if keys.dtypes == [pl.UInt32] and known.height:
+        numbers, listed = keys.to_series(), known.to_series()
+        largest: int = max(numbers.max(), listed.max())  # type: ignore[assignment, type-var]
+        if largest < _SMALL:
+            places = pl.Series([None], dtype=pl.UInt32).new_from_index(0, largest + 1)
+            return places.scatter(listed, known["code"])[numbers].alias("code")
     return keys.join(known, on=keys.columns, how="left", maintain_order="left")["code"]

@@ -50,19 +50,18 @@ class MaxWords(TextAxis):
         texts = texts.rechunk()
         written = texts.cast(pl.Binary).cast(pl.List(pl.UInt8))
         counts = written.list.eval(pl.element() == ord(" ")).list.sum() + 1
-        text = pl.col("text")
         odd = (
-            pl.DataFrame([texts.alias("text")])
-            .select(
-                text.str.contains("  ", literal=True)
-                | text.str.starts_with(" ")
-                | text.str.ends_with(" ")
-                | (text == "")
-                | text.str.contains(_OTHER_SPACE)
-                | (text.str.len_bytes() != text.str.len_chars()),  # not ASCII
-            )
-            .to_series()
+            texts.str.contains("  ", literal=True)
+            | texts.str.starts_with(" ")
+            | texts.str.ends_with(" ")
+            | (texts == "")
         )
+        characters = written.explode()
+        lowest: int = characters.min() or 0  # type: ignore[assignment]
+        highest: int = characters.max() or 0  # type: ignore[assignment]
+        if lowest < ord(" ") or highest > ord("~"):
+            odd |= texts.str.contains(_OTHER_SPACE)
+            odd |= texts.str.len_bytes() != texts.str.len_chars()  # not ASCII
         if odd.any():
             at = odd.arg_true()
             split = [len(text.split()) for text in texts[at]]
