@@ -40,14 +40,8 @@ def attempts_of(sheets: Sequence[pl.DataFrame], ids: Sequence[str]) -> Attempts:
         )
         pairs = codes * len(ids) + pairs
     keys = (pairs * (1 << _BITS) + rows["attempt"]).sort()
-    starts = pl.col("key").diff().fill_null(_PAIRS) > 1  # 0 where one comes twice
-    ends = starts.shift(-1, fill_value=True)
-    key = pl.col("key")
-    firsts, lasts = (
-        pl.DataFrame([keys.alias("key")])
-        .select(first=key.filter(starts), last=key.filter(ends))
-        .get_columns()
-    )
+    gaps = (keys[1:] - keys[:-1] > 1).arg_true()  # 0 where one comes twice
+    firsts, lasts = keys[:1].append(keys[1:][gaps]), keys[:-1][gaps].append(keys[-1:])
     runs = (firsts // (1 << _BITS), firsts % (1 << _BITS), lasts % (1 << _BITS))
     return [
         (subjects[at // len(ids)], ids[at % len(ids)], first, last)
