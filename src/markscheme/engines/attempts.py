@@ -25,7 +25,7 @@ def attempts_of(sheets: Sequence[pl.DataFrame], ids: Sequence[str]) -> Attempts:
         return []
     columns = ("subject", "item", "attempt")
     rows = pl.concat(
-        [s.select(c for c in columns if c in s.columns) for s in sheets], how="diagonal"
+        [pl.DataFrame([s[c] for c in columns if c in s.columns]) for s in sheets], how="diagonal"
     )
     subjects: list[str | None] = [None]
     if "subject" in rows.columns:

@@ -87,7 +87,8 @@ class Marker:
         rows = self._marked(batch, items)
         if outputs:
             table = table.with_columns(batch.output_texts())
-        table = pl.concat([table.drop("item"), items.to_frame(), rows], how="horizontal")
+        known = (column for column in table if column.name != "item")
+        table = pl.DataFrame([*known, items, *rows])
         if batch.alike and (batch.items or len(batch.alike.spellings) > 1):
             table = table.sort("line")
         codes = [table[f"axis {at}"] for at in range(len(self._tables))]

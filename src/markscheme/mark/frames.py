@@ -179,7 +179,9 @@ class Frames:
 
 
 def _statuses(scores: pl.Series) -> pl.Series:
-    """Return whether each answer has a score."""
+    """Return whether each answer has a score; nearly always all have."""
+    if not scores.null_count():
+        return pl.Series([SCORED], dtype=pl.String).new_from_index(0, len(scores))
     return pl.Series([SCORED, UNSCORED])[scores.is_null().cast(pl.UInt32)]
 
 

@@ -63,9 +63,10 @@ class Counts:
         self.errors += other.errors
         rows = other._counted.rows()
         if rows.height:
-            pairs = rows["value"]
+            subjects, pairs, times = rows.get_columns()
             numbers = self._renumbered(pairs % _APART, dict(enumerate(other.values)))
-            self._counted.take(rows.with_columns(pairs // _APART * _APART + numbers))
+            ours = pairs // _APART * _APART + numbers
+            self._counted.take(pl.DataFrame([subjects, ours, times]))
         for name, counted in self.measured.items():
             counted.take(other.measured[name].rows())
 
@@ -194,7 +195,8 @@ class _Counted:
             rows = pl.DataFrame([subjects, values.alias("value")]).drop_nulls("value")
             counted = rows.group_by("subject", "value").agg(pl.len().cast(pl.UInt64).alias("n"))
         else:
-            found, times = values.drop_nulls().value_counts().get_columns()
+            there = values.drop_nulls() if values.null_count() else values
+            found, times = there.value_counts().get_columns()
             nobody = pl.Series("subject", [None], dtype=pl.String).new_from_index(0, len(found))
             counted = pl.DataFrame([nobody, found.alias("value"), times.cast(pl.UInt64).alias("n")])
         self.take(counted)
