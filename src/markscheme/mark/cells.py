@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 REMEMBERED = 16_000
 _LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
-_SMALL = 10_000
+_SMALL = 10_000  # numbers below this are looked up in a list of so many places
 _CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
 
 
@@ -93,7 +93,7 @@ class CellTable:
 
 def _joined(keys: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
     """Return the code that is known of each key, or nothing; small numbers are places in a list."""
-    if keys.dtypes == [pl.UInt32] and known.height:
+    if keys.dtypes == [pl.UInt32] and keys.height and known.height:
         numbers, listed = keys.to_series(), known.to_series()
         largest: int = max(numbers.max(), listed.max())  # type: ignore[assignment, type-var]
         if largest < _SMALL:
