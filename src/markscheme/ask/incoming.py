@@ -10,35 +10,66 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Protocol
 
-import h11
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+_TARGET = re.compile(r"[!-~]+")
+_VALUE = re.compile(r"[^\x00-\x20\x7f](?:[^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?")
 _HEADER = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?[^\x00-\x20\x7f](?:[^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?"
 _HEAD = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2}) [^\x00-\x1f\x7f]*((?:\r\n%b)+)\r\n\r\n" % _HEADER)
 _LENGTH = re.compile(r"[0-9]{1,15}")
 _BODILESS = {204, 304}
-_FRAMING = {"transfer-encoding", "connection", "upgrade", "trailer"}
+_FRAMING = {"transfer-encoding", "upgrade", "trailer"}
+
+
+class NotHttpError(Exception):
+    """What came is no response of HTTP, or not a whole one."""
+
+
+class Request:
+    """The head of a request, and how it is written."""
+
+    def __init__(self, method: str, target: str, headers: Iterable[tuple[str, str]]) -> None:
+        self.method, self.target, self.headers = method, target, tuple(headers)
+        lines = [f"{method} {target} HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in self.headers]
+        self.written = "\r\n".join([*lines, "", ""]).encode()
+
+    @property
+    def sendable(self) -> bool:
+        """Whether nothing in it would be read as something else."""
+        values = (value for _, value in self.headers)
+        return _TARGET.fullmatch(self.target) is not None and all(map(_VALUE.fullmatch, values))
 
 
 class Incoming(Protocol):
-    """A response of which more and more is there."""
+    """A response of which more and more is there.
+
+    It is `lasting` if another request may follow on the same connection.
+    """
 
     status: int | None
     headers: Mapping[str, str]
     whole: bool
     lasting: bool
-    """Whether another request may follow on the same connection."""
 
     def take(self, data: bytes) -> Iterator[bytes]:
-        """Take what came; yield what of it is body. Nothing means that nothing more comes."""
+        """Take what came; yield what of it is body. No bytes at all are the end.
+
+        Raises:
+            NotHttpError: it cannot be read.
+        """
 
 
-def incoming(request: h11.Request, body: bytes, first: bytes) -> Incoming:
+def incoming(request: Request, body: bytes, first: bytes) -> Incoming:
     """Return the response to a request by the first bytes of it, which are yet to be taken."""
-    head = _HEAD.match(first) if request.method != b"CONNECT" else None
-    return (head and _plain(head)) or _Parsed(request, body)
+    head = _HEAD.match(first) if request.method != "CONNECT" else None
+    plain = head and _plain(head)
+    if plain:
+        return plain
+    from markscheme.ask.parsed import Parsed  # noqa: PLC0415 - takes time to load
+
+    return Parsed(request, body)
 
 
 def _plain(head: re.Match[bytes]) -> _Plain | None:
@@ -46,9 +77,12 @@ def _plain(head: re.Match[bytes]) -> _Plain | None:
     pairs = [line.split(":", 1) for line in lines]
     headers = {name.lower(): value.removeprefix(" ") for name, value in pairs}
     length, status = headers.get("content-length", ""), int(head[1])
+    kept = headers.get("connection", "keep-alive").lower() == "keep-alive"
     if len(headers) < len(pairs) or not _FRAMING.isdisjoint(headers) or status in _BODILESS:
         return None
-    return _Plain(status, headers, head.end(), int(length)) if _LENGTH.fullmatch(length) else None
+    if not kept or not _LENGTH.fullmatch(length):
+        return None
+    return _Plain(status, headers, head.end(), int(length))
 
 
 class _Plain:
@@ -67,37 +101,3 @@ class _Plain:
         yield body[: self._left]
         self._left = max(0, self._left - len(body))
         self.whole = not self._left
-
-
-class _Parsed:
-    """A response that h11 reads, as the one to the request that was sent."""
-
-    def __init__(self, request: h11.Request, body: bytes) -> None:
-        self.status: int | None = None
-        self.headers: Mapping[str, str] = {}
-        self.whole = False
-        self.lasting = False
-        self._http = h11.Connection(h11.CLIENT)
-        for part in (request, h11.Data(data=body), h11.EndOfMessage()):
-            self._http.send(part)
-
-    def take(self, data: bytes) -> Iterator[bytes]:
-        self._http.receive_data(data)
-        while not self.whole:
-            event = self._http.next_event()
-            match event:
-                case h11.Response():
-                    self.status = event.status_code
-                    self.headers = {
-                        n.decode("latin-1"): v.decode("latin-1") for n, v in event.headers
-                    }
-                    self.whole = self._http.their_state is h11.SWITCHED_PROTOCOL
-                case h11.Data():
-                    yield bytes(event.data)
-                case h11.EndOfMessage():
-                    self.whole = True
-                    self.lasting = self._http.our_state is self._http.their_state is h11.DONE
-                case h11.InformationalResponse():
-                    continue
-                case _:  # more is needed, or nothing more comes
-                    return

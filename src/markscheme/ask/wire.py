@@ -14,12 +14,10 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import h11
-
-from markscheme.ask.incoming import Incoming, incoming
+from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
 from markscheme.ask.replies import Fault
 from markscheme.errors import UsageError, shown
 
@@ -95,25 +93,12 @@ class Address:
         return f"{self.scheme}://{self.named}{self.path}"
 
 
-class Request(NamedTuple):
-    """The head of a request: what it means, and how it is written."""
-
-    meant: h11.Request
-    head: bytes
-
-    @classmethod
-    def of(cls, method: str, target: str | bytes, headers: list[tuple[bytes, bytes]]) -> Request:
-        """Check what is to be sent, and write it."""
-        meant = h11.Request(method=method, target=target, headers=headers)
-        return cls(meant, h11.Connection(h11.CLIENT).send(meant) or b"")
-
-
 class Wire:
     """Sends requests to one address, and keeps connections for those that follow."""
 
     def __init__(self, address: Address, headers: Mapping[str, str]) -> None:
         self._address = address
-        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+        self._headers = tuple(headers.items())
         self._idle: list[_Connection] = []
         self._tls = ssl.create_default_context() if address.scheme == "https" else None
         self._proxy = _proxy_for(address)
@@ -149,17 +134,14 @@ class Wire:
     def _checked(self, length: int, path: str) -> Request:
         through = self._proxy and not self._tls  # a proxy needs the whole address
         whole = f"http://{self._address.named}" if through else ""
-        fixed = [
-            (b"host", self._address.named.encode()),
-            (b"content-type", b"application/json"),
-            (b"accept-encoding", b"identity"),
-            (b"content-length", str(length).encode()),
-        ]
+        fixed = (
+            ("host", self._address.named),
+            ("content-type", "application/json"),
+            ("accept-encoding", "identity"),
+            ("content-length", str(length)),
+        )
         target = f"{whole}{self._address.path}{path}"
-        try:
-            return Request.of("POST", target, [*fixed, *self._headers])
-        except h11.LocalProtocolError:  # its message may hold the key
-            raise WireError(Fault.REJECTED, "the request cannot be sent over HTTP") from None
+        return _request("POST", target, *fixed, *self._headers)
 
     async def _connected(self) -> _Connection:
         loop, to = asyncio.get_running_loop(), self._proxy or self._address
@@ -182,7 +164,7 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
-        self._request: tuple[h11.Request, bytes] | None = None
+        self._request: tuple[Request, bytes] | None = None
         self._incoming: Incoming | None = None
         self._response: asyncio.Future[Response] | None = None
         self._body: list[bytes] = []
@@ -224,15 +206,15 @@ class _Connection(asyncio.Protocol):
         if self._transport is None or not self._open:
             raise WireError(Fault.BROKEN_OFF, "the connection was closed")
         self._response = asyncio.get_running_loop().create_future()
-        self._request, self._incoming = (request.meant, body), None
+        self._request, self._incoming = (request, body), None
         self._body, self._size, self._hear, self._free = [], 0, hear, False
-        self._transport.write(request.head + body)
+        self._transport.write(request.written + body)
         return await self._response
 
     async def tunnel(self, to: Address, tls: ssl.SSLContext) -> None:
         """Let a proxy connect us, and speak TLS through it."""
-        named = f"{to.host}:{to.port}".encode()
-        request = Request.of("CONNECT", named, [(b"host", named)])
+        named = f"{to.host}:{to.port}"
+        request = _request("CONNECT", named, ("host", named))
         response = await self.exchange(request, b"", None)
         if not response.ok or self._transport is None:
             raise WireError(Fault.UNREACHABLE, f"the proxy says {response.status}")
@@ -257,7 +239,7 @@ class _Connection(asyncio.Protocol):
                 self._body.append(part)
                 if self._hear:
                     self._hear(part)
-        except h11.RemoteProtocolError as error:
+        except NotHttpError as error:
             known = self._incoming is not None and self._incoming.status is not None
             fault = Fault.BROKEN_OFF if known else Fault.GARBLED
             self._fail(WireError(fault, f"the response is no whole HTTP: {error}"))
@@ -276,6 +258,13 @@ class _Connection(asyncio.Protocol):
     def _fail(self, error: WireError) -> None:
         if self._response and not self._response.done():
             self._response.set_exception(error)
+
+
+def _request(method: str, target: str, *headers: tuple[str, str]) -> Request:
+    request = Request(method, target, headers)
+    if not request.sendable:  # why is not told: it may hold the key
+        raise WireError(Fault.REJECTED, "the request cannot be sent over HTTP")
+    return request
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:
