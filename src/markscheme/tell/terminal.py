@@ -93,8 +93,8 @@ def _losses(frame: pl.DataFrame) -> pl.DataFrame:
 def console() -> Console:
     """Return the console: as wide as the terminal, of fixed width and without colour in a pipe."""
     if sys.stdout.isatty():
-        return _Console()
-    return _Console(width=PIPE_WIDTH, no_color=True, highlight=False)
+        return _Console(emoji=False)
+    return _Console(width=PIPE_WIDTH, no_color=True, highlight=False, emoji=False)
 
 
 class _Console(Console):
