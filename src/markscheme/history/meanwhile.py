@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from markscheme.history.marking import Marking
     from markscheme.keep import Store
 
-_FIRST = 100  # replies that are marked soon: what marks is loaded and tried out with them
-_FEW, _MANY = 500, 5_000  # that are marked at once later: each time costs as much as 300 more
+_FEW, _MANY = 500, 5_000  # replies that are marked at once: each time costs as much as 300 more
 _SLICE = 0.0002  # seconds for which the thread may hold others up
 
 
@@ -35,8 +34,7 @@ class Meanwhile:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
         self._begun: list[Future[None]] = []
         self._waiting: list[Asked] = []
-        self._enough = _FIRST
-        self._then = min(_MANY, max(_FEW, plan.questions * 9 // 10 - _FIRST))
+        self._enough = min(_MANY, max(_FEW, plan.questions * 9 // 10))
         self._markings: dict[str, Marking] = {}
         self._slice = sys.getswitchinterval()
 
@@ -64,7 +62,7 @@ class Meanwhile:
         return both
 
     def _mark(self) -> None:
-        some, self._waiting, self._enough = self._waiting, [], self._then
+        some, self._waiting = self._waiting, []
         self._begun.append(self._thread.submit(self._take, some))
 
     def finish(self, examined: Examined) -> list[LiveRun]:
