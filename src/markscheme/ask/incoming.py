@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_TARGET = re.compile(r"[!-~]+")
-_VALUE = re.compile(r"[^\x00-\x20\x7f](?:[^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?")
 _HEADER = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?[^\x00-\x20\x7f](?:[^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?"
 _HEAD = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2}) [^\x00-\x1f\x7f]*((?:\r\n%b)+)\r\n\r\n" % _HEADER)
-_LENGTH = re.compile(r"[0-9]{1,15}")
+_LONGEST = 15  # digits of a length
 _BODILESS = {204, 304}
 _FRAMING = {"transfer-encoding", "upgrade", "trailer"}
 
@@ -33,13 +31,14 @@ class Request:
         self.method, self.target, self.headers = method, target, tuple(headers)
         lines = [f"{method} {target} HTTP/1.1"]
         lines += [f"{name}: {value}" for name, value in self.headers]
-        self.written = "\r\n".join([*lines, "", ""]).encode()
+        self.written = "\r\n".join([*lines, "", ""]).encode(errors="replace")
 
     @property
     def sendable(self) -> bool:
         """Whether nothing in it would be read as something else."""
-        values = (value for _, value in self.headers)
-        return _TARGET.fullmatch(self.target) is not None and all(map(_VALUE.fullmatch, values))
+        told = [self.target, *(value for _, value in self.headers)]
+        whole = all(one and one.isprintable() and one == one.strip(" ") for one in told)
+        return whole and self.target.isascii() and " " not in self.target
 
 
 class Incoming(Protocol):
@@ -80,7 +79,7 @@ def _plain(head: re.Match[bytes]) -> _Plain | None:
     kept = headers.get("connection", "keep-alive").lower() == "keep-alive"
     if len(headers) < len(pairs) or not _FRAMING.isdisjoint(headers) or status in _BODILESS:
         return None
-    if not kept or not _LENGTH.fullmatch(length):
+    if not kept or not (length.isdecimal() and length.isascii() and len(length) <= _LONGEST):
         return None
     return _Plain(status, headers, head.end(), int(length))
 
