@@ -166,7 +166,10 @@ def _json(text: str, line: int) -> Map | Seq:
         raise _Unsure
     if "\\u" in text and not text.isascii():  # what is escaped may combine with what is not
         raise _Unsure
-    holder: Map | Seq = _placed(_DECODER.decode(text), line)
+    found, end = _DECODER.raw_decode(text)
+    if text[end:].strip(" \n"):
+        raise _Unsure
+    holder: Map | Seq = _placed(found, line)
     return holder
 
 
