@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import codecs
 import contextlib
-import gc
 import importlib
 import json
 import keyword
@@ -112,7 +111,6 @@ _PLAIN = {"→": "->", "…": "...", "−": "-", "–": "-", "—": "-", "×": "
 
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    gc.set_threshold(100_000, 50, 50)  # imports and rows; looking for cycles among them is waste
     _steady_streams()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(Exit.TERMINATED))
     code = _outcome()
