@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+_LISTS = (list, tuple)
+
 
 class Frozen(dict[Any, Any]):
     """A mapping that cannot be changed, and that has a hash. `Frozen.of` freezes what is inside."""
@@ -28,8 +30,8 @@ class Frozen(dict[Any, Any]):
         """Return a value with every mapping in it frozen and every list a tuple."""
         if isinstance(value, str):  # most values are
             return value
-        if isinstance(value, list | tuple):
-            return tuple(map(Frozen.of, value))
+        if isinstance(value, _LISTS):
+            return tuple([one if type(one) is str else Frozen.of(one) for one in value])
         if isinstance(value, Mapping):
             return Frozen({key: Frozen.of(inner) for key, inner in value.items()})
         return value

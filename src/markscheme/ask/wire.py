@@ -1,7 +1,7 @@
 """HTTP on the wire: one address, many requests at once, each on a connection of its own.
 
-Parsed by h11; a general client spends ten to forty times the CPU (docs/decisions/0019). Redirects
-are not followed, because the key would go with them.
+A general client spends ten to forty times the CPU (docs/decisions/0019). Redirects are not
+followed, because the key would go with them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import h11
-
+from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
 from markscheme.ask.replies import Fault
 from markscheme.errors import UsageError, shown
 
@@ -99,11 +98,11 @@ class Wire:
 
     def __init__(self, address: Address, headers: Mapping[str, str]) -> None:
         self._address = address
-        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+        self._headers = tuple(headers.items())
         self._idle: list[_Connection] = []
         self._tls = ssl.create_default_context() if address.scheme == "https" else None
         self._proxy = _proxy_for(address)
-        self._request = lru_cache(_LENGTHS)(self._checked)  # checking costs more than sending
+        self._request = lru_cache(_LENGTHS)(self._checked)  # writing costs more than sending
 
     async def send(self, body: bytes, path: str, hear: Hear | None = None) -> Response:
         """Post a body; `hear` is given the bytes of the response as they come."""
@@ -132,20 +131,17 @@ class Wire:
                 return connection
         return None
 
-    def _checked(self, length: int, path: str) -> h11.Request:
+    def _checked(self, length: int, path: str) -> Request:
         through = self._proxy and not self._tls  # a proxy needs the whole address
         whole = f"http://{self._address.named}" if through else ""
-        fixed = [
-            (b"host", self._address.named.encode()),
-            (b"content-type", b"application/json"),
-            (b"accept-encoding", b"identity"),
-            (b"content-length", str(length).encode()),
-        ]
+        fixed = (
+            ("host", self._address.named),
+            ("content-type", "application/json"),
+            ("accept-encoding", "identity"),
+            ("content-length", str(length)),
+        )
         target = f"{whole}{self._address.path}{path}"
-        try:
-            return h11.Request(method="POST", target=target, headers=[*fixed, *self._headers])
-        except h11.LocalProtocolError:  # its message may hold the key
-            raise WireError(Fault.REJECTED, "the request cannot be sent over HTTP") from None
+        return _request("POST", target, *fixed, *self._headers)
 
     async def _connected(self) -> _Connection:
         loop, to = asyncio.get_running_loop(), self._proxy or self._address
@@ -167,19 +163,20 @@ class _Connection(asyncio.Protocol):
     """One connection: one request, then its response, then the next request."""
 
     def __init__(self) -> None:
-        self._http = h11.Connection(h11.CLIENT)
         self._transport: asyncio.Transport | None = None
+        self._request: tuple[Request, bytes] | None = None
+        self._incoming: Incoming | None = None
         self._response: asyncio.Future[Response] | None = None
-        self._head: h11.Response | None = None
         self._body: list[bytes] = []
         self._size = 0
         self._hear: Hear | None = None
         self._open = True
+        self._free = True
 
     @property
     def reusable(self) -> bool:
         """Whether another request can go this way."""
-        return self._open and self._http.our_state is h11.IDLE
+        return self._open and self._free
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the transport."""
@@ -192,7 +189,7 @@ class _Connection(asyncio.Protocol):
         self._fail(WireError(Fault.BROKEN_OFF, f"{why} before the answer was whole"))
 
     def eof_received(self) -> None:
-        """Tell the parser that nothing more comes: some responses end like this."""
+        """Take it that nothing more comes: some responses end like this."""
         self._take(b"")
 
     def data_received(self, data: bytes) -> None:
@@ -204,26 +201,25 @@ class _Connection(asyncio.Protocol):
         else:
             self._take(data)
 
-    async def exchange(self, request: h11.Request, body: bytes, hear: Hear | None) -> Response:
+    async def exchange(self, request: Request, body: bytes, hear: Hear | None) -> Response:
         """Send a request and wait for the whole response to it."""
         if self._transport is None or not self._open:
             raise WireError(Fault.BROKEN_OFF, "the connection was closed")
         self._response = asyncio.get_running_loop().create_future()
-        self._head, self._body, self._size, self._hear = None, [], 0, hear
-        parts = (request, h11.Data(data=body), h11.EndOfMessage())
-        self._transport.write(b"".join(self._http.send(part) or b"" for part in parts))
+        self._request, self._incoming = (request, body), None
+        self._body, self._size, self._hear, self._free = [], 0, hear, False
+        self._transport.write(request.written + body)
         return await self._response
 
     async def tunnel(self, to: Address, tls: ssl.SSLContext) -> None:
         """Let a proxy connect us, and speak TLS through it."""
-        named = f"{to.host}:{to.port}".encode()
-        request = h11.Request(method="CONNECT", target=named, headers=[(b"host", named)])
+        named = f"{to.host}:{to.port}"
+        request = _request("CONNECT", named, ("host", named))
         response = await self.exchange(request, b"", None)
         if not response.ok or self._transport is None:
             raise WireError(Fault.UNREACHABLE, f"the proxy says {response.status}")
         loop = asyncio.get_running_loop()
-        transport = await loop.start_tls(self._transport, self, tls, server_hostname=to.host)
-        self._transport, self._http = transport, h11.Connection(h11.CLIENT)
+        self._transport = await loop.start_tls(self._transport, self, tls, server_hostname=to.host)
 
     def close(self) -> None:
         """Let go."""
@@ -232,47 +228,43 @@ class _Connection(asyncio.Protocol):
             self._transport.abort()
 
     def _take(self, data: bytes) -> None:
+        """Take a part of the response; what nobody asked for ends the connection."""
+        if self._request is None:
+            self.close()
+            return
         try:
-            self._http.receive_data(data)
-            while True:
-                event = self._http.next_event()
-                if event is h11.NEED_DATA or event is h11.PAUSED or self._done(event):
-                    return
-        except h11.RemoteProtocolError as error:
-            fault = Fault.BROKEN_OFF if self._head else Fault.GARBLED
+            if self._incoming is None:
+                self._incoming = incoming(*self._request, data)
+            for part in self._incoming.take(data):
+                self._body.append(part)
+                if self._hear:
+                    self._hear(part)
+        except NotHttpError as error:
+            known = self._incoming is not None and self._incoming.status is not None
+            fault = Fault.BROKEN_OFF if known else Fault.GARBLED
             self._fail(WireError(fault, f"the response is no whole HTTP: {error}"))
             self.close()
+            return
+        if self._incoming.whole:
+            self._finish(self._incoming)
 
-    def _done(self, event: object) -> bool:
-        """Take one part of the response; say whether it was the last."""
-        match event:
-            case h11.Response():
-                self._head = event
-                return self._http.their_state is h11.SWITCHED_PROTOCOL and self._finish()
-            case h11.Data():
-                data = bytes(event.data)
-                self._body.append(data)
-                if self._hear:
-                    self._hear(data)
-            case h11.EndOfMessage():
-                if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
-                    self._http.start_next_cycle()
-                return self._finish()
-            case h11.ConnectionClosed():
-                return True
-        return False
-
-    def _finish(self) -> bool:
-        if self._response and self._head and not self._response.done():
-            headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in self._head.headers}
+    def _finish(self, found: Incoming) -> None:
+        self._request, self._free = None, found.lasting
+        if self._response and found.status is not None and not self._response.done():
+            headers = found.headers
             body = _unpacked(b"".join(self._body), headers.get("content-encoding", ""))
-            status = self._head.status_code
-            self._response.set_result(Response(status=status, headers=headers, body=body))
-        return True
+            self._response.set_result(Response(status=found.status, headers=headers, body=body))
 
     def _fail(self, error: WireError) -> None:
         if self._response and not self._response.done():
             self._response.set_exception(error)
+
+
+def _request(method: str, target: str, *headers: tuple[str, str]) -> Request:
+    request = Request(method, target, headers)
+    if not request.sendable:  # why is not told: it may hold the key
+        raise WireError(Fault.REJECTED, "the request cannot be sent over HTTP")
+    return request
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.pace import Limits
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 Watch = Callable[[Asked], None]
 _GATHERED = 0.005  # seconds in which replies come together to one commit
-_SENT = 0.02  # seconds after which the first questions are on their way
+_SENT = 0.01  # seconds after which the first questions are on their way
+_AHEAD, _AT_ONCE = 1_000, 20  # questions that are made while the first are answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +91,17 @@ class _Asks:
         self._rest = asks
 
     def __iter__(self) -> Iterator[Ask]:
-        """Yield those that are made, then make the others."""
-        yield from self._made
-        for ask in self._rest:
-            self._made.append(ask)
-            yield ask
+        """Yield those that are made, and make the others."""
+        for place in count():
+            if place == len(self._made):
+                self.make(1)
+            if place == len(self._made):
+                return
+            yield self._made[place]
+
+    def make(self, many: int) -> None:
+        """Make some of those that are not made yet."""
+        self._made += islice(self._rest, many)
 
     def all(self) -> list[Ask]:
         """Return every question in its order."""
@@ -192,14 +199,23 @@ class Examination:
         async with AsyncExitStack() as stack:
             for subject in self._plan.subjects:
                 await stack.enter_async_context(subject)
-            committing = asyncio.create_task(self._keep_committing())
-            asyncio.get_running_loop().call_later(_SENT, self._under_way)
+            beside = [self._keep_committing(), self._look_ahead()]
+            tasks = [asyncio.create_task(one) for one in beside]
             try:
                 await self._runner.run(left)
             finally:
-                committing.cancel()
-                with suppress(asyncio.CancelledError):
-                    await committing
+                for task in tasks:
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
+
+    async def _look_ahead(self) -> None:
+        """Make ready what follows the first questions, while they are answered."""
+        await asyncio.sleep(_SENT)
+        for _ in range(0, _AHEAD, _AT_ONCE):
+            self._asks.make(_AT_ONCE)
+            await asyncio.sleep(0)
+        self._under_way()
 
     def _hand(self, asked: Asked) -> None:
         self._pending.append(asked)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Check = Callable[[Item], Iterable[Problem]]
 ITEM_KEYS = ("id", "prompt", "tags")
+_UNTAGGED = Frozen()
 
 
 def read_exam(
@@ -131,7 +132,7 @@ def item_at(entries: Seq, index: int, file: str, own: Collection[str] = ITEM_KEY
         expectations=Frozen({key: Frozen.of(entry[key]) for key in entry if key not in own}),
         tags=Frozen({key: tag_text(tags[key]) for key in tags})
         if isinstance(tags, Map)
-        else Frozen(),
+        else _UNTAGGED,
         place=Place(
             file=file, line=entries.lines[index], field=f"items.{index}", lines=entry.lines
         ),

@@ -9,6 +9,8 @@ from fractions import Fraction
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from markscheme.exact import plain
 from markscheme.frozen import Frozen
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _words = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 _word = json.JSONEncoder(ensure_ascii=False).encode
 _key = json.JSONEncoder().encode
+_TEXTS = {str}
 
 
 def rubric_fingerprint(
@@ -67,21 +70,34 @@ def _hashed(*parts: Any) -> str:
 
 def canonical(value: Any) -> str:
     """Return one text for one meaning: sorted keys, numbers by value (0.60 is 0.6), no spaces."""
-    return _words(value) if _is_of_words(value) else _canonical(value)
+    return _written(value) if _is_of_words(value) else _canonical(value)
+
+
+def _written(value: Any) -> str:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except orjson.JSONEncodeError:  # half a surrogate pair, or very deep
+        return _words(value)
 
 
 def _is_of_words(value: Any) -> bool:
     """Whether JSON as it is usually written is the canonical text, and is made much faster."""
-    kind = type(value)
-    if kind is dict or kind is Frozen:
-        if not ({str}.issuperset(map(type, value)) and "".join(value).isascii()):
+    unseen = [value]
+    known: set[tuple[Any, ...]] = set()  # keys of mappings, of which most have the same
+    for one in unseen:
+        kind = type(one)
+        if kind is dict or kind is Frozen:
+            keys = tuple(one)
+            if keys not in known:
+                if not (_TEXTS.issuperset(map(type, keys)) and "".join(keys).isascii()):
+                    return False
+                known.add(keys)
+            unseen += [inner for inner in one.values() if type(inner) is not str]
+        elif kind is list or kind is tuple:
+            unseen += [inner for inner in one if type(inner) is not str]
+        elif kind is not str and one is not None:
             return False
-        inside = value.values()
-    elif kind is list or kind is tuple:
-        inside = value
-    else:
-        return kind is str or value is None
-    return {str}.issuperset(map(type, inside)) or all(map(_is_of_words, inside))
+    return True
 
 
 def _canonical(value: Any) -> str:

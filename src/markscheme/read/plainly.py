@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from markscheme.read.composed import composed, is_composed
@@ -149,31 +148,28 @@ def _quoted(text: str) -> str:
     return composed(json.loads(escaped[1]))
 
 
-def _in_brackets(text: str, line: int) -> Map | Seq:
+def _in_brackets(text: str, line: int) -> Any:
     words = _WORDS.fullmatch(text)
     if words is not None:
-        return _listed([_plain(word.strip(" ")) for word in words[1].split(",")], line)
+        return _placed([_plain(word.strip(" ")) for word in words[1].split(",")], line)
     pairs = _PAIRS.fullmatch(text)
     if pairs is not None:
         split = (pair.partition(":") for pair in pairs[1].split(","))
-        return _mapped(line, [(key.strip(" "), _plain(word.strip(" "))) for key, _, word in split])
+        told = _mapped([(key.strip(" "), _plain(word.strip(" "))) for key, _, word in split])
+        return _placed(told, line)
     return _json(text, line)
 
 
 def _json(text: str, line: int) -> Map | Seq:
     """Return what JSON on one line holds."""
-    if "\n" in text.rstrip("\n") or "\\" in _ESCAPE.sub("", text):
+    if "\n" in text.rstrip("\n") or ("\\" in text and "\\" in _ESCAPE.sub("", text)):
         raise _Unsure
     if "\\u" in text and not text.isascii():  # what is escaped may combine with what is not
         raise _Unsure
-    found = json.loads(
-        text,
-        object_pairs_hook=partial(_mapped, line),
-        parse_float=_plain,
-        parse_int=_plain,
-        parse_constant=_refuse,
-    )
-    holder: Map | Seq = _listed_within(found, line)
+    found, end = _DECODER.raw_decode(text)
+    if text[end:].strip(" \n"):
+        raise _Unsure
+    holder: Map | Seq = _placed(found, line)
     return holder
 
 
@@ -181,30 +177,31 @@ def _refuse(_: str) -> NoReturn:
     raise _Unsure
 
 
-def _mapped(line: int, pairs: list[tuple[str, Any]]) -> Map:
-    made = Map(line)
+def _mapped(pairs: list[tuple[str, Any]]) -> Map:
+    made = Map(0)
     made.update(pairs)
-    if len(made) < len(pairs) or any(len(key) > _LONGEST_KEY for key in made):
+    if len(made) < len(pairs) or max(map(len, made), default=0) > _LONGEST_KEY:
         raise _Unsure
-    made.lines = dict.fromkeys(made, line)
     return made
 
 
-def _listed(values: list[Any], line: int) -> Seq:
-    made = Seq(line)
-    made.extend(values)
-    made.lines = [line] * len(values)
-    return made
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_mapped, parse_float=_plain, parse_int=_plain, parse_constant=_refuse
+)
 
 
-def _listed_within(value: Any, line: int, depth: int = 0) -> Any:
-    """Return a value with every list in it as one that knows its lines."""
+def _placed(value: Any, line: int, depth: int = 0) -> Any:
+    """Return a value with every mapping and list in it as one that knows its lines."""
     if depth > _DEEPEST:
         raise _Unsure
     if type(value) is Map:
+        value.line, value.lines = line, dict.fromkeys(value, line)
         for key, inner in value.items():
             if type(inner) is list or type(inner) is Map:
-                value[key] = _listed_within(inner, line, depth + 1)
+                value[key] = _placed(inner, line, depth + 1)
     elif type(value) is list:
-        return _listed([_listed_within(inner, line, depth + 1) for inner in value], line)
+        made = Seq(line)
+        made += [one if type(one) is str else _placed(one, line, depth + 1) for one in value]
+        made.lines = [line] * len(value)
+        return made
     return value

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,14 +81,18 @@ _KEYS: dict[type[Model], dict[str, Key]] = {}
 
 
 def _keys(model: type[Model]) -> dict[str, Key]:
-    hints = get_type_hints(model, include_extras=True)
     keys = {}
     for base in reversed(model.__mro__):
-        for name in get_annotations(base):
-            if get_origin(hints[name]) is ClassVar:
+        for name, hint in _annotations(base).items():
+            if get_origin(hint) is ClassVar:
                 continue
             default, alias = base.__dict__.get(name, ...), name
             if isinstance(default, _Renamed):
                 default, alias = default
-            keys[name] = Key(alias, hints[name], default is ..., default)
+            keys[name] = Key(alias, hint, default is ..., default)
     return keys
+
+
+@cache
+def _annotations(base: type) -> dict[str, Any]:
+    return get_annotations(base, eval_str=True)
