@@ -194,7 +194,7 @@ def _rows(found: list[_Matched], written: Written) -> AlikeRows:
         tables.append(pl.DataFrame(columns))
         names = matched.pattern.spelling.names
         texts.append(pl.DataFrame([captured[_INSIDE + name].alias(name) for name in names]))
-        spelled.append(pl.repeat(number, height, dtype=pl.UInt32, eager=True))
+        spelled.append(pl.Series([number], dtype=pl.UInt32).new_from_index(0, height))
     table = pl.concat(tables)
     if table["attempt"].null_count():
         table = table.with_columns(pl.col("attempt").fill_null(1))

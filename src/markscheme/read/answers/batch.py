@@ -179,10 +179,10 @@ class AnswerBatch:
             [pl.Series(name, column, dtype, strict=False) for (name, dtype), column in columns]
         )
         table = pl.concat([self.alike.table, table]) if self.alike else table
+        if not self.measured:
+            return table
         return table.with_columns(
-            pl.Series(name, self.measured[name], dtype)
-            for name, dtype in measured_schema().items()
-            if self.measured
+            pl.Series(name, self.measured[name], dtype) for name, dtype in measured_schema().items()
         )
 
     def output_texts(self) -> pl.Series:

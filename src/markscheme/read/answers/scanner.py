@@ -54,7 +54,7 @@ class Scan:
     @property
     def matched(self) -> pl.Series:
         """The positions of the lines that match."""
-        matches = pl.repeat(value=True, n=self.lines, eager=True)
+        matches = pl.Series([True]).new_from_index(0, self.lines)
         return matches.scatter([at for at, _, _ in self.left], values=False).arg_true()
 
 
