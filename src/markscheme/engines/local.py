@@ -64,8 +64,10 @@ class Local:
 
     def __enter__(self) -> Self:
         if self._files and self._workers > 1 and may_fork():
+            from markscheme.engines.heaps import share_heaps
             from markscheme.engines.processes import Processes
 
+            share_heaps()
             workers = self._workers - 1
             processes = Processes(self.rubric, self.exam, workers, outputs=self._outputs)
             self._processes = self._open.enter_context(processes)
