@@ -18,6 +18,7 @@ from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
 from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, alike_lines, read_jsonl
+from markscheme.read.answers.batch import AlikeRows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -303,6 +304,22 @@ def test_what_only_looks_like_an_escape_is_told_as_it_is(place: bytes, spelled: 
     content = FIRST.replace(b'"latency_ms"', b'"subject": "someone", "latency_ms"')
     content = content.replace(place, spelled)
     assert scored(content, alike=True) == scored(content, alike=False)
+
+
+def test_outputs_of_many_repeats_are_put_together_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[AlikeRows] = []
+    outputs = AlikeRows.outputs
+
+    def counted(rows: AlikeRows) -> pl.Series:
+        calls.append(rows)
+        return outputs(rows)
+
+    monkeypatch.setattr(AlikeRows, "outputs", counted)
+    known = KnownItems([item.id for item in EXAM.items])
+    alike = alike_lines(known, Scoring(TUTOR, EXAM).scorer.fields)
+    batches = read_jsonl([FIRST + FIRST], known=known, ledger=Ledger(), alike=alike)
+    assert sum(len(batch.errors) for batch in batches) == 30
+    assert len(calls) == 1
 
 
 def test_an_axis_made_from_another_is_not_told_by_the_keys_of_that_one() -> None:

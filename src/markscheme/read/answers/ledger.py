@@ -74,7 +74,11 @@ class Ledger:
         if not again:
             return
         ours = [at for at in again if at < count]
-        errors = [_repeated_alike(alike, at) for at in ours]
+        rows = zip(alike.table[ours].iter_rows(), alike.outputs()[ours], strict=True)
+        errors = [
+            _error(line, item, subject, attempt, output)
+            for (line, item, subject, attempt, *_), output in rows
+        ]
         batch.alike = alike.without(ours)
         theirs = sorted(at - count for at in again if at >= count)
         errors += [_repeated(batch, at) for at in theirs]
@@ -188,11 +192,6 @@ def strike_repeats(batches: Iterable[AnswerBatch], ledger: Ledger) -> Iterator[A
 def _repeated(batch: AnswerBatch, at: int) -> RowError:
     line, item, output, subject, attempt, *_ = (column[at] for column in batch.columns())
     return _error(line, item, subject, attempt, output)
-
-
-def _repeated_alike(alike: AlikeRows, at: int) -> RowError:
-    line, item, subject, attempt = alike.table.row(at)[:4]
-    return _error(line, item, subject, attempt, alike.outputs()[at])
 
 
 def _error(line: int, item: str, subject: str | None, attempt: int, output: object) -> RowError:
