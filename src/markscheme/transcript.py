@@ -7,10 +7,12 @@ a transcript of its own, or an attempt to change something. What a log does not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+
+from markscheme.values import dataclass
 
 MAIN = "main"
 NO_RESULT = "a call has no result"

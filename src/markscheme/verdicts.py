@@ -7,10 +7,11 @@ proved for every case. Bounds are exact fractions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import TypeVar
+
+from markscheme.values import dataclass
 
 _Said = TypeVar("_Said", bound=str)
 

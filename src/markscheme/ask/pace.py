@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
 from decimal import Decimal
+
+from markscheme.values import dataclass
 
 SECONDS = 60.0
 LONGEST_WAIT = 120.0  # a server may name a day; the run goes on trying

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
+
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

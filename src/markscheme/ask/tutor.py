@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from markscheme.read.verbs import Person, Tense, load_verbs
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from markscheme.read.verbs import Verb, VerbTable

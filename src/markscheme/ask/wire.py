@@ -12,7 +12,6 @@ import ssl
 import sys
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
 from markscheme.ask.replies import Fault
 from markscheme.errors import UsageError, shown
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import click
 from markscheme.cli.exits import EXIT_OF, Exit, command_body
 from markscheme.cli.options import format_option, store_option
 from markscheme.errors import UsageError
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from markscheme import __version__
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.mark.scoring import check_exam, mark_answer
 from markscheme.read.logs import read_logs
 from markscheme.transcript import Measured
+from markscheme.values import dataclass
 from markscheme.vocabulary import Breakdown, RowError
 from markscheme.weigh.operations import OperationGroup, Operations
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import socket
 from collections import deque
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +22,7 @@ from markscheme.read.answers import (
     lines_in,
     parts_of,
 )
+from markscheme.values import dataclass
 from markscheme.vocabulary import RowError
 from markscheme.weigh.aggregate import Counts
 

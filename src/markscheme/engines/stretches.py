@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from markscheme.engines.attempts import attempts_of, how_many
 from markscheme.mark.columns import Marker
 from markscheme.mark.sheets import Sheet, sheet_of
 from markscheme.read.answers import Attempts, KnownItems, Ledger, Part, alike_lines, read_part
+from markscheme.values import dataclass
 from markscheme.vocabulary import RowError
 from markscheme.weigh.aggregate import Counts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from markscheme.ask.templates import Template
 from markscheme.ask.threads import to_the_end
 from markscheme.errors import StoreError, StoreInvalidError, UsageError
 from markscheme.keep import Noted, Sitting
+from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError, shown
 from markscheme.history.runs import Found, Runs
 from markscheme.keep import Baseline, RunStatus
 from markscheme.keep import Run as Stored
+from markscheme.values import dataclass
 from markscheme.weigh.distribution import Distribution, describe
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import StoreUnavailableError, UsageError
 from markscheme.history.runs import Context, Found, Runs, is_open
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.weigh.gates import cannot_judge, judge
 from markscheme.weigh.outcomes import GateReport
 from markscheme.weigh.records import report_record

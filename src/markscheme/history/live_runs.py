@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from markscheme.values import dataclass
 from markscheme.weigh.live import Live
 from markscheme.weigh.results import Result
 

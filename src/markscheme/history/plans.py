@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from markscheme.ask.subjects.base import Options, Price, Sampling
 from markscheme.ask.templates import shots_in, template_of
 from markscheme.errors import UsageError, shown
 from markscheme.history.asking import Plan
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

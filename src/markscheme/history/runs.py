@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +15,7 @@ from markscheme.keep import RunStatus, open_store, place_of
 from markscheme.library.documents import load_exam, load_rubric
 from markscheme.read.breakdowns import read_published
 from markscheme.read.sources import built_in
+from markscheme.values import dataclass
 from markscheme.vocabulary import RowError, Rubric
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from markscheme.keep.digests import as_json, digest_of
+from markscheme.values import dataclass
 
 
 class DocumentKind(StrEnum):

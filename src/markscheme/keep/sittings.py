@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from markscheme.keep.digests import as_json, digest_of
 from markscheme.keep.names import new_id
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

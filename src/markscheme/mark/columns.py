@@ -7,7 +7,6 @@ depends on and then looked up, so that the definition in `scoring` stays the onl
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -22,6 +21,7 @@ from markscheme.mark.memory import Memory
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged, leading_axis, mark_answer
 from markscheme.mark.shapes import Shape
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Reading, Response
 
 if TYPE_CHECKING:

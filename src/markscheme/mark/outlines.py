@@ -8,9 +8,11 @@ code fence is quoted, not said.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 from typing import TYPE_CHECKING
+
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,6 @@ little; `frames` writes it out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import polars as pl
 from markscheme.exact import number
 from markscheme.mark.scoring import score_of
 from markscheme.read.answers.batch import measured_schema
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

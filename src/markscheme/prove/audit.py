@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from markscheme.prove.structural import structural_mutants
 from markscheme.prove.suggestions import suggestion
 from markscheme.prove.thresholds import threshold_mutants
 from markscheme.read.cases import Cases, GoldenCase
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Exam, Rubric
 
 if TYPE_CHECKING:

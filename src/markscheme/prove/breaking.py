@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from markscheme.prove.golden import Golden, Miss
 from markscheme.prove.mutants import Kind, Mutant
 from markscheme.prove.recorded import Effect, Flip, Recorded
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Outcome
 
 if TYPE_CHECKING:

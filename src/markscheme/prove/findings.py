@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from markscheme.prove.codes import CODES
 from markscheme.read.tree import line_of
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from markscheme.read.tree import Map

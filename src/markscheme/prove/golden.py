@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from markscheme.exact import plain, show
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged, score_of
 from markscheme.prove.decided import outcome_at, passes_at
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -6,7 +6,6 @@ not even its letters and digits, without case and accents, hold those of the exp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.axes.contract import JsonSchema
@@ -18,6 +17,7 @@ from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import expectation_of
 from markscheme.prove.forms import as_json, conforming_forms, fenced, text_forms, unconforming_forms
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Item, Reading
 
 if TYPE_CHECKING:

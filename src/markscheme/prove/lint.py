@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.errors import DocumentError, Problem
@@ -23,6 +22,7 @@ from markscheme.read.exams import duplicate_ids, exam_of
 from markscheme.read.parsing import parse_tree
 from markscheme.read.rubrics import rubric_of
 from markscheme.read.tree import Map
+from markscheme.values import dataclass
 from markscheme.vocabulary import Axis, Item, Rubric
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -19,6 +19,7 @@ from markscheme.mark.scoring import expectation_of
 from markscheme.prove.bent import AnyEntry, Waived
 from markscheme.prove.steps import proof_of_equality
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Axis, Item, Rubric
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Outcome, Response
 from markscheme.weigh.gates import judge
 from markscheme.weigh.marks import Marks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -16,6 +15,7 @@ from markscheme.prove.findings import Fix, finding, spot_in
 from markscheme.read.complaints import guess, iterate
 from markscheme.read.models import is_rated
 from markscheme.read.tree import Map, Seq
+from markscheme.values import dataclass
 from markscheme.vocabulary import Level, Rubric
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ of each piece (corner, edge, field) is tried: the rules say the same on all of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from markscheme.values import dataclass
 from markscheme.verdicts import Policy
 
 if TYPE_CHECKING:

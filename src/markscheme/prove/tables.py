@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.prove.sight import Sight, Vector, vector_of
+from markscheme.values import dataclass
 from markscheme.verdicts import Decided, DecisionRow, Policy
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ them it may say what gates must say of a value, and from which score an item pas
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -24,6 +23,7 @@ from markscheme.read.sources import locate
 from markscheme.read.transcripts.draft import Draft
 from markscheme.read.tree import Map
 from markscheme.transcript import MAIN, CallStatus, Transcript
+from markscheme.values import dataclass
 from markscheme.vocabulary import Item, Outcome
 
 if TYPE_CHECKING:

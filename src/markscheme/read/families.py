@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from itertools import chain
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import shown
 from markscheme.frozen import Frozen
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

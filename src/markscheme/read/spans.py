@@ -5,13 +5,13 @@ So one value can be changed without touching anything else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ruamel.yaml import events
 
 from markscheme.read.composed import composed
 from markscheme.read.events import events_of
+from markscheme.values import dataclass
 
 Path = tuple[str | int, ...]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
 from markscheme.read.sources import BUILT_IN
+from markscheme.values import dataclass
 
 
 class Tense(StrEnum):

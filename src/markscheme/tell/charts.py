@@ -7,7 +7,6 @@ reader's scheme, light or dark. Numbers come as they are shown; nothing is decid
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -15,6 +14,7 @@ import vl_convert
 from markupsafe import Markup
 
 from markscheme.tell.colours import AXES, BAD, GOOD, INK, LIMITS, LINE, MUTED, STEPS, TRACK
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markscheme.tell.charts import drawn, short
 from markscheme.tell.colours import AXES, LINE, MUTED
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import show, signed
@@ -11,6 +10,7 @@ from markscheme.tell.comparison_tables import axis_rows, metric_rows
 from markscheme.tell.comparisons import outcome_words, statistics_lines, title
 from markscheme.tell.language import say, told
 from markscheme.tell.templates import page
+from markscheme.values import dataclass
 from markscheme.verdicts import Decided
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from markscheme.exact import number, plain, show
 from markscheme.tell import charts, colours
 from markscheme.tell.item_rows import tag_link
 from markscheme.tell.language import say, say_many
+from markscheme.values import dataclass
 from markscheme.vocabulary import Level
 from markscheme.weigh.summaries import Scale
 

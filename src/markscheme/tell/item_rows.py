@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -11,6 +10,7 @@ from urllib.parse import urlencode
 from markscheme.exact import number, show
 from markscheme.tell.language import say, told
 from markscheme.tell.reports import ItemStatus
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,12 +7,12 @@ the others accept it too. The case `verdict` is green exactly when the exit code
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from markscheme.tell.language import say, told
 from markscheme.tell.reports import OUTCOMES, ItemStatus, answer_lines, item_line
+from markscheme.values import dataclass
 from markscheme.vocabulary import Level, Outcome
 
 if TYPE_CHECKING:

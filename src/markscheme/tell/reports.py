@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from markscheme.keep import Run
 from markscheme.sentences import sentence
 from markscheme.tell.language import say, told
 from markscheme.tell.stored import run_record
+from markscheme.values import dataclass
 from markscheme.vocabulary import Level, Outcome, RowError
 from markscheme.weigh.distribution import Distribution
 from markscheme.weigh.gates import stranger

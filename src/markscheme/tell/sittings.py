@@ -5,12 +5,12 @@ The rater never sees which variant an answer is of, nor any score of another ans
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from random import Random
 from typing import TYPE_CHECKING
 
 from markscheme.tell.language import say
+from markscheme.values import dataclass
 from markscheme.vocabulary import NoteAxis, Rating, ScaleAxis
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.frozen import Frozen
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from markscheme.transcript import Transcript

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
+
+from markscheme.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

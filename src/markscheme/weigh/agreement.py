@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from markscheme.exact import mean
 from markscheme.frozen import Frozen
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,6 @@ what is inferred goes by item, each with the mean difference of its pairs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from markscheme.exact import mean
 from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.weigh.comparison import Sides
 from markscheme.weigh.figures import paired
 from markscheme.weigh.marks import Values

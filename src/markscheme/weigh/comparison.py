@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
 from markscheme.frozen import Frozen
+from markscheme.values import dataclass
 from markscheme.verdicts import Decided
 from markscheme.vocabulary import Cell, Exam, Rating, Rubric
 from markscheme.weigh.comparison_records import comparison_record

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import number
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Group
 from markscheme.weigh.statistics import Sample, counted, quantile, unseen_share, wilson
 from markscheme.weigh.summaries import Scale, groups_of

@@ -6,11 +6,12 @@ three outcomes. Sums are exact; only the bounds are floats.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.weigh.outcomes import Evidence, NonInferiority
 from markscheme.weigh.proportions import Clustered, clustered
 from markscheme.weigh.statistics import Sample, t_cdf, t_quantile, unseen_share

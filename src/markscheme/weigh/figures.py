@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import mean
+from markscheme.values import dataclass
 from markscheme.weigh.agreement import Agreement
 from markscheme.weigh.operating import Operating
 from markscheme.weigh.outcomes import NonInferiority

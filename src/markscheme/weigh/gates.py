@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import ZERO, plain
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Level, Outcome
 from markscheme.weigh.baselines import baseline_outcome
 from markscheme.weigh.metrics import Case, named, told

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import number
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

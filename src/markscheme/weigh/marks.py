@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markscheme.frozen import Frozen
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.exact import ZERO, show_beside
 from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.weigh.outcomes import ItemLoss
 from markscheme.weigh.summaries import Scale
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from markscheme.values import dataclass
 from markscheme.verdicts import CountCondition, Decided, DecisionTable, VerdictRules, decided
 from markscheme.weigh.simulation import Chances, Simulated, Simulation, draws_for, shares
 

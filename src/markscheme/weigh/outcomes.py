@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fractions import Fraction
 
 from markscheme.frozen import Frozen
+from markscheme.values import dataclass
 from markscheme.vocabulary import Gate, Level, Outcome
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.exact import mean
 from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Allowance, Exam, Rubric
 from markscheme.weigh.attempt_pairs import (
     AttemptPairs,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.weigh.power import ALPHA, POWER, detectable, pairs_needed, power
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from markscheme.values import dataclass
 from markscheme.weigh.statistics import t_quantile
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.errors import DocumentError, Problem, UsageError
 from markscheme.exact import recovered
 from markscheme.read.breakdowns import Published
+from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, RowError, Rubric
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures, Total

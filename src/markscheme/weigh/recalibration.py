@@ -7,7 +7,6 @@ stand, as long as the axes that gave them are the same, so every run can be weig
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from markscheme.exact import show
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Level, Outcome, Rubric
 from markscheme.weigh.gates import judge
 from markscheme.weigh.marks import Marks

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from markscheme.values import dataclass
 from markscheme.verdicts import Decided
 from markscheme.vocabulary import Rating
 from markscheme.weigh.scores import scores_of

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING
+
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
@@ -13,6 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from markscheme.frozen import Frozen
+from markscheme.values import dataclass
 from markscheme.verdicts import Decided
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
@@ -13,6 +12,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import mean, written
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

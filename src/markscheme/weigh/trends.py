@@ -9,10 +9,10 @@ alone when no other axis, taken by itself, falls that steadily.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from markscheme.values import dataclass
 from markscheme.weigh.statistics import falling_p, holm
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import number
+from markscheme.values import dataclass
 from markscheme.weigh.comparison import Comparison
 from markscheme.weigh.statistics import holm
 

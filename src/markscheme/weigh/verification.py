@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from markscheme.exact import plain, recovered, show
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.scoring import leading_axis, score_of
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 from markscheme.weigh.published_totals import PublishedTotals
 from markscheme.weigh.recomputing import Row, agrees, names, other_axes

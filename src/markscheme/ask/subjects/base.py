@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from markscheme.ask.keys import Secrets
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

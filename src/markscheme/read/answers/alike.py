@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, product
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
@@ -30,6 +30,7 @@ from markscheme.read.answers.scanner import (
     literal,
     scan,
 )
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

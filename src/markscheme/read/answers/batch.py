@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from markscheme.values import dataclass
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:

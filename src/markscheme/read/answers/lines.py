@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from markscheme.read.answers.excerpt import excerpt
+from markscheme.values import dataclass
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:

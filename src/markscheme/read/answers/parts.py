@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from markscheme.read.answers.opening import (
     refuse_unless_readable,
     refuse_unless_text,
 )
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

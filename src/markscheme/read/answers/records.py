@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 from collections import deque
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.read.answers.encoding import fault_in_bytes
 from markscheme.read.answers.lines import Lines, LongLine, split
 from markscheme.read.answers.rows import Refused
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

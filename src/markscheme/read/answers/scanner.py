@@ -7,12 +7,13 @@ built, as in a bare copy of its sources, there is no scanner, and lines are read
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from markscheme.values import dataclass
 
 LIBRARY = Path(__file__).with_name("_scan.so")
 TEXT, INSIDE, NAME, WHOLE, NUMBER = b"T", b"I", b"N", b"W", b"D"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markscheme.read.answers.columns import columns_of, regular
 from markscheme.read.answers.rows import Refused, answer_of, item_named_by
+from markscheme.values import dataclass
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import DocumentError, InputError, Problem, shown
 from markscheme.read.complaints import guess, iterate
 from markscheme.read.parsing import parse_tree, read_bytes
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from markscheme.read.logs.measured import measured
 from markscheme.read.logs.names import Named, named
 from markscheme.read.transcripts import read_every_log
 from markscheme.transcript import Measured, Transcript
+from markscheme.values import dataclass
 from markscheme.vocabulary import Item, RowError
 
 if TYPE_CHECKING:

@@ -6,13 +6,14 @@ A cell that nobody rated stays missing; it never becomes a number.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import InputError, shown
 from markscheme.read.complaints import guess
 from markscheme.read.ratings.rows import COLUMNS, RawRow, RawRows, read_rows, text_of
+from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rating, Rubric, ScaleAxis
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +16,7 @@ from markscheme.read.answers.rows import Refused
 from markscheme.read.complaints import guess
 from markscheme.read.composed import composed
 from markscheme.read.parsing import read_bytes
+from markscheme.values import dataclass
 
 COLUMNS = ("item", "variant", "rater", "axis", "score", "note")
 _NEEDED = COLUMNS[:-1]

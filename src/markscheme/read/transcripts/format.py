@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from markscheme.read.transcripts.log import Log
 from markscheme.transcript import Transcript
+from markscheme.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,12 @@ the search goes on with what is left, so nothing is told twice.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from markscheme.frozen import Frozen
+from markscheme.values import dataclass
 from markscheme.weigh.patterns.luck import answerable, drawn, least
 from markscheme.weigh.patterns.pattern import LEVEL
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
 from markscheme.exact import number, ratio
 from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 
 LEVEL = Fraction(1, 100)
 KINDS = (

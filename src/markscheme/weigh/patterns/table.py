@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from markscheme.values import dataclass
 from markscheme.weigh.statistics import counted
 
 if TYPE_CHECKING:

@@ -1,0 +1,154 @@
+"""Values: frozen dataclasses that are made quickly, so that commands start sooner.
+
+For each `dataclass(frozen=True, slots=True, kw_only=True)` the standard library compiles six
+functions as soon as its module is loaded; for the classes of a command that is a good part of what
+it takes to start. Here five of them are the same for all, and `__init__` is compiled for those
+that are made. What is asked for in another way, or inherits from a frozen dataclass of the
+standard library, is left to it; a base for others' classes, as of axes, is best made there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from dataclasses import dataclass
+else:
+
+    def dataclass(**asked: bool) -> Callable[[type], type]:
+        """Return what makes a class a dataclass, as `dataclasses.dataclass` does."""
+
+        def make(cls: type) -> type:
+            quick = asked == _QUICK and not any(map(_is_frozen, cls.__mro__))
+            return _made(cls) if quick else dataclasses.dataclass(**asked)(cls)
+
+        return make
+
+
+__all__ = ["dataclass"]
+
+_QUICK = {"frozen": True, "slots": True, "kw_only": True}
+_fields_alone = dataclasses.dataclass(
+    init=False, repr=False, eq=False, match_args=False, slots=True, kw_only=True
+)
+
+
+def _is_frozen(cls: type) -> bool:
+    """Whether the standard library made it frozen; it can then have no child from here."""
+    parameters = cls.__dict__.get("__dataclass_params__")
+    return parameters is not None and parameters.frozen
+
+
+def _made(cls: type) -> type:
+    made: Any = _fields_alone(cls)
+    held = fields(made)
+    methods: dict[str, Any] = {
+        "__init__": _Init(made),
+        "__repr__": _repr([field.name for field in held if field.repr]),
+        **_comparing(held),
+        "__setattr__": _refuse_to_set,
+        "__delattr__": _refuse_to_delete,
+        "__getstate__": _state,
+        "__setstate__": _set_state,
+    }
+    for name, method in methods.items():
+        if cls.__dict__.get(name) is None:  # what a class says itself holds
+            setattr(made, name, method)
+    return made  # type: ignore[no-any-return]
+
+
+class _Init:
+    """An `__init__` that is compiled and takes its place when somebody asks for it."""
+
+    __slots__ = ("_cls",)
+
+    def __init__(self, cls: type) -> None:
+        self._cls = cls
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        made: Any = _compiled(self._cls)
+        self._cls.__init__ = made  # type: ignore[misc]
+        return made.__get__(instance, owner)
+
+
+def _compiled(cls: Any) -> Callable[..., None]:
+    """Return what sets the fields, one by one, as they are given or by default."""
+    known: dict[str, Any] = {"_set": object.__setattr__, "_left_out": object()}
+    parameters, lines = [], []
+    held = fields(cls)
+    for field in held:
+        name = field.name
+        parameter, value = name, name
+        if field.default is not MISSING:
+            known[f"_default_{name}"] = field.default
+            parameter = f"{name}=_default_{name}"
+        elif field.default_factory is not MISSING:
+            known[f"_make_{name}"] = field.default_factory
+            parameter = f"{name}=_left_out"
+            value = f"_make_{name}() if {name} is _left_out else {name}"
+        parameters.append(parameter)
+        lines.append(f"_set(self, {name!r}, {value})")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    told = ", ".join(["self", *(["*", *parameters] if parameters else [])])
+    text = f"def made({', '.join(known)}):\n def __init__({told}):\n  "
+    text += "\n  ".join([*lines, "return None"]) + "\n return __init__"
+    found: dict[str, Any] = {}
+    exec(text, vars(sys.modules[cls.__module__]), found)  # noqa: S102 - of names of fields alone
+    made: Callable[..., None] = found["made"](**known)
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__annotations__ = {field.name: field.type for field in held} | {"return": None}
+    return made
+
+
+def _repr(names: Sequence[str]) -> Callable[[Any], str]:
+    @recursive_repr()
+    def __repr__(self: Any) -> str:  # noqa: N807 - it will be one
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__qualname__}({told})"
+
+    return __repr__
+
+
+def _comparing(held: Sequence[Field[Any]]) -> dict[str, Callable[..., Any]]:
+    values = _values_of([field.name for field in held if field.compare])
+    hashed = _values_of(
+        [field.name for field in held if (field.compare if field.hash is None else field.hash)]
+    )
+
+    def __eq__(self: Any, other: object) -> Any:  # noqa: N807
+        return values(self) == values(other) if type(other) is type(self) else NotImplemented
+
+    def __hash__(self: Any) -> int:  # noqa: N807
+        return hash(hashed(self))
+
+    return {"__eq__": __eq__, "__hash__": __hash__}
+
+
+def _values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda one: tuple(getattr(one, name) for name in names)
+
+
+def _refuse_to_set(_: Any, name: str, __: Any) -> NoReturn:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(_: Any, name: str) -> NoReturn:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, field.name) for field in fields(self)]
+
+
+def _set_state(self: Any, state: Sequence[Any]) -> None:
+    for field, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)

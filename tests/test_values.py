@@ -1,0 +1,140 @@
+"""Dataclasses that are made quickly are as the standard library makes them."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from dataclasses import FrozenInstanceError, asdict, field, replace
+from typing import Any, ClassVar, get_type_hints
+
+import pytest
+
+from markscheme.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quick:
+    """One that is made quickly."""
+
+    shared: ClassVar[int] = 7
+
+    name: str
+    size: int = 1
+    parts: list[str] = field(default_factory=list, hash=False)
+    note: str = field(default="", repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError("too small")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Usual:
+    """The same, made by the standard library."""
+
+    shared: ClassVar[int] = 7
+
+    name: str
+    size: int = 1
+    parts: list[str] = field(default_factory=list, hash=False)
+    note: str = field(default="", repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Further(Quick):
+    """One that has more."""
+
+    more: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child(Usual):
+    """One that the standard library must make, because its base is frozen there."""
+
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Empty:
+    """One that holds nothing."""
+
+
+GIVEN: list[dict[str, Any]] = [
+    {"name": "a"},
+    {"name": "a", "size": 2},
+    {"name": "a", "parts": ["x"]},
+    {"name": "a", "note": "n"},
+    {"name": "b", "size": 1, "parts": [], "note": ""},
+]
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_both_say_the_same_of_themselves(given: dict[str, Any]) -> None:
+    quick, usual = Quick(**given), Usual(**given)
+    assert repr(quick) == repr(usual).replace("Usual", "Quick")
+    assert asdict(quick) == asdict(usual)
+    assert hash(quick) == hash(usual)
+    assert replace(quick, size=9).size == replace(usual, size=9).size == 9
+
+
+@pytest.mark.parametrize("one", GIVEN)
+@pytest.mark.parametrize("other", GIVEN)
+def test_both_are_equal_to_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert (Quick(**one) == Quick(**other)) == (Usual(**one) == Usual(**other))
+    usual: object = Usual(**one)
+    assert Quick(**one) != usual
+
+
+@pytest.mark.parametrize("wrong", [{}, {"name": "a", "other": 1}])
+def test_both_refuse_the_same_arguments(wrong: dict[str, Any]) -> None:
+    for kind in (Quick, Usual):
+        with pytest.raises(TypeError, match="argument"):
+            kind(**wrong)
+    with pytest.raises(TypeError, match="positional"):
+        Quick("a")  # type: ignore[call-arg]
+
+
+def test_nothing_can_be_set_or_deleted() -> None:
+    for one in (Quick(name="a"), Usual(name="a")):
+        with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
+            one.name = "b"  # type: ignore[misc]
+        with pytest.raises(FrozenInstanceError, match="cannot delete field 'name'"):
+            del one.name
+        assert not hasattr(one, "__dict__")
+
+
+def test_what_is_copied_or_pickled_is_the_same() -> None:
+    one = Further(name="a", parts=["x"], more=(1,))
+    assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == copy.copy(one) == one  # noqa: S301 - our own
+
+
+def test_a_default_that_is_made_is_made_each_time() -> None:
+    assert Quick(name="a").parts is not Quick(name="a").parts
+
+
+def test_a_check_of_its_own_is_called() -> None:
+    with pytest.raises(ValueError, match="too small"):
+        Further(name="a", size=-1)
+
+
+def test_one_may_inherit_from_another_and_from_a_usual_one() -> None:
+    assert repr(Further(name="a", more=(1,))) == "Further(name='a', size=1, parts=[], more=(1,))"
+    assert Further(name="a") != Quick(name="a")
+    assert Child(name="a", more=2) == Child(name="a", more=2) != Child(name="a")
+    assert Empty() == Empty()
+    assert repr(Empty()) == "Empty()"
+
+
+def test_who_asks_is_told_the_parameters() -> None:
+    quick, usual = (inspect.signature(kind).parameters for kind in (Quick, Usual))
+    assert [*quick] == [*usual]
+    assert quick["size"] == usual["size"]
+    assert get_type_hints(Quick.__init__) == get_type_hints(Usual.__init__)
+
+
+def test_one_that_holds_itself_can_be_shown() -> None:
+    one = Quick(name="a", parts=[])
+    one.parts.append(one)  # type: ignore[arg-type]
+    assert repr(one) == "Quick(name='a', size=1, parts=[...])"
