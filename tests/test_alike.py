@@ -21,6 +21,7 @@ from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, ali
 from markscheme.read.answers.batch import AlikeRows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 TUTOR = load_rubric("tutor-capstone")
@@ -48,7 +49,12 @@ TEXTS = st.one_of(
     st.text(max_size=8),
 )
 USUAL = st.fixed_dictionaries({"correction": TEXTS, "spanish_gloss": TEXTS, "explanation": TEXTS})
+SOME = st.fixed_dictionaries(
+    {}, optional={"correction": TEXTS, "spanish_gloss": TEXTS, "explanation": TEXTS}
+)
 OUTPUTS: st.SearchStrategy[Any] = st.one_of(
+    SOME.map(lambda fields: json.dumps(fields, ensure_ascii=False)),
+    SOME.map(lambda fields: f"```json\n{json.dumps(fields)}\n```"),
     USUAL.map(lambda fields: json.dumps(fields, ensure_ascii=False)),
     USUAL.map(lambda fields: json.dumps(fields, ensure_ascii=False)),
     USUAL.map(json.dumps),
@@ -91,7 +97,15 @@ SPELLINGS = {
     "in a fence over several lines": f"```\n{PRETTY}\n```\n",
     "with another text": json.dumps({"note": "so", **FIELDS}, ensure_ascii=False),
 }
+LACKING = {
+    "without the gloss": json.dumps({"correction": "Ate.", "explanation": "It is comió, x y."}),
+    "without what is got": json.dumps({"spanish_gloss": "Comió.", "explanation": "So, x y."}),
+    "without words": json.dumps({"correction": "ate x y.", "spanish_gloss": "Ate."}),
+    "with another text in place of a field": json.dumps({"correction": "Ate.", "gloss": "x y."}),
+    "with one field, in a fence": '```json\n{"spanish_gloss": "Comio, x y."}\n```',
+}
 UNUSUAL = {
+    "no field that is read": json.dumps({"corrected": "Ate.", "why": "x y."}),
     "words before the fence": f"Here:\n```json\n{BARE}\n```",
     "a fence that is not closed": f"```json\n{BARE}",
     "a fence in one line": f"```json {BARE}```",
@@ -119,10 +133,14 @@ def spelled(output: str, attempts: range) -> bytes:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
 
 
-MIXED = b"".join(
-    spelled(output, range(100 * at, 100 * at + 20))
-    for at, output in enumerate(SPELLINGS.values(), start=1)
-)
+def mixed(outputs: Iterable[str]) -> bytes:
+    """Return twenty lines of each spelling."""
+    return b"".join(
+        spelled(output, range(100 * at, 100 * at + 20)) for at, output in enumerate(outputs, 1)
+    )
+
+
+MIXED = mixed(SPELLINGS.values())
 
 
 def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 40) -> Any:
@@ -145,13 +163,14 @@ def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 4
     st.lists(ROWS, max_size=12),
     st.sampled_from([(", ", ": "), (",", ":")]),
     st.sampled_from([0, 1]),
+    st.sampled_from([MIXED, mixed(LACKING.values())]),
 )
-@settings(max_examples=120)
+@settings(max_examples=160)
 def test_rows_and_totals_are_those_of_reading_line_by_line(
-    rows: list[dict[str, Any]], separators: tuple[str, str], escaped: int
+    rows: list[dict[str, Any]], separators: tuple[str, str], escaped: int, before: bytes
 ) -> None:
     lines = [json.dumps(row, ensure_ascii=bool(escaped), separators=separators) for row in rows]
-    content = MIXED + FIRST + "\n".join(lines).encode("utf-8", "replace")
+    content = before + FIRST + "\n".join(lines).encode("utf-8", "replace")
     assert scored(content, alike=True, rows=400) == scored(content, alike=False)
 
 
@@ -213,7 +232,7 @@ def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
     assert [error.line for batch in batches for error in batch.errors] == [31]
 
 
-@pytest.mark.parametrize("output", SPELLINGS.values(), ids=SPELLINGS)
+@pytest.mark.parametrize("output", (SPELLINGS | LACKING).values(), ids=SPELLINGS | LACKING)
 def test_every_usual_spelling_is_read_as_alike(output: str) -> None:
     fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
@@ -283,12 +302,13 @@ def test_ordinary_punctuation_is_read_as_alike(text: str, read: int) -> None:
 
 
 @pytest.mark.parametrize("escapes", [(b"\\u00f3",), (b"\\\\u00f3",), (b"\\u00f3", b"\\\\u00f3")])
+@pytest.mark.parametrize("name", [b"spanish_gloss", b"note"])
 def test_escaped_letters_are_read_as_alike_and_kept_as_they_were_written(
-    escapes: tuple[bytes, ...],
+    escapes: tuple[bytes, ...], name: bytes
 ) -> None:
     fields = Scoring(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
-    lines = FIRST.splitlines(keepends=True)
+    lines = FIRST.replace(b"spanish_gloss", name).splitlines(keepends=True)
     content = b"".join(
         line.replace("ó".encode(), escapes[at % len(escapes)]) for at, line in enumerate(lines)
     )

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.memory import CHARACTERS
+from markscheme.mark.scoring import judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from fractions import Fraction
 
-    from markscheme.vocabulary import AxisSpec, Cell
+    from markscheme.vocabulary import AxisSpec, Cell, Item, Response
 
 REMEMBERED = 16_000
 _LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
@@ -54,6 +56,13 @@ class CellTable:
             self.codes[key] = code
             self._characters += len(text)
         return code
+
+    def of(self, response: Response, item: Item) -> int:
+        """Return the code of one response, by its key where the axis knows one."""
+        axis = self.spec.axis
+        key = axis.key(response) if type(axis) is JsonSchema else None
+        code = self.codes.get(key)
+        return self.add(judged(axis, response, item), key) if code is None else code
 
     def look_up(self, keys: pl.DataFrame, judge: Callable[[pl.Series], list[Cell]]) -> pl.Series:
         """Return the code of each row by its key; `judge` judges the rows at some positions."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.mark.axes.base import TextAxis
+from markscheme.mark.alike import AlikeMarker
+from markscheme.mark.axes.base import TextAxis, own_way
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.cells import CellTable
 from markscheme.mark.memory import Memory
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from markscheme.mark.shapes import Texts
     from markscheme.read.answers import AnswerBatch
-    from markscheme.read.answers.batch import AlikeRows
     from markscheme.vocabulary import AxisSpec, Exam, Item, Rubric
 
 _FEW = 2**12  # sets of axis values that can be numbered as they are
@@ -70,6 +70,7 @@ class Marker:
         self._shape = Shape(rubric.fields)
         self._got = getattr(leading_axis(rubric), "reads", None)
         self._tables = [CellTable(spec) for spec in rubric]
+        self._alike = AlikeMarker(rubric.fields, exam.items, self._tables, self._got)
         self._memory = Memory()
 
     @property
@@ -108,7 +109,7 @@ class Marker:
         """Mark the rows that are alike, then the others."""
         parts = []
         if batch.alike:
-            parts.append(self._alike_rows(batch.alike, items.head(batch.alike.table.height)))
+            parts.append(self._alike.rows(batch.alike, items.head(batch.alike.table.height)))
         if batch.transcripts:
             return self._rows_of_logs(batch, items.to_list())
         if batch.items or not parts:
@@ -132,42 +133,6 @@ class Marker:
             codes = [table.add(row.cells[table.spec.name]) for row in rows]
             columns[f"axis {at}"] = pl.Series(codes, dtype=pl.UInt32)
         return pl.DataFrame(columns)
-
-    def _alike_rows(self, alike: AlikeRows, items: pl.Series) -> pl.DataFrame:
-        """Mark answers that are objects of texts, which hold all the fields that axes read."""
-        bare = [read_response(spelling.bare, self._shape.fields) for spelling in alike.spellings]
-        readings = pl.Series([response.reading.value for response in bare])
-        columns = {
-            "reading": readings[alike.spelled],
-            "got": alike.texts[str(self._got)],
-        }
-        for at, table in enumerate(self._tables):
-            axis = table.spec.axis
-            columns[f"axis {at}"] = (
-                self._alike_codes(table, axis, alike.texts, items)
-                if isinstance(axis, TextAxis)
-                else self._spelled_codes(table, bare)[alike.spelled]
-            )
-        return pl.DataFrame(columns)
-
-    def _alike_codes(
-        self, table: CellTable, axis: TextAxis, texts: pl.DataFrame, items: pl.Series
-    ) -> pl.Series:
-        read = texts[str(axis.reads)]
-        keys = _own(axis, "column_keys")(axis, read, items)
-        return table.look_up(keys, partial(self._judge, table, read, items))
-
-    def _spelled_codes(self, table: CellTable, bare: Sequence[Response]) -> pl.Series:
-        """Return the code of each spelling: the cell depends on the keys alone."""
-        codes = [self._response_code(table, 0, response) for response in bare]
-        return pl.Series(codes, dtype=pl.UInt32)
-
-    def _judge(
-        self, table: CellTable, texts: pl.Series, items: pl.Series, at: pl.Series
-    ) -> list[Cell]:
-        responses = (Response(reading=Reading.TEXT, text=text) for text in texts[at])
-        indices = zip(responses, items[at], strict=True)
-        return [judged(table.spec.axis, response, self.items[at]) for response, at in indices]
 
     def _forget(self) -> None:
         """Forget rows and cells together: rows hold codes of cells."""
@@ -208,8 +173,8 @@ class Marker:
     def _text_codes(
         self, table: CellTable, axis: TextAxis, indices: Sequence[int], texts: Texts
     ) -> list[int]:
-        read, keys = texts.of(axis.reads), _own(axis, "keys")
-        find = partial(_own(axis, "finding"), axis)
+        read, keys = texts.of(axis.reads), own_way(axis, "keys")
+        find = partial(own_way(axis, "finding"), axis)
         known: list[Hashable] = list(keys(axis, read, indices))
         codes: list[Any] = list(map(table.codes.get, known))
         for at, response in texts.unusual.items():
@@ -253,14 +218,7 @@ class Marker:
     def _code(self, table: CellTable, index: int, texts: Texts, at: int) -> int:
         """Return the code of one output."""
         response = texts.unusual.get(at) or read_response(texts.outputs[at], self._shape.fields)
-        return self._response_code(table, index, response)
-
-    def _response_code(self, table: CellTable, index: int, response: Response) -> int:
-        """Return the code of one response, by its key where the axis knows one."""
-        axis = table.spec.axis
-        key = axis.key(response) if type(axis) is JsonSchema else None
-        code = table.codes.get(key)
-        return table.add(judged(axis, response, self.items[index]), key) if code is None else code
+        return table.of(response, self.items[index])
 
 
 def _reads_a_field(spec: AxisSpec) -> bool:
@@ -274,16 +232,6 @@ def _reads_a_field(spec: AxisSpec) -> bool:
         and axis.reads is not None
         and str in axis.accepts
     )
-
-
-def _own(axis: TextAxis, way: str) -> Callable[..., Any]:
-    """Return a way of telling texts apart, but not one that was made for another judgement."""
-    for kind in type(axis).__mro__:
-        if way in vars(kind):
-            return getattr(type(axis), way)  # type: ignore[no-any-return]
-        if "judge" in vars(kind):
-            break
-    return getattr(TextAxis, way)  # type: ignore[no-any-return]
 
 
 def _vectors(

@@ -1,8 +1,8 @@
 r"""Lines that one program wrote: alike but for what they say, so that the same steps read them all.
 
 The steps are learnt from a line: its keys in their order, and inside its output a JSON object of
-texts, bare or in a code fence, with all fields that axes read. A line that they take from end to
-end is that JSON and no other, with texts that hold no escape and are in NFC; so nothing is decided
+texts, bare or in a code fence, with fields that axes read. A line that they take from end to end
+is that JSON and no other, with texts that hold no escape and are in NFC; so nothing is decided
 here, and what no steps take is left to the other ways of reading it. Many programs write `\u00f3`
 for `ó`: letters so escaped are read as themselves, and any other escape ends a text.
 """
@@ -226,7 +226,7 @@ def _patterns_of(line: bytes, fields: frozenset[str]) -> Iterator[_Pattern]:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return
     taken = "item" in keys and {*keys} <= {*FIELDS}
-    if spelling is None or not taken or not fields.issubset(spelling.names):
+    if spelling is None or not taken or fields.isdisjoint(spelling.names):
         return
     escapes = ("", "\\u", "\\\\u") if _WIDE.search(spelling.bare) else ("",)
     for comma, colon, escape in product((", ", ","), (": ", ":"), escapes):

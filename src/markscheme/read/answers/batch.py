@@ -97,9 +97,9 @@ class Written:
 class AlikeRows:
     """Answers in columns: what is known of each, and the texts inside its output.
 
-    `table` has the columns of `table_schema`, `texts` one for each name in the outputs, and
-    `spelled` tells which of the `spellings` an output has. Where these do not tell how it was
-    written, `written` has its line.
+    `table` has the columns of `table_schema`, `texts` one for each name in the outputs, null where
+    an output lacks it, and `spelled` tells which of the `spellings` an output has. Where these do
+    not tell how it was written, `written` has its line.
     """
 
     table: pl.DataFrame
@@ -108,16 +108,34 @@ class AlikeRows:
     spellings: tuple[Spelling, ...]
     written: Written | None = None
 
+    def text_of(self, name: str) -> pl.Series:
+        """Return the texts of that name, null where an output has none."""
+        import polars as pl
+
+        if name in self.texts.columns:
+            return self.texts[name]
+        return pl.Series(name, [None], dtype=pl.String).new_from_index(0, self.texts.height)
+
     def outputs(self) -> pl.Series:
         """Return the outputs, put together again."""
         import polars as pl
 
         if self.written is not None:
             return self.written.outputs(self.table["line"])
-        places = [(self.spelled == number).arg_true() for number in range(len(self.spellings))]
-        each = zip(self.spellings, places, strict=True)
-        parts = [spelling.outputs(self.texts[at]) for spelling, at in each]
+        numbers: list[int] = self.spelled.unique().to_list() or [0]
+        places = [(self.spelled == number).arg_true() for number in numbers]
+        each = zip(numbers, places, strict=True)
+        parts = [self.spellings[number].outputs(self.texts[at]) for number, at in each]
         return pl.concat(parts)[pl.concat(places).arg_sort()]
+
+    def at(self, positions: pl.Series) -> AlikeRows:
+        """Return the rows at these positions."""
+        return replace(
+            self,
+            table=self.table[positions],
+            texts=self.texts[positions],
+            spelled=self.spelled[positions],
+        )
 
     def without(self, positions: Collection[int]) -> AlikeRows:
         """Return the rows at other positions."""

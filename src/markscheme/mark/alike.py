@@ -1,0 +1,107 @@
+"""Marks answers that are written alike: their texts come in columns, and cells are found by these.
+
+An output may lack a field, as outputs do of a model that forgets one. The axis that reads it then
+reads the whole text, so that text is put together again and judged as the definition judges it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from markscheme.mark.axes.base import TextAxis, own_way
+from markscheme.mark.responses import read_response
+from markscheme.mark.scoring import judged
+from markscheme.read.composed import composed
+from markscheme.vocabulary import Reading, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markscheme.mark.cells import CellTable
+    from markscheme.read.answers.batch import AlikeRows
+    from markscheme.vocabulary import Cell, Fields, Item
+
+
+class AlikeMarker:
+    """Marks rows of texts; `got` is the field that tells what was got."""
+
+    def __init__(
+        self, fields: Fields, items: Sequence[Item], tables: Sequence[CellTable], got: str | None
+    ) -> None:
+        self._fields = fields
+        self._items = items
+        self._tables = tables
+        self._got = got
+
+    def rows(self, alike: AlikeRows, items: pl.Series) -> pl.DataFrame:
+        """Return what was got, how it was read, and the code of each axis."""
+        bare = [read_response(spelling.bare, self._fields) for spelling in alike.spellings]
+        readings = pl.Series([response.reading.value for response in bare])
+        columns = {"reading": readings[alike.spelled], "got": _got(alike, str(self._got))}
+        for at, table in enumerate(self._tables):
+            columns[f"axis {at}"] = (
+                self._codes(table, alike, items, bare)
+                if isinstance(table.spec.axis, TextAxis)
+                else self._spelled_codes(table, bare)[alike.spelled]
+            )
+        return pl.DataFrame(columns)
+
+    def _spelled_codes(self, table: CellTable, bare: Sequence[Response]) -> pl.Series:
+        """Return the code of each spelling: the cell depends on the keys alone."""
+        codes = [table.of(response, self._items[0]) for response in bare]
+        return pl.Series(codes, dtype=pl.UInt32)
+
+    def _codes(
+        self, table: CellTable, alike: AlikeRows, items: pl.Series, bare: Sequence[Response]
+    ) -> pl.Series:
+        """Return the codes by the field that the axis reads, or by the whole text without it."""
+        read = alike.text_of(str(getattr(table.spec.axis, "reads", None)))
+        if not read.null_count():
+            return self._found(table, read, items)
+        has, lacks = read.is_not_null().arg_true(), read.is_null().arg_true()
+        codes = pl.Series([0], dtype=pl.UInt32).new_from_index(0, len(read))
+        codes = codes.scatter(has, self._found(table, read[has], items[has]))
+        whole = self._whole_codes(table, alike.at(lacks), items[lacks], bare)
+        return codes.scatter(lacks, pl.Series(whole, dtype=pl.UInt32))
+
+    def _found(self, table: CellTable, read: pl.Series, items: pl.Series) -> pl.Series:
+        keys = own_way(table.spec.axis, "column_keys")(table.spec.axis, read, items)
+        return table.look_up(keys, partial(self._judge, table, read, items))
+
+    def _judge(
+        self, table: CellTable, texts: pl.Series, items: pl.Series, at: pl.Series
+    ) -> list[Cell]:
+        responses = (Response(reading=Reading.TEXT, text=text) for text in texts[at])
+        indices = zip(responses, items[at], strict=True)
+        return [judged(table.spec.axis, response, self._items[at]) for response, at in indices]
+
+    def _whole_codes(
+        self, table: CellTable, alike: AlikeRows, items: pl.Series, bare: Sequence[Response]
+    ) -> Iterator[int]:
+        """Yield the code of each output that lacks the field: its cell also says that."""
+        for text, number, index in zip(alike.outputs(), alike.spelled, items, strict=True):
+            key = ("whole", text, index)
+            code = table.codes.get(key)
+            if code is None:
+                like = bare[number]
+                response = Response(
+                    reading=like.reading,
+                    text=composed(text),
+                    document=like.document,
+                    lacking=like.lacking,
+                )
+                code = table.add(judged(table.spec.axis, response, self._items[index]), key, text)
+            yield code
+
+
+def _got(alike: AlikeRows, name: str) -> pl.Series:
+    """Return the texts of a field, or the whole text of an output without it."""
+    read = alike.text_of(name)
+    if not read.null_count():
+        return read
+    lacks = read.is_null().arg_true()
+    whole = pl.Series(map(composed, alike.at(lacks).outputs()), dtype=pl.String)
+    return read.scatter(lacks, whole)
