@@ -18,7 +18,7 @@ from markscheme.read.composed import composed
 from markscheme.vocabulary import Reading, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from markscheme.mark.cells import CellTable
     from markscheme.read.answers.batch import AlikeRows
@@ -64,7 +64,9 @@ class AlikeMarker:
         has, lacks = read.is_not_null().arg_true(), read.is_null().arg_true()
         codes = pl.Series([0], dtype=pl.UInt32).new_from_index(0, len(read))
         codes = codes.scatter(has, self._found(table, read[has], items[has]))
-        whole = self._whole_codes(table, alike.at(lacks), items[lacks], bare)
+        spelled = [bare[number] for number in alike.spelled[lacks]]
+        wholes = zip(alike.outputs_at(lacks), spelled, items[lacks], strict=True)
+        whole = [self._whole_code(table, *one) for one in wholes]
         return codes.scatter(lacks, pl.Series(whole, dtype=pl.UInt32))
 
     def _found(self, table: CellTable, read: pl.Series, items: pl.Series) -> pl.Series:
@@ -78,23 +80,19 @@ class AlikeMarker:
         indices = zip(responses, items[at], strict=True)
         return [judged(table.spec.axis, response, self._items[at]) for response, at in indices]
 
-    def _whole_codes(
-        self, table: CellTable, alike: AlikeRows, items: pl.Series, bare: Sequence[Response]
-    ) -> Iterator[int]:
-        """Yield the code of each output that lacks the field: its cell also says that."""
-        for text, number, index in zip(alike.outputs(), alike.spelled, items, strict=True):
-            key = ("whole", text, index)
-            code = table.codes.get(key)
-            if code is None:
-                like = bare[number]
-                response = Response(
-                    reading=like.reading,
-                    text=composed(text),
-                    document=like.document,
-                    lacking=like.lacking,
-                )
-                code = table.add(judged(table.spec.axis, response, self._items[index]), key, text)
-            yield code
+    def _whole_code(self, table: CellTable, text: str, spelled: Response, index: int) -> int:
+        """Return the code of an output that lacks the field: its cell also says that."""
+        key = ("whole", text, index)
+        code = table.codes.get(key)
+        if code is None:
+            response = Response(
+                reading=spelled.reading,
+                text=composed(text),
+                document=spelled.document,
+                lacking=spelled.lacking,
+            )
+            code = table.add(judged(table.spec.axis, response, self._items[index]), key, text)
+        return code
 
 
 def _got(alike: AlikeRows, name: str) -> pl.Series:
@@ -103,5 +101,5 @@ def _got(alike: AlikeRows, name: str) -> pl.Series:
     if not read.null_count():
         return read
     lacks = read.is_null().arg_true()
-    whole = pl.Series(map(composed, alike.at(lacks).outputs()), dtype=pl.String)
+    whole = pl.Series(map(composed, alike.outputs_at(lacks)), dtype=pl.String)
     return read.scatter(lacks, whole)

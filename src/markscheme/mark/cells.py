@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from markscheme.mark.axes.contract import JsonSchema
+from markscheme.mark.known import Known
 from markscheme.mark.memory import CHARACTERS
 from markscheme.mark.scoring import judged
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 REMEMBERED = 16_000
 _LONG_TEXT = 2_000  # a text longer than this is judged each time it comes
-_SMALL = 10_000  # numbers below this are looked up in a list of so many places
 _CELLS = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String}
 
 
@@ -36,7 +36,7 @@ class CellTable:
         """Forget everything, so that memory stays flat over any number of answers."""
         self.cells: list[Cell] = []
         self.codes: dict[Hashable, int] = {}
-        self.known: pl.DataFrame | None = None
+        self._known = Known()
         self.values: list[Fraction | None] = []
         self._numbers: dict[object, int] = {}
         self._characters = 0
@@ -66,17 +66,14 @@ class CellTable:
 
     def look_up(self, keys: pl.DataFrame, judge: Callable[[pl.Series], list[Cell]]) -> pl.Series:
         """Return the code of each row by its key; `judge` judges the rows at some positions."""
-        if self.known is None:
-            self.known = keys.clear().with_columns(code=pl.lit(0, dtype=pl.UInt32))
-        codes = _joined(keys, self.known)
+        codes = self._known.codes(keys)
         if codes.null_count():
             at = codes.is_null().arg_true().alias("at")
             new = keys[at]
             firsts = new.with_columns(at).unique(keys.columns, keep="first", maintain_order=True)
             added = [self.add(cell) for cell in judge(firsts["at"])]
-            learnt = firsts.drop("at").with_columns(code=pl.Series(added, dtype=pl.UInt32))
-            self.known = self.known.vstack(learnt)
-            codes = codes.scatter(at, _joined(new, learnt))
+            self._known.learn(firsts.drop("at"), pl.Series(added, dtype=pl.UInt32))
+            codes = codes.scatter(at, self._known.codes(new))
         return codes
 
     def frame(self) -> pl.DataFrame:
@@ -98,14 +95,3 @@ class CellTable:
             self._numbers[key] = len(self.values)
             self.values.append(value)
         return self._numbers[key]
-
-
-def _joined(keys: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
-    """Return the code that is known of each key, or nothing; small numbers are places in a list."""
-    if keys.dtypes == [pl.UInt32] and keys.height and known.height:
-        numbers, listed = keys.to_series(), known.to_series()
-        largest: int = max(numbers.max(), listed.max())  # type: ignore[assignment, type-var]
-        if largest < _SMALL:
-            places = pl.Series([None], dtype=pl.UInt32).new_from_index(0, largest + 1)
-            return places.scatter(listed, known["code"])[numbers].alias("code")
-    return keys.join(known, on=keys.columns, how="left", maintain_order="left")["code"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import field, fields, replace
-from itertools import compress
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markscheme.values import dataclass
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     import polars as pl  # noqa: TC004 - imported where it is used
 
@@ -68,6 +68,11 @@ class Spelling:
         """An output that is so spelled, with nothing in its texts."""
         return "".join(self.between)
 
+    def output(self, texts: Sequence[str]) -> str:
+        """Return the output with these texts."""
+        first, *rest = self.between
+        return first + "".join(chain.from_iterable(zip(texts, rest, strict=True)))
+
     def outputs(self, texts: pl.DataFrame) -> pl.Series:
         """Return the outputs with these texts."""
         import polars as pl
@@ -122,20 +127,21 @@ class AlikeRows:
 
         if self.written is not None:
             return self.written.outputs(self.table["line"])
-        numbers: list[int] = self.spelled.unique().to_list() or [0]
-        places = [(self.spelled == number).arg_true() for number in numbers]
-        each = zip(numbers, places, strict=True)
-        parts = [self.spellings[number].outputs(self.texts[at]) for number, at in each]
+        places = [(self.spelled == number).arg_true() for number in range(len(self.spellings))]
+        each = zip(self.spellings, places, strict=True)
+        parts = [spelling.outputs(self.texts[at]) for spelling, at in each]
         return pl.concat(parts)[pl.concat(places).arg_sort()]
 
-    def at(self, positions: pl.Series) -> AlikeRows:
-        """Return the rows at these positions."""
-        return replace(
-            self,
-            table=self.table[positions],
-            texts=self.texts[positions],
-            spelled=self.spelled[positions],
-        )
+    def outputs_at(self, positions: pl.Series) -> list[str]:
+        """Return the outputs at a few positions."""
+        if self.written is not None:
+            return self.written.outputs(self.table["line"][positions]).to_list()
+        spelled = [self.spellings[number] for number in self.spelled[positions]]
+        texts = {column.name: column[positions].to_list() for column in self.texts}
+        return [
+            spelling.output([texts[name][at] for name in spelling.names])
+            for at, spelling in enumerate(spelled)
+        ]
 
     def without(self, positions: Collection[int]) -> AlikeRows:
         """Return the rows at other positions."""
