@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 
 from markscheme.read.answers import KnownItems, alike_lines, read_jsonl, scanner
 from markscheme.read.answers.scanner import (
+    ABSENT,
     INSIDE,
     NAME,
     NOTHING,
     NUMBER,
     TEXT,
     WHOLE,
+    capture,
     literal,
     scan,
 )
@@ -46,14 +48,27 @@ FILLED = {
     NUMBER: st.sampled_from(["null", "0", "0.5", "1.", ".5", "12.25", "1e3", "3." + "1" * 18]),
 }
 LITERALS = st.sampled_from(['"', ', "', '": ', "}", '{"item":', "a word of many bytes, ó"])
+QUOTED = literal('"') + capture(TEXT, 0) + literal('"')
 STEPS = st.lists(st.sampled_from(list(PATTERNS)) | LITERALS, min_size=1, max_size=6)
 
 
-def steps_of(parts: list[bytes | str]) -> bytes:
-    return b"".join(literal(part) if isinstance(part, str) else part for part in parts)
+Parts = list[bytes | str]
 
 
-def wanted(parts: list[bytes | str], line: bytes) -> list[str] | None:
+def steps_of(parts: Parts, columns: int) -> bytes:
+    """Return steps that capture into the first columns, in their order, and leave the others."""
+    numbers = iter(range(columns))
+    steps = [
+        literal(part) if isinstance(part, str) else capture(part, next(numbers)) for part in parts
+    ]
+    return b"".join([*steps, *(capture(ABSENT, number) for number in numbers)])
+
+
+def captures_of(parts: Parts) -> int:
+    return sum(part in PATTERNS for part in parts)
+
+
+def wanted(parts: Parts, line: bytes) -> list[str] | None:
     """Return what a line says by the definition of each step."""
     pattern = "".join(
         re.escape(part) if isinstance(part, str) else PATTERNS[part] for part in parts
@@ -78,30 +93,35 @@ def told(kind: bytes, text: str) -> str:
 
 
 @st.composite
-def texts(draw: st.DrawFn) -> tuple[list[bytes | str], bytes]:
-    parts = draw(STEPS)
-    one = st.tuples(*(FILLED[p] if isinstance(p, bytes) else st.just(p) for p in parts))
-    lines = draw(st.lists(one.map("".join).map(lambda line: line.encode()), max_size=6))
-    odd = draw(st.lists(st.binary(max_size=12), max_size=3))
-    return parts, b"\n".join(draw(st.permutations(lines + odd)))
+def texts(draw: st.DrawFn) -> tuple[list[Parts], bytes]:
+    ways = draw(st.lists(STEPS, min_size=1, max_size=3))
+    lines: list[bytes] = draw(st.lists(st.binary(max_size=12), max_size=3))
+    for parts in ways:
+        one = st.tuples(*(FILLED[p] if isinstance(p, bytes) else st.just(p) for p in parts))
+        lines += draw(st.lists(one.map("".join).map(lambda line: line.encode()), max_size=4))
+    return ways, b"\n".join(draw(st.permutations(lines)))
 
 
 @given(texts())
-@settings(max_examples=400)
-def test_lines_are_read_as_a_regular_expression_reads_them(
-    given: tuple[list[bytes | str], bytes],
+@settings(max_examples=500)
+def test_lines_are_read_as_the_first_regular_expression_that_fits_reads_them(
+    given: tuple[list[Parts], bytes],
 ) -> None:
-    parts, text = given
-    captures = sum(part in PATTERNS for part in parts)
+    ways, text = given
+    columns = max(map(captures_of, ways))
     lines = text.split(b"\n")
-    expected = {
-        at: told for at, line in enumerate(lines) if (told := wanted(parts, line)) is not None
-    }
-    found = scan(text, steps_of(parts), captures)
+    expected = {}
+    for at, line in enumerate(lines):
+        fits = ((way, wanted(parts, line)) for way, parts in enumerate(ways))
+        way, told = next((one for one in fits if one[1] is not None), (0, None))
+        if told is not None:
+            expected[at] = (way, told + [NOTHING] * (columns - len(told)))
+    found = scan(text, [steps_of(parts, columns) for parts in ways], columns)
     assert found.lines == len(lines)
     assert found.matched.to_list() == list(expected)
+    assert found.ways.to_list() == [way for way, _ in expected.values()]
     assert [list(row) for row in zip(*found.columns, strict=True)] == (
-        list(expected.values()) if captures else []
+        [told for _, told in expected.values()] if columns else []
     )
     assert [(at, text[start:end]) for at, start, end in found.left] == [
         (at, line) for at, line in enumerate(lines) if at not in expected
@@ -111,7 +131,7 @@ def test_lines_are_read_as_a_regular_expression_reads_them(
 def test_a_text_is_made_of_characters_that_are_in_nfc_in_any_order() -> None:
     every = [chr(code) for code in range(0x110000) if code not in range(0xD800, 0xE000)]
     text = "\n".join(f'"{one}"' for one in every if one != "\n").encode()
-    (column,) = scan(text, literal('"') + TEXT + literal('"'), 1).columns
+    (column,) = scan(text, [QUOTED], 1).columns
     taken = set(column)
     assert taken == {one for one in every if re.fullmatch(CHARACTERS, one)}
     parts = [unicodedata.decomposition(character).split() for character in every]
@@ -124,17 +144,16 @@ def test_a_text_is_made_of_characters_that_are_in_nfc_in_any_order() -> None:
 
 @given(st.lists(st.integers(0, 255), max_size=3).map(bytes))
 def test_bytes_that_are_no_utf_8_match_nothing(odd: bytes) -> None:
-    found = scan(odd, TEXT, 1)
+    found = scan(odd, [capture(TEXT, 0)], 1)
     for text in found.columns[0]:
         assert text.encode() in odd.split(b"\n")
 
 
 def test_texts_after_each_other_do_not_see_what_was_read_before() -> None:
-    steps = literal('"') + TEXT + literal('"')
     long = b"\n".join(b'"%d"' % number for number in range(5_000))
-    assert scan(long, steps, 1).columns[0].len() == 5_000
-    assert scan(b'"short"', steps, 1).columns[0].to_list() == ["short"]
-    assert scan(b"", steps, 1).left == [(0, 0, 0)]
+    assert scan(long, [QUOTED], 1).columns[0].len() == 5_000
+    assert scan(b'"short"', [QUOTED], 1).columns[0].to_list() == ["short"]
+    assert scan(b"", [QUOTED], 1).left == [(0, 0, 0)]
 
 
 def test_the_scanner_is_built_here() -> None:

@@ -90,7 +90,7 @@ class Marker:
             table = table.with_columns(batch.output_texts())
         known = (column for column in table if column.name != "item")
         table = pl.DataFrame([*known, items, *rows])
-        if batch.alike and (batch.items or len(batch.alike.spellings) > 1):
+        if batch.alike and batch.items:
             table = table.sort("line")
         codes = [table[f"axis {at}"] for at in range(len(self._tables))]
         vectors, values = _vectors(self._tables, codes)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from itertools import chain, product
+from itertools import product
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
@@ -21,19 +21,22 @@ import polars as pl
 
 from markscheme.read.answers.batch import FIELDS, AlikeRows, Spelling, Written, table_schema
 from markscheme.read.answers.scanner import (
+    ABSENT,
     INSIDE,
     NAME,
     NOTHING,
     NUMBER,
     TEXT,
     WHOLE,
+    Scan,
+    capture,
     literal,
     scan,
 )
 from markscheme.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
 _TRIED = 20
 _LONGEST_PAUSE = 32  # texts after which lines are looked at again that were not alike
@@ -66,24 +69,46 @@ _OUTPUT = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
-    """How lines are written: the steps that read them, and the names of what these capture.
+    """How lines are written: literals, and captures by their kind and name, in their order.
 
     `escaped` where letters that stand around the texts are.
     """
 
-    steps: bytes
-    captures: tuple[str, ...]
+    steps: tuple[str | tuple[bytes, str], ...]
     spelling: Spelling
     escaped: bool
+
+    @property
+    def captures(self) -> list[str]:
+        """The names of what is captured."""
+        return [step[1] for step in self.steps if not isinstance(step, str)]
+
+    def compiled(self, names: Sequence[str]) -> bytes:
+        """Return the steps for the scanner, which has a column for each of the names."""
+        absent = [(ABSENT, name) for name in names if name not in self.captures]
+        return b"".join(
+            literal(step) if isinstance(step, str) else capture(step[0], names.index(step[1]))
+            for step in (*self.steps, *absent)
+        )
+
+    def scanned(self, text: bytes) -> Scan:
+        """Return what the pattern reads by itself."""
+        names = self.captures
+        return scan(text, [self.compiled(names)], len(names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Matched:
-    """The lines that a pattern reads: their positions in the text, and what it captures of them."""
+    """The lines that patterns read: what they capture, and every other line with its position.
 
-    pattern: _Pattern
+    `places` are positions in the text, and `ways` tells which pattern reads a line.
+    """
+
+    lines: int
     places: pl.Series
+    ways: pl.Series
     captured: dict[str, pl.Series]
+    left: list[tuple[int, bytes]]
     unescaped: bool
 
 
@@ -94,7 +119,7 @@ class AlikeLines:
         self._items = pl.Enum(list(items))
         self._fields = frozenset(fields)
         self._patterns: list[_Pattern] = []
-        self._refused: set[bytes] = set()
+        self._refused: set[object] = set()
         self._in_vain = 0
         self._failures = self._pause = 0
 
@@ -108,103 +133,104 @@ class AlikeLines:
         if self._pause:
             self._pause -= 1
             return None
-        found, left = self._matched(text)
-        count = sum(len(matched.places) for matched in found) + len(left)
-        if not found or len(left) * 2 > count:
+        found = self._matched(text)
+        if found is None or len(found.left) * 2 > found.lines:
             self._failures += 1
             self._pause = min(2**self._failures, _LONGEST_PAUSE)
             return None
         self._failures = 0
-        rest = [(first + at, line) for at, line in left if line.strip()]
-        return _rows(found, Written(text=text, first=first)), rest, count
+        rest = [(first + at, line) for at, line in found.left if line.strip()]
+        return _rows(found, self._patterns, Written(text=text, first=first)), rest, found.lines
 
-    def _matched(self, text: bytes) -> tuple[list[_Matched], list[tuple[int, bytes]]]:
-        """Return what each pattern reads, and every line that none does, with its position."""
-        found: list[_Matched] = []
-        left: list[tuple[int, bytes]] = []
-        known = iter(self._patterns.copy())
-        while not found or len(left) >= _WORTH_IT:
-            tried = b"\n".join(line for _, line in left) if found else text
-            pattern = next(known, None) or self._learnt(tried, first=not found)
+    def _matched(self, text: bytes) -> _Matched | None:
+        """Return what the patterns read; the lines that are left may teach others."""
+        found = self._scanned(text) if self._patterns else None
+        if found is not None and len(found.places):
+            left = b"\n".join(line for _, line in found.left)
+            learnt = self._learnt(left, lines=len(found.left))
+        else:  # those that are known have had their time
+            self._patterns, self._in_vain = self._patterns[: _MOST - 1], 0
+            learnt = self._learnt(text, lines=_WORTH_IT)
+        return self._scanned(text) if learnt else found
+
+    def _scanned(self, text: bytes) -> _Matched:
+        """Return what the patterns read, and every other line: also one that names no item."""
+        names = list(dict.fromkeys(name for one in self._patterns for name in one.captures))
+        ways = [pattern.compiled(names) for pattern in self._patterns]
+        found = scan(text, ways, len(names))
+        matched = _Matched(
+            lines=found.lines,
+            places=found.matched,
+            ways=found.ways,
+            captured=dict(zip(names, found.columns, strict=True)),
+            left=[(at, text[start:end]) for at, start, end in found.left],
+            unescaped=found.unescaped,
+        )
+        known = matched.captured["item"].cast(self._items, strict=False)
+        return _without_strangers(matched, known, text) if known.null_count() else matched
+
+    def _learnt(self, text: bytes, *, lines: int) -> bool:
+        """Learn patterns from so many lines that none reads; return whether there was one."""
+        learnt = False
+        while lines >= _WORTH_IT and len(self._patterns) < _MOST and self._in_vain < _IN_VAIN:
+            self._in_vain += 1
+            pattern = self._new(text)
             if pattern is None:
                 break
-            matched, others = self._scanned(tried, pattern)
-            if pattern not in self._patterns:
-                taken = len(matched.places)
-                if taken < min(_WORTH_IT, (taken + len(others)) / 2):
-                    self._refused.add(pattern.steps)
-                    self._in_vain += 1
-                    break
-                self._patterns.append(pattern)
-                self._in_vain = 0
-            if found:
-                places = pl.Series([at for at, _ in left], dtype=pl.UInt32)[matched.places]
-                matched = replace(matched, places=places)
-                others = [left[at] for at, _ in others]
-            found.append(matched)
-            left = others
-        return found, left
+            found = pattern.scanned(text)
+            if len(found.ways) < min(_WORTH_IT, found.lines / 2):
+                self._refused.add(pattern.steps)
+                break
+            self._patterns.append(pattern)
+            self._in_vain, learnt = 0, True
+            text = b"\n".join(text[start:end] for _, start, end in found.left)
+            lines = len(found.left)
+        return learnt
 
-    def _scanned(self, text: bytes, pattern: _Pattern) -> tuple[_Matched, list[tuple[int, bytes]]]:
-        """Return what the pattern reads, and every other line: also one that names no item."""
-        found = scan(text, pattern.steps, len(pattern.captures))
-        captured = dict(zip(pattern.captures, found.columns, strict=True))
-        left = [(at, text[start:end]) for at, start, end in found.left]
-        places, known = found.matched, captured["item"].cast(self._items, strict=False)
-        if known.null_count():
-            lines, is_known = text.split(b"\n"), known.is_not_null()
-            left = sorted(left + [(at, lines[at]) for at in places.filter(~is_known)])
-            places = places.filter(is_known)
-            captured = {name: column.filter(is_known) for name, column in captured.items()}
-        matched = _Matched(
-            pattern=pattern, places=places, captured=captured, unescaped=found.unescaped
-        )
-        return matched, left
-
-    def _learnt(self, text: bytes, *, first: bool) -> _Pattern | None:
-        """Return the pattern of one of the first lines, if it is new and more may be learnt.
-
-        Where it would be the `first` to read a text, those that are known have had their time.
-        """
-        if first:
-            self._patterns = self._patterns[: _MOST - 1]
-        elif len(self._patterns) >= _MOST or self._in_vain >= _IN_VAIN:
-            return None
+    def _new(self, text: bytes) -> _Pattern | None:
+        """Return the first pattern of one of the first lines that is neither known nor refused."""
         known = {pattern.steps for pattern in self._patterns} | self._refused
         for line in text.split(b"\n", _TRIED)[:_TRIED]:
             for pattern in _patterns_of(line, self._fields):
-                new = pattern.steps not in known
-                if new and not scan(line, pattern.steps, len(pattern.captures)).left:
+                if pattern.steps not in known and not pattern.scanned(line).left:
                     return pattern
-        self._in_vain += 1
         return None
 
 
-def _rows(found: list[_Matched], written: Written) -> AlikeRows:
+def _without_strangers(matched: _Matched, known: pl.Series, text: bytes) -> _Matched:
+    """Leave the lines whose item is not known to others."""
+    lines, is_known = text.split(b"\n"), known.is_not_null()
+    strangers = [(at, lines[at]) for at in matched.places.filter(~is_known)]
+    return replace(
+        matched,
+        places=matched.places.filter(is_known),
+        ways=matched.ways.filter(is_known),
+        captured={name: column.filter(is_known) for name, column in matched.captured.items()},
+        left=sorted(matched.left + strangers),
+    )
+
+
+def _rows(found: _Matched, patterns: Sequence[_Pattern], written: Written) -> AlikeRows:
     """Return what was captured, in columns."""
-    tables, texts, spelled = [], [], []
-    for number, matched in enumerate(found):
-        captured, height = matched.captured, len(matched.places)
-        captured["line"] = matched.places.cast(pl.Int64) + written.first
-        columns = [
-            _typed(captured[name], dtype).alias(name)
-            if name in captured
-            else pl.Series(name, [None], dtype=dtype).new_from_index(0, height)
+    captured = found.captured | {"line": found.places.cast(pl.Int64) + written.first}
+    nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(found.places))
+    table = pl.DataFrame(
+        [
+            _typed(captured.get(name, nothing), dtype).alias(name)
             for name, dtype in table_schema().items()
         ]
-        tables.append(pl.DataFrame(columns))
-        names = matched.pattern.spelling.names
-        texts.append(pl.DataFrame([captured[_INSIDE + name].alias(name) for name in names]))
-        spelled.append(pl.Series([number], dtype=pl.UInt32).new_from_index(0, height))
-    table = pl.concat(tables)
+    )
     if table["attempt"].null_count():
         table = table.with_columns(pl.col("attempt").fill_null(1))
-    escaped = any(matched.unescaped or matched.pattern.escaped for matched in found)
+    names = dict.fromkeys(name for pattern in patterns for name in pattern.spelling.names)
+    texts = [_typed(captured[_INSIDE + name], pl.String).alias(name) for name in names]
+    used = [patterns[way] for way in found.ways.unique()]
+    escaped = found.unescaped or any(pattern.escaped for pattern in used)
     return AlikeRows(
         table=table,
-        texts=pl.concat(texts, how="diagonal"),
-        spelled=pl.concat(spelled),
-        spellings=tuple(matched.pattern.spelling for matched in found),
+        texts=pl.DataFrame(texts),
+        spelled=found.ways.cast(pl.UInt32),
+        spellings=tuple(pattern.spelling for pattern in patterns),
         written=written if escaped else None,
     )
 
@@ -230,9 +256,9 @@ def _patterns_of(line: bytes, fields: frozenset[str]) -> Iterator[_Pattern]:
         return
     escapes = ("", "\\u", "\\\\u") if _WIDE.search(spelling.bare) else ("",)
     for comma, colon, escape in product((", ", ","), (": ", ":"), escapes):
+        steps = _steps(keys, spelling.names, _around(spelling, escape), comma, colon)
         yield _Pattern(
-            steps=_joined(_steps(keys, _around(spelling, escape), comma, colon)),
-            captures=tuple(_captures(keys, spelling)),
+            steps=tuple(_joined(steps)),
             spelling=spelling,
             escaped=bool(escape),
         )
@@ -247,35 +273,33 @@ def _around(spelling: Spelling, escape: str) -> list[str]:
 
 
 def _steps(
-    keys: tuple[str, ...], around: list[str], comma: str, colon: str
-) -> Iterator[str | bytes]:
+    keys: tuple[str, ...], names: tuple[str, ...], around: list[str], comma: str, colon: str
+) -> Iterator[str | tuple[bytes, str]]:
     """Yield the literals and the captures of lines with these keys."""
     for at, key in enumerate(keys):
         yield f'{comma if at else "{"}"{key}"{colon}'
         if key == "output":
             yield f'"{around[0]}'
-            yield from chain.from_iterable((INSIDE, part) for part in around[1:])
+            for name, part in zip(names, around[1:], strict=True):
+                yield INSIDE, _INSIDE + name
+                yield part
             yield '"'
         else:
-            yield from _VALUES[key]
+            yield from ((part, key) if isinstance(part, bytes) else part for part in _VALUES[key])
     yield "}"
 
 
-def _joined(steps: Iterator[str | bytes]) -> bytes:
-    """Return steps as bytes; literals that follow each other become one."""
-    joined, text = b"", ""
+def _joined(steps: Iterator[str | tuple[bytes, str]]) -> Iterator[str | tuple[bytes, str]]:
+    """Yield steps with literals that follow each other as one."""
+    text = ""
     for step in steps:
         if isinstance(step, str):
             text += step
         else:
-            joined, text = joined + literal(text) + step, ""
-    return joined + literal(text)
-
-
-def _captures(keys: tuple[str, ...], spelling: Spelling) -> Iterator[str]:
-    """Yield the names of what is captured, in its order."""
-    for key in keys:
-        yield from (_INSIDE + name for name in spelling.names) if key == "output" else (key,)
+            yield text
+            yield step
+            text = ""
+    yield text
 
 
 def _unescaped(escape: re.Match[bytes]) -> bytes:

@@ -1,7 +1,8 @@
 /* Lines that one program wrote, read by the steps that they have in common.
 
-   A line matches if the steps take all of it. What they capture becomes columns of text as Arrow
-   has them. A line that does not match is left to whoever asked, so nothing is decided here.
+   There may be several ways to write a line, each with its steps. A line matches if the steps of
+   one take all of it. What they capture becomes columns of text as Arrow has them. A line that
+   does not match is left to whoever asked, so nothing is decided here.
    Needs no library, allocates nothing, keeps nothing. `scanner.py` calls it, and its tests
    compare it with a regular expression. */
 
@@ -12,7 +13,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the
 
 typedef uint8_t byte;
 
-/* Steps, each a letter; a literal is followed by its size in two bytes and by itself. */
+/* Steps, each a letter. A literal is followed by its size in two bytes and by itself, a capture by
+   the number of its column. */
 enum {
   LITERAL = 'L', /* these bytes */
   TEXT = 'T',    /* captured: characters as themselves */
@@ -20,6 +22,7 @@ enum {
   NAME = 'N',    /* captured: a text in quotes, or null */
   WHOLE = 'W',   /* captured: a whole number, or null */
   NUMBER = 'D',  /* captured: a number, or null */
+  ABSENT = 'A',  /* captured: that lines so written have none */
   END = 'E'
 };
 enum { WHOLE_DIGITS = 15, DECIMALS = 17, NOTHING = 0 };
@@ -46,8 +49,8 @@ struct view {
   };
 };
 
-/* What is allocated for one text: this with its columns, then the views of each, one column after
-   the other, then the texts that are not in them. */
+/* What is allocated for one text: this with its columns and one of numbers, then the views of each,
+   one column after the other, then the numbers, then the texts that are not in views. */
 struct memory {
   _Alignas(16) void (*give_back)(void *); /* called with this when nobody uses it */
   int64_t users;
@@ -60,10 +63,13 @@ struct memory {
 };
 
 static struct view *views_in(struct memory *memory, size_t column) {
-  return (struct view *)(memory->column + memory->columns) + column * memory->room;
+  return (struct view *)(memory->column + memory->columns + 1) + column * memory->room;
 }
 
-static byte *texts_in(struct memory *memory) { return (byte *)views_in(memory, memory->columns); }
+/* Of each line that matches, in which way it is written. */
+static byte *numbers_in(struct memory *memory) { return (byte *)views_in(memory, memory->columns); }
+
+static byte *texts_in(struct memory *memory) { return numbers_in(memory) + memory->room; }
 
 #define EACH(c) (UINT64_C(0x0101010101010101) * (c))
 
@@ -222,6 +228,7 @@ static int capture(struct reader *r, byte step) {
     case NAME: return name(r);
     case WHOLE: return number(r, 0);
     case NUMBER: return number(r, DECIMALS);
+    case ABSENT: *r->out++ = NOTHING; return 1;
   }
   return 0;
 }
@@ -246,11 +253,12 @@ static int line(struct reader *r, const byte *step, struct view *views, size_t r
       if (!literal(r, step + 3, size)) return 0;
       step += size + 2;
     } else {
+      struct view *view = views + room * step[1];
       byte *start = r->out;
       if (!capture(r, *step)) return 0;
-      *views = view_of(start, r->out, texts);
-      if (views->size <= sizeof views->inside) r->out = start;
-      views += room;
+      *view = view_of(start, r->out, texts);
+      if (view->size <= sizeof view->inside) r->out = start;
+      step++;
     }
   }
   return r->at == r->end || *r->at == '\n';
@@ -263,7 +271,7 @@ static const byte *line_end(const byte *at, const byte *end) {
 }
 
 /* Raised with every change of what is called from outside, here and in `scanner.py`. */
-int edition(void) { return 1; }
+int edition(void) { return 2; }
 
 size_t line_ends(const byte *all, size_t size) {
   size_t count = 0;
@@ -275,30 +283,31 @@ size_t line_ends(const byte *all, size_t size) {
   return count;
 }
 
-/* How many bytes `scan` needs: as many views as lines in each column, and the text once more. */
+/* How many bytes `scan` needs: as many views as lines in each column, as many numbers, and the
+   text once more. */
 size_t memory_for(size_t columns, size_t lines, size_t size) {
   size_t each = sizeof(struct column) + lines * sizeof(struct view);
-  return sizeof(struct memory) + columns * each + size + 16;
+  return sizeof(struct memory) + columns * each + sizeof(struct column) + lines + size + 16;
 }
 
-/* Scan a text line by line. `left` gets three numbers for each line that does not match: its
-   position, and where it starts and ends in the text. */
-void scan(const byte *all, size_t size, const byte *steps, struct memory *memory, uint32_t *left,
-          struct found *found) {
+/* Scan a text line by line, in so many ways, whose steps begin at `starts`. `left` gets three
+   numbers for each line that matches in none: its position, and where it starts and ends. */
+void scan(const byte *all, size_t size, const byte *steps, const size_t *starts, size_t ways,
+          struct memory *memory, uint32_t *left, struct found *found) {
   const byte *end = all + size;
-  byte *texts = texts_in(memory);
+  byte *texts = texts_in(memory), *numbers = numbers_in(memory);
   struct view *views = views_in(memory, 0);
   struct reader r = {.at = all, .end = end, .out = texts};
   struct found n = {0};
   for (const byte *start = all;; start = r.at + 1) {
-    size_t unescaped = r.unescaped;
-    byte *out = r.out;
-    r.at = start;
-    if (line(&r, steps, views, memory->room, texts)) {
+    const struct reader before = {.at = start, .end = end, .out = r.out, .unescaped = r.unescaped};
+    size_t way = 0;
+    for (r = before; way < ways; way++, r = before)
+      if (line(&r, steps + starts[way], views, memory->room, texts)) break;
+    if (way < ways) {
       views++;
+      *numbers++ = (byte)way;
     } else {
-      r.unescaped = unescaped;
-      r.out = out;
       r.at = line_end(start, end);
       uint32_t *about = left + 3 * n.left++;
       about[0] = (uint32_t)n.lines;
@@ -340,17 +349,20 @@ static void release_array(struct ArrowArray *array) {
   let_go(((struct column *)array->private_data)->memory);
 }
 
-/* Hand out a column of so many texts; whoever takes it uses the memory until it is released. */
+/* Hand out a column of so many texts, or after the last of these the numbers; whoever takes it
+   uses the memory until it is released. */
 void hand_out(struct memory *memory, size_t at, int64_t height, struct ArrowSchema *schema,
               struct ArrowArray *array) {
   struct column *column = &memory->column[at];
+  int texts = at < memory->columns;
   *column = (struct column){
       .memory = memory,
       .buffers = {NULL, views_in(memory, at), texts_in(memory), &memory->captured},
   };
-  *schema = (struct ArrowSchema){.format = "vu", .name = "", .release = release_schema};
+  *schema = (struct ArrowSchema){
+      .format = texts ? "vu" : "C", .name = "", .release = release_schema};
   *array = (struct ArrowArray){.length = height,
-                               .n_buffers = 4,
+                               .n_buffers = texts ? 4 : 2,
                                .buffers = column->buffers,
                                .release = release_array,
                                .private_data = column};

@@ -1,25 +1,30 @@
 """Calls `scan.c`: reads lines by the steps that they have in common, faster than JSON is parsed.
 
-The steps are bytes, put together of the letters below and of literals. Where the package was not
-built, as in a bare copy of its sources, there is no scanner, and lines are read in other ways.
+The steps are bytes, put together of literals and of captures, each of which has a column. Where the
+package was not built, as in a bare copy of its sources, there is no scanner, and lines are read in
+other ways.
 """
 
 from __future__ import annotations
 
 import ctypes
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from markscheme.values import dataclass
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 LIBRARY = Path(__file__).with_name("_scan.so")
-TEXT, INSIDE, NAME, WHOLE, NUMBER = b"T", b"I", b"N", b"W", b"D"
+TEXT, INSIDE, NAME, WHOLE, NUMBER, ABSENT = b"T", b"I", b"N", b"W", b"D", b"A"
 NOTHING = "\0"  # stands in a column for null
 _END = b"E"
-_EDITION = 1  # of the library: one that was built before is not called
+_EDITION = 2  # of the library: one that was built before is not called
 _SCHEMA, _ARRAY = b"arrow_schema", b"arrow_array"
 _allocate = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(
     ("PyMem_RawMalloc", ctypes.pythonapi)
@@ -35,20 +40,26 @@ def literal(text: str) -> bytes:
     return b"L" + len(written).to_bytes(2, "little") + written
 
 
+def capture(kind: bytes, column: int) -> bytes:
+    """Return the step that takes what is of this kind into a column, at most the 255th."""
+    return kind + bytes([column])
+
+
 class _Found(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_size_t) for name in ("lines", "left", "unescaped"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """What the steps found in a text of so many lines.
+    """What was found in a text of so many lines.
 
-    Each column is one capture of all lines that match. `left` has the position of each line that
-    does not, and where it starts and ends in the text.
+    Each column is one capture of all lines that match, and `ways` tells by which steps they do.
+    `left` has the position of each line that does not, and where it starts and ends in the text.
     """
 
     lines: int
     columns: list[pl.Series]
+    ways: pl.Series
     left: list[tuple[int, int, int]]
     unescaped: bool
 
@@ -85,23 +96,31 @@ class _Column:
         return _capsule(self._schema, _SCHEMA, None), _capsule(self._array, _ARRAY, None)
 
 
-def scan(text: bytes, steps: bytes, captures: int) -> Scan:
-    """Read the lines of a text by steps that capture so much of each."""
+def scan(text: bytes, ways: Sequence[bytes], columns: int) -> Scan:
+    """Read the lines of a text, each by the first steps that take it, into so many columns.
+
+    The steps of every way must capture something for every column.
+    """
     library = _library()
     lines = library.line_ends(text, len(text)) + 1
     left, found = (ctypes.c_uint32 * (3 * lines))(), _Found()
-    memory = _allocated(library.memory_for(captures, lines, len(text)), captures, lines)
+    starts = list(accumulate((len(steps) + 1 for steps in ways), initial=0))
+    places = (ctypes.c_size_t * len(starts))(*starts)
+    steps = b"".join(steps + _END for steps in ways)
+    memory = _allocated(library.memory_for(columns, lines, len(text)), columns, lines)
     try:
-        library.scan(text, len(text), steps + _END, memory, left, ctypes.byref(found))
+        asked = (text, len(text), steps, places, len(ways))
+        library.scan(*asked, memory, left, ctypes.byref(found))
         height = found.lines - found.left
-        columns = [pl.Series(_Column(memory, at, height)) for at in range(captures)]
+        *texts, numbers = [pl.Series(_Column(memory, at, height)) for at in range(columns + 1)]
     finally:
         library.let_go(memory)
-    numbers = iter(left[: 3 * found.left])
+    told = iter(left[: 3 * found.left])
     return Scan(
         lines=found.lines,
-        columns=columns,
-        left=list(zip(numbers, numbers, numbers, strict=True)),
+        columns=texts,
+        ways=numbers,
+        left=list(zip(told, told, told, strict=True)),
         unescaped=bool(found.unescaped),
     )
 
@@ -134,7 +153,8 @@ def _library() -> Any:
     size, pointer, text = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_char_p
     library.line_ends.argtypes, library.line_ends.restype = [text, size], size
     library.memory_for.argtypes, library.memory_for.restype = [size] * 3, size
-    library.scan.argtypes, library.scan.restype = [text, size, text, *[pointer] * 3], None
+    library.scan.argtypes = [text, size, text, pointer, size, *[pointer] * 3]
+    library.scan.restype = None
     library.hand_out.argtypes = [pointer, size, ctypes.c_int64, pointer, pointer]
     library.let_go.argtypes, library.let_go.restype = [pointer], None
     library.hand_out.restype = None
