@@ -64,8 +64,8 @@ class AlikeMarker:
         has, lacks = read.is_not_null().arg_true(), read.is_null().arg_true()
         codes = pl.Series([0], dtype=pl.UInt32).new_from_index(0, len(read))
         codes = codes.scatter(has, self._found(table, read[has], items[has]))
-        spelled = [bare[number] for number in alike.spelled[lacks]]
-        wholes = zip(alike.outputs_at(lacks), spelled, items[lacks], strict=True)
+        spelled = [bare[number] for number in alike.spelled[lacks].to_list()]
+        wholes = zip(alike.outputs_at(lacks), spelled, items[lacks].to_list(), strict=True)
         whole = [self._whole_code(table, *one) for one in wholes]
         return codes.scatter(lacks, pl.Series(whole, dtype=pl.UInt32))
 
@@ -76,8 +76,8 @@ class AlikeMarker:
     def _judge(
         self, table: CellTable, texts: pl.Series, items: pl.Series, at: pl.Series
     ) -> list[Cell]:
-        responses = (Response(reading=Reading.TEXT, text=text) for text in texts[at])
-        indices = zip(responses, items[at], strict=True)
+        responses = (Response(reading=Reading.TEXT, text=text) for text in texts[at].to_list())
+        indices = zip(responses, items[at].to_list(), strict=True)
         return [judged(table.spec.axis, response, self._items[at]) for response, at in indices]
 
     def _whole_code(self, table: CellTable, text: str, spelled: Response, index: int) -> int:

@@ -136,7 +136,7 @@ class AlikeRows:
         """Return the outputs at a few positions."""
         if self.written is not None:
             return self.written.outputs(self.table["line"][positions]).to_list()
-        spelled = [self.spellings[number] for number in self.spelled[positions]]
+        spelled = [self.spellings[number] for number in self.spelled[positions].to_list()]
         texts = {column.name: column[positions].to_list() for column in self.texts}
         return [
             spelling.output([texts[name][at] for name in spelling.names])
