@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,15 @@ from markscheme.engines.scoring import Scoring
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
-from markscheme.read.answers import AnswerBatch, KnownItems, Ledger, Limits, alike_lines, read_jsonl
+from markscheme.read.answers import (
+    AnswerBatch,
+    KnownItems,
+    Ledger,
+    Limits,
+    alike_lines,
+    read_jsonl,
+    scanner,
+)
 from markscheme.read.answers.batch import AlikeRows
 
 if TYPE_CHECKING:
@@ -378,6 +387,26 @@ def test_lines_are_numbered_on_after_a_batch_that_ends_in_an_empty_line() -> Non
 )
 def test_a_rubric_that_looks_at_more_than_fields_reads_line_by_line(axes: Any) -> None:
     assert Scoring(rubric_of(*axes), EXAM).scorer.fields == ()
+
+
+def test_nothing_that_is_kept_holds_on_to_what_was_scanned() -> None:
+    long = FIRST.replace(b"Ate.", b"Ate a text that is too long to be part of its view.")
+    content = long.replace(b'"latency_ms"', b'"subject": "a name that is long", "latency_ms"')
+    scoring = Scoring(TUTOR, EXAM)
+    known = KnownItems([item.id for item in EXAM.items])
+    alike = alike_lines(known, scoring.scorer.fields)
+    tracemalloc.start()
+    try:
+        batches = read_jsonl([content], known=known, alike=alike)
+        frames = list(scoring.frames(map(scoring.marked, batches)))
+        del batches
+        kept = tracemalloc.take_snapshot().filter_traces(
+            [tracemalloc.Filter(inclusive=True, filename_pattern=scanner.__file__)]
+        )
+    finally:
+        tracemalloc.stop()
+    assert sum(frame.height for frame in frames) == 31
+    assert sum(trace.size for trace in kept.traces if trace.size >= len(content)) == 0
 
 
 def test_fields_named_like_columns_are_kept_apart() -> None:

@@ -14,6 +14,7 @@ import polars as pl
 from markscheme.mark.axes.base import TextAxis, own_way
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import judged
+from markscheme.read.answers.batch import copied
 from markscheme.read.composed import composed
 from markscheme.vocabulary import Reading, Response
 
@@ -40,7 +41,8 @@ class AlikeMarker:
         """Return what was got, how it was read, and the code of each axis."""
         bare = [read_response(spelling.bare, self._fields) for spelling in alike.spellings]
         readings = pl.Series([response.reading.value for response in bare])
-        columns = {"reading": readings[alike.spelled], "got": _got(alike, str(self._got))}
+        got = copied(_got(alike, str(self._got)))
+        columns = {"reading": readings[alike.spelled], "got": got}
         for at, table in enumerate(self._tables):
             columns[f"axis {at}"] = (
                 self._codes(table, alike, items, bare)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from markscheme.read.answers.batch import copied
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -39,7 +41,8 @@ class Known:
 
     def learn(self, keys: pl.DataFrame, codes: pl.Series) -> None:
         """Take in one or more keys that were not known, each once."""
-        added = keys.with_columns(codes.alias("code"))
+        texts = [copied(column) for column in keys if column.dtype == pl.String]
+        added = keys.with_columns(*texts, codes.alias("code"))
         self._frame = self._frame.vstack(added) if self._frame is not None else added
         self._listed = None
 

@@ -19,7 +19,14 @@ from unicodedata import is_normalized
 import orjson
 import polars as pl
 
-from markscheme.read.answers.batch import FIELDS, AlikeRows, Spelling, Written, table_schema
+from markscheme.read.answers.batch import (
+    FIELDS,
+    AlikeRows,
+    Spelling,
+    Written,
+    copied,
+    table_schema,
+)
 from markscheme.read.answers.scanner import (
     ABSENT,
     INSIDE,
@@ -213,6 +220,8 @@ def _without_strangers(matched: _Matched, known: pl.Series, text: bytes) -> _Mat
 def _rows(found: _Matched, patterns: Sequence[_Pattern], written: Written) -> AlikeRows:
     """Return what was captured, in columns."""
     captured = found.captured | {"line": found.places.cast(pl.Int64) + written.first}
+    if "subject" in captured:
+        captured["subject"] = copied(captured["subject"])
     nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(found.places))
     table = pl.DataFrame(
         [

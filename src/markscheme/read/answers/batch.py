@@ -56,6 +56,11 @@ def measured_schema() -> dict[str, Any]:
     }
 
 
+def copied(texts: pl.Series) -> pl.Series:
+    """Return the texts in memory of their own: taking some of a column keeps the whole."""
+    return texts + ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
     """How outputs are spelled: the names of their texts, and what stands around each of these."""
@@ -104,7 +109,8 @@ class AlikeRows:
 
     `table` has the columns of `table_schema`, `texts` one for each name in the outputs, null where
     an output lacks it, and `spelled` tells which of the `spellings` an output has. Where these do
-    not tell how it was written, `written` has its line.
+    not tell how it was written, `written` has its line. All texts share memory with all that was
+    captured, so what outlives the batch must be `copied`.
     """
 
     table: pl.DataFrame
