@@ -1,10 +1,11 @@
 """Values: frozen dataclasses that are made quickly, so that commands start sooner.
 
-For each `dataclass(frozen=True, slots=True, kw_only=True)` the standard library compiles six
-functions as soon as its module is loaded; for the classes of a command that is a good part of what
-it takes to start. Here five of them are the same for all, and `__init__` is compiled for those
-that are made. What is asked for in another way, or inherits from a frozen dataclass of the
-standard library, is left to it; a base for others' classes, as of axes, is best made there.
+For each `dataclass(frozen=True, kw_only=True)` the standard library compiles six functions as soon
+as its module is loaded; for the classes of a command that is a good part of what it takes to start.
+Here five of them are the same for all, and `__init__` is compiled for those that are made. What is
+asked for in another way is left to the standard library. It must also make the base of others'
+classes, as of axes, or it would not take them for frozen; the children of such a base may be made
+here, and others may inherit from them in turn.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ else:
         """Return what makes a class a dataclass, as `dataclasses.dataclass` does."""
 
         def make(cls: type) -> type:
-            quick = asked == _QUICK and not any(map(_is_frozen, cls.__mro__))
-            return _made(cls) if quick else dataclasses.dataclass(**asked)(cls)
+            quick = {**asked, "slots": True} == _QUICK
+            return _made(cls, **asked) if quick else dataclasses.dataclass(**asked)(cls)
 
         return make
 
@@ -34,19 +35,19 @@ else:
 __all__ = ["dataclass"]
 
 _QUICK = {"frozen": True, "slots": True, "kw_only": True}
-_fields_alone = dataclasses.dataclass(
-    init=False, repr=False, eq=False, match_args=False, slots=True, kw_only=True
-)
+_FIELDS_ALONE = {"init": False, "repr": False, "eq": False, "match_args": False}
 
 
 def _is_frozen(cls: type) -> bool:
-    """Whether the standard library made it frozen; it can then have no child from here."""
+    """Whether the standard library made it frozen; its children must then be so too."""
     parameters = cls.__dict__.get("__dataclass_params__")
     return parameters is not None and parameters.frozen
 
 
-def _made(cls: type) -> type:
-    made: Any = _fields_alone(cls)
+def _made(cls: type, **asked: bool) -> type:
+    own = {name for name, value in vars(cls).items() if value is not None}
+    asked["frozen"] = any(map(_is_frozen, cls.__mro__))
+    made: Any = dataclasses.dataclass(**_FIELDS_ALONE, **asked)(cls)
     held = fields(made)
     methods: dict[str, Any] = {
         "__init__": _Init(made),
@@ -58,7 +59,7 @@ def _made(cls: type) -> type:
         "__setstate__": _set_state,
     }
     for name, method in methods.items():
-        if cls.__dict__.get(name) is None:  # what a class says itself holds
+        if name not in own:  # what a class says itself holds
             setattr(made, name, method)
     return made  # type: ignore[no-any-return]
 

@@ -10,10 +10,11 @@ import gettext
 import os
 import re
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
+
+from markscheme.values import dataclass
 
 LANGUAGES = ("en", "es")
 DOMAIN = "markscheme"
@@ -163,7 +164,7 @@ def _is_name(field: str, value: str) -> bool:
     return field in _NAMES or _NAME.fullmatch(value) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Template:
     """What a stored sentence looks like; a weak one has hardly a word of its own."""
 

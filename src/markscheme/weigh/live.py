@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 from markscheme.ask.runner import Asked
+from markscheme.values import dataclass
 from markscheme.weigh.latencies import Latencies
 
 

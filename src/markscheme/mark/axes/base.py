@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.errors import shown
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def quoted(text: str) -> str:
     return f'"{line}"'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)  # so that others may inherit
 class BaseAxis:
     """An axis with nothing to complain of; the others override what they need."""
 

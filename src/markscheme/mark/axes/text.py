@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
@@ -18,6 +17,7 @@ from markscheme.mark.axes.base import (
 from markscheme.mark.normalise import DEFAULT_STEPS, Step, essence, further_steps, normalise
 from markscheme.read.composed import composed
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ complete, what was not seen decides nothing, and the cell fails with the reason.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +16,7 @@ from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
 from markscheme.read.attempts import Attempt, attempt_of, attempts_of, calls_of
 from markscheme.read.families import fits, known_families
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
