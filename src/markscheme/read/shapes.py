@@ -65,9 +65,8 @@ class Model:
 
     def __init__(self, **values: Any) -> None:
         self.stated = frozenset(values)
-        held = vars(self)
-        for name, key in type(self).own_keys().items():
-            held[name] = values.get(name, key.default)
+        vars(self).update(_defaults(type(self)))
+        vars(self).update(values)
 
     @classmethod
     def own_keys(cls) -> Mapping[str, Key]:
@@ -91,6 +90,11 @@ def _keys(model: type[Model]) -> dict[str, Key]:
                 default, alias = default
             keys[name] = Key(alias, hint, default is ..., default)
     return keys
+
+
+@cache
+def _defaults(model: Any) -> dict[str, Any]:
+    return {name: key.default for name, key in model.own_keys().items()}
 
 
 @cache
