@@ -3,10 +3,9 @@
 For each `dataclass(frozen=True, kw_only=True)` the standard library compiles six functions as soon
 as its module is loaded; for the classes of a command that is a good part of what it takes to start.
 Here they are the same for all, but for `__init__`, which is compiled for those that are made more
-than a few times: one compilation takes as long as a hundred of the others. What is asked for in
-another way is left to the standard library. It must also make the base of others'
-classes, as of axes, or it would not take them for frozen; the children of such a base may be made
-here, and others may inherit from them in turn.
+than a few times. What is asked for in another way is left to the standard library. It must also
+make the base of others' classes, as of axes, or it would not take them for frozen; the children of
+such a base may be made here, and others may inherit from them in turn.
 """
 
 from __future__ import annotations

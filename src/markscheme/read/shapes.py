@@ -65,8 +65,10 @@ class Model:
 
     def __init__(self, **values: Any) -> None:
         self.stated = frozenset(values)
-        vars(self).update(_defaults(type(self)))
-        vars(self).update(values)
+        kind = type(self)
+        if kind not in _DEFAULTS:
+            _DEFAULTS[kind] = {name: key.default for name, key in kind.own_keys().items()}
+        vars(self).update(_DEFAULTS[kind], **values)
 
     @classmethod
     def own_keys(cls) -> Mapping[str, Key]:
@@ -77,6 +79,7 @@ class Model:
 
 
 _KEYS: dict[type[Model], dict[str, Key]] = {}
+_DEFAULTS: dict[type[Model], dict[str, Any]] = {}
 
 
 def _keys(model: type[Model]) -> dict[str, Key]:
@@ -90,11 +93,6 @@ def _keys(model: type[Model]) -> dict[str, Key]:
                 default, alias = default
             keys[name] = Key(alias, hint, default is ..., default)
     return keys
-
-
-@cache
-def _defaults(model: Any) -> dict[str, Any]:
-    return {name: key.default for name, key in model.own_keys().items()}
 
 
 @cache
