@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.mark.normalise import Step
-    from markscheme.transcript import Transcript
 
 EXCERPT = 60
 
@@ -104,23 +103,6 @@ class TextAxis(BaseAxis):
         import polars as pl
 
         return pl.DataFrame([texts.alias("text"), items.alias("item")])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceAxis(BaseAxis):
-    """An axis that judges what was done: it reads the transcript, and never the text."""
-
-    traces: ClassVar[bool] = True
-
-    def mark(self, response: Response, item: Item) -> Cell:
-        """Judge the transcript; without one there is nothing to look at."""
-        if response.transcript is None:
-            return Cell.abstained(sentence("there is no transcript of what was done"))
-        return self.trace(response.transcript, item)
-
-    def trace(self, transcript: Transcript, item: Item) -> Cell:
-        """Judge what was done for one item."""
-        raise NotImplementedError
 
 
 def text_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
