@@ -205,7 +205,10 @@ def _placed(value: Any, line: int, depth: int = 0) -> Any:
                 value[key] = _placed(inner, line, depth + 1)
     elif type(value) is list:
         made = Seq(line)
-        made += [one if type(one) is str else _placed(one, line, depth + 1) for one in value]
+        made += value
         made.lines = [line] * len(value)
+        for at, one in enumerate(value):
+            if type(one) is not str:
+                made[at] = _placed(one, line, depth + 1)
         return made
     return value
