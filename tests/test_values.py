@@ -148,6 +148,19 @@ def test_one_may_inherit_from_another_and_from_a_usual_one() -> None:
     assert repr(Empty()) == "Empty()"
 
 
+def test_the_first_and_the_many_that_follow_are_made_alike() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Named:
+        """One with a field of a name that a constructor may use itself."""
+
+        instance: int
+        given: int = 2
+
+    made = [Named(instance=1) for _ in range(20)]
+    assert len(set(made)) == 1
+    assert repr(made[0]).endswith("Named(instance=1, given=2)")
+
+
 def test_one_without_slots_may_keep_what_it_finds_out() -> None:
     one = Roomy(name="abc")
     assert (one.length, vars(one)) == (3, {"name": "abc", "length": 3})

@@ -83,7 +83,7 @@ class _Init:
         self._cls.__init__ = made  # type: ignore[misc]
         return made.__get__(instance, owner)
 
-    def _fill(self, instance: Any, *unnamed: Any, **given: Any) -> None:
+    def _fill(self, instance: Any, /, *unnamed: Any, **given: Any) -> None:
         held = fields(self._cls)
         values = {field.name: _default(field) for field in held} | given
         if unnamed or len(values) > len(held) or any(one is MISSING for one in values.values()):
