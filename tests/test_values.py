@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import pickle
 from dataclasses import FrozenInstanceError, asdict, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, get_type_hints
 
 import pytest
@@ -51,9 +52,28 @@ class Further(Quick):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Child(Usual):
-    """One that the standard library must make, because its base is frozen there."""
+    """One whose base the standard library made."""
 
     more: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Grandchild(Child):
+    """One that somebody else makes by the standard library."""
+
+    most: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roomy:
+    """One with room for what is found out later."""
+
+    name: str
+
+    @cached_property
+    def length(self) -> int:
+        """How long the name is."""
+        return len(self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +117,7 @@ def test_both_refuse_the_same_arguments(wrong: dict[str, Any]) -> None:
 
 
 def test_nothing_can_be_set_or_deleted() -> None:
-    for one in (Quick(name="a"), Usual(name="a")):
+    for one in (Quick(name="a"), Usual(name="a"), Child(name="a"), Grandchild(name="a")):
         with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
             one.name = "b"  # type: ignore[misc]
         with pytest.raises(FrozenInstanceError, match="cannot delete field 'name'"):
@@ -123,8 +143,30 @@ def test_one_may_inherit_from_another_and_from_a_usual_one() -> None:
     assert repr(Further(name="a", more=(1,))) == "Further(name='a', size=1, parts=[], more=(1,))"
     assert Further(name="a") != Quick(name="a")
     assert Child(name="a", more=2) == Child(name="a", more=2) != Child(name="a")
+    assert repr(Grandchild(name="a", most=3)).endswith("more=0, most=3)")
     assert Empty() == Empty()
     assert repr(Empty()) == "Empty()"
+
+
+def test_the_first_and_the_many_that_follow_are_made_alike() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Named:
+        """One with a field of a name that a constructor may use itself."""
+
+        instance: int
+        given: int = 2
+
+    made = [Named(instance=1) for _ in range(20)]
+    assert len(set(made)) == 1
+    assert repr(made[0]).endswith("Named(instance=1, given=2)")
+
+
+def test_one_without_slots_may_keep_what_it_finds_out() -> None:
+    one = Roomy(name="abc")
+    assert (one.length, vars(one)) == (3, {"name": "abc", "length": 3})
+    assert pickle.loads(pickle.dumps(one)) == one == Roomy(name="abc")  # noqa: S301 - our own
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
+        one.name = "b"  # type: ignore[misc]
 
 
 def test_who_asks_is_told_the_parameters() -> None:

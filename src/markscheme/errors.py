@@ -14,14 +14,18 @@ Anything else that escapes is our bug and ends with exit code 70.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import total_ordering
+from operator import attrgetter
 from typing import TYPE_CHECKING
+
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+@total_ordering
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One mistake in one file: where it is, which field it is about, what is wrong and allowed."""
 
@@ -33,6 +37,12 @@ class Problem:
     def __str__(self) -> str:
         field = f"{self.field}: " if self.field else ""
         return f"{self.file}:{self.line}: {field}{self.message}"
+
+    def __lt__(self, other: object) -> bool:
+        return _place(self) < _place(other) if isinstance(other, Problem) else NotImplemented
+
+
+_place = attrgetter("file", "line", "field", "message")
 
 
 class MarkschemeError(Exception):

@@ -1,10 +1,11 @@
 """Values: frozen dataclasses that are made quickly, so that commands start sooner.
 
-For each `dataclass(frozen=True, slots=True, kw_only=True)` the standard library compiles six
-functions as soon as its module is loaded; for the classes of a command that is a good part of what
-it takes to start. Here five of them are the same for all, and `__init__` is compiled for those
-that are made. What is asked for in another way, or inherits from a frozen dataclass of the
-standard library, is left to it; a base for others' classes, as of axes, is best made there.
+For each `dataclass(frozen=True, kw_only=True)` the standard library compiles six functions as soon
+as its module is loaded; for the classes of a command that is a good part of what it takes to start.
+Here they are the same for all, but for `__init__`, which is compiled for those that are made more
+than a few times. What is asked for in another way is left to the standard library. It must also
+make the base of others' classes, as of axes, or it would not take them for frozen; the children of
+such a base may be made here, and others may inherit from them in turn.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -25,28 +27,29 @@ else:
         """Return what makes a class a dataclass, as `dataclasses.dataclass` does."""
 
         def make(cls: type) -> type:
-            quick = asked == _QUICK and not any(map(_is_frozen, cls.__mro__))
-            return _made(cls) if quick else dataclasses.dataclass(**asked)(cls)
+            quick = {**asked, "slots": True} == _QUICK
+            return _made(cls, **asked) if quick else dataclasses.dataclass(**asked)(cls)
 
         return make
 
 
 __all__ = ["dataclass"]
 
+_FEW = 8
 _QUICK = {"frozen": True, "slots": True, "kw_only": True}
-_fields_alone = dataclasses.dataclass(
-    init=False, repr=False, eq=False, match_args=False, slots=True, kw_only=True
-)
+_FIELDS_ALONE = {"init": False, "repr": False, "eq": False, "match_args": False}
 
 
 def _is_frozen(cls: type) -> bool:
-    """Whether the standard library made it frozen; it can then have no child from here."""
+    """Whether the standard library made it frozen; its children must then be so too."""
     parameters = cls.__dict__.get("__dataclass_params__")
     return parameters is not None and parameters.frozen
 
 
-def _made(cls: type) -> type:
-    made: Any = _fields_alone(cls)
+def _made(cls: type, **asked: bool) -> type:
+    own = {name for name, value in vars(cls).items() if value is not None}
+    asked["frozen"] = any(map(_is_frozen, cls.__mro__))
+    made: Any = dataclasses.dataclass(**_FIELDS_ALONE, **asked)(cls)
     held = fields(made)
     methods: dict[str, Any] = {
         "__init__": _Init(made),
@@ -58,23 +61,41 @@ def _made(cls: type) -> type:
         "__setstate__": _set_state,
     }
     for name, method in methods.items():
-        if cls.__dict__.get(name) is None:  # what a class says itself holds
+        if name not in own:  # what a class says itself holds
             setattr(made, name, method)
     return made  # type: ignore[no-any-return]
 
 
 class _Init:
-    """An `__init__` that is compiled and takes its place when somebody asks for it."""
+    """An `__init__` for a few; where there are more, a compiled one takes its place."""
 
-    __slots__ = ("_cls",)
+    __slots__ = ("_asked", "_cls")
 
     def __init__(self, cls: type) -> None:
         self._cls = cls
+        self._asked = 0
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
+        self._asked += 1
+        if instance is not None and self._asked <= _FEW:
+            return partial(self._fill, instance)
         made: Any = _compiled(self._cls)
         self._cls.__init__ = made  # type: ignore[misc]
         return made.__get__(instance, owner)
+
+    def _fill(self, instance: Any, /, *unnamed: Any, **given: Any) -> None:
+        held = fields(self._cls)
+        values = {field.name: _default(field) for field in held} | given
+        if unnamed or len(values) > len(held) or any(one is MISSING for one in values.values()):
+            _compiled(self._cls)(instance, *unnamed, **given)  # which says what is wrong
+        for name, value in values.items():
+            object.__setattr__(instance, name, value)
+        if hasattr(instance, "__post_init__"):
+            instance.__post_init__()
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _compiled(cls: Any) -> Callable[..., None]:

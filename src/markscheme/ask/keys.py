@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,17 +21,17 @@ _NAMED = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY")
 _HIDDEN = "[key]"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Secrets:
     """Keys that must not be seen; a subject may say one back, in an error or an answer."""
 
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, keys: Iterable[str | None]) -> Secrets:
         """Return the keys that are long enough to be told from other text, the longest first."""
         found = {key.strip() for key in keys if key and len(key.strip()) >= _SHORTEST}
-        return cls(tuple(sorted(found, key=len, reverse=True)))
+        return cls(keys=tuple(sorted(found, key=len, reverse=True)))
 
     def __or__(self, other: Secrets) -> Secrets:
         return Secrets.of([*self.keys, *other.keys])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.ask.questions import Question
 from markscheme.errors import DocumentError, Problem, UsageError
 from markscheme.read.sources import locate
+from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

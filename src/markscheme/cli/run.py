@@ -7,7 +7,6 @@ import math
 import sys
 from contextlib import redirect_stdout
 from decimal import Decimal, InvalidOperation
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -178,7 +177,7 @@ def command(
                     skip=no_store,
                     tag=tag,
                     watch=watch,
-                    load=lambda: format_ == "json" or import_module("markscheme.tell.live"),
+                    load=(lambda: None) if format_ == "json" else _make_ready,
                 )
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
@@ -204,6 +203,13 @@ def command(
         stopped = next((run.live.stopped for run in runs if run.live.stopped), None)
         _say_how_to_resume(stopped or "not every question has an answer", stored=not no_store)
     return Exit.OK if whole else Exit.UNDECIDED
+
+
+def _make_ready() -> None:
+    """Load what the page will need."""
+    from markscheme.tell import live, terminal  # noqa: F401 - the page is printed later
+
+    terminal.rehearse()
 
 
 def _print(runs: Sequence[LiveRun], format_: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
+from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from markscheme.keep import Store
 
 _FEW, _MANY = 500, 5_000  # replies that are marked at once: each time costs as much as 300 more
+_AT_THE_END = ("markscheme.keep.chunks", "markscheme.keep.frames")  # loaded by their first use
 _SLICE = 0.0002  # seconds for which the thread may hold others up
 
 
@@ -80,6 +82,8 @@ class Meanwhile:
 
         for subject in self._plan.subjects:
             self._markings[subject.name] = Marking(self._plan, subject.name, self._store, self._tag)
+        for module in _AT_THE_END if self._store else ():
+            import_module(module)
         self._load()
 
     def _take(self, some: list[Asked]) -> None:

@@ -85,12 +85,11 @@ def _known(database: Database, version: int) -> int:
 
 
 def migrate(database: Database, now: str) -> None:
-    """Bring the schema up to date: each step in a transaction of its own, one process at a time."""
-    for number, statements in enumerate(MIGRATIONS, start=1):
-        with database.transaction():
-            database.lock()
-            if version_of(database) >= number:
-                continue
+    """Bring the schema up to date: all steps or none, one process at a time."""
+    with database.transaction():
+        database.lock()
+        known = version_of(database)
+        for number, statements in enumerate(MIGRATIONS[known:], start=known + 1):
             for statement in statements:
                 database.change(statement)
             record = "INSERT INTO schema_versions (version, applied) VALUES (?, ?)"

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from markscheme.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _SPACE = re.compile(r"\s+")
 _QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›′″"))  # noqa: RUF001 - quotation marks
@@ -78,8 +76,7 @@ def _compatibility_form(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A named step: what it does to a text, and what a near miss says of it."""
 
     name: str

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import DocumentError, Problem, UsageError
-from markscheme.mark.responses import read_response
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Breakdown, Cell
 
@@ -31,6 +30,8 @@ def mark_answer(
 
     Without a transcript, axes that judge what was done abstain.
     """
+    from markscheme.mark.responses import read_response  # noqa: PLC0415 - who asks marks later
+
     response = replace(read_response(output, rubric.fields), transcript=transcript)
     cells = {spec.name: judged(spec.axis, response, item) for spec in rubric}
     leading = leading_axis(rubric)

@@ -6,10 +6,9 @@ from dataclasses import fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from markscheme.mark.axes.base import TraceAxis
 from markscheme.mark.axes.budget import TokenBudget
 from markscheme.mark.axes.structure import Citations, Sections
-from markscheme.mark.axes.trace import CallOrder
+from markscheme.mark.axes.trace import CallOrder, TraceAxis
 from markscheme.prove.mutants import Kind, Mutant, mutated
 
 if TYPE_CHECKING:

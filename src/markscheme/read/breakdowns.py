@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from markscheme.errors import DocumentError, InputError, Problem
 from markscheme.read.composed import composed
 from markscheme.read.parsing import MAX_BYTES, parse_tree
 from markscheme.read.tree import Map, line_of
+from markscheme.values import dataclass
 
 Field = tuple[str | int, ...]
 _JSON_LINES = (".jsonl", ".ndjson")

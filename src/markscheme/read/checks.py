@@ -92,18 +92,20 @@ def _joined(stated: list[Limits]) -> Limits:
 def _keyed(model: type[Model]) -> Check:
     keys = model.own_keys()
     known = {key.alias for key in keys.values()}
-    checks: dict[str, Check] = {}  # made when one is first needed: a model may hold itself
+    checks: list[tuple[str, str, bool, Check]] = []  # made late: a model may hold itself
 
     def check(given: Any, place: Path, found: list[Finding]) -> Any:
         if not isinstance(given, dict):
             found.append(Finding("model_type", place, given))
             return None
         if not checks:
-            checks.update({name: check_of(key.hint) for name, key in keys.items()})
+            checks.extend(
+                (name, key.alias, key.required, check_of(key.hint)) for name, key in keys.items()
+            )
         values = {}
-        for name, (alias, _, required, _) in keys.items():
+        for name, alias, required, check_value in checks:
             if alias in given:
-                values[name] = checks[name](given[alias], (*place, alias), found)
+                values[name] = check_value(given[alias], (*place, alias), found)
             elif required:
                 found.append(Finding("missing", (*place, alias), given))
         if not model.open:

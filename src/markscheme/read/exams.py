@@ -129,8 +129,8 @@ def item_at(entries: Seq, index: int, file: str, own: Collection[str] = ITEM_KEY
     return Item(
         id=_text(entry.get("id")),
         prompt=_text(entry.get("prompt")),
-        expectations=Frozen({key: Frozen.of(entry[key]) for key in entry if key not in own}),
-        tags=Frozen({key: tag_text(tags[key]) for key in tags})
+        expectations=Frozen({key: Frozen.of(it) for key, it in entry.items() if key not in own}),
+        tags=Frozen({key: tag_text(value) for key, value in tags.items()})
         if isinstance(tags, Map)
         else _UNTAGGED,
         place=Place(

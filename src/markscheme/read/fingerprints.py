@@ -7,6 +7,8 @@ import json
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
+from itertools import chain
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -24,6 +26,8 @@ _words = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", "
 _word = json.JSONEncoder(ensure_ascii=False).encode
 _key = json.JSONEncoder().encode
 _TEXTS = {str}
+_MAPPINGS, _LISTS = {dict, Frozen}, {list, tuple}
+_WORDY = _TEXTS | _MAPPINGS | _LISTS | {NoneType}
 
 
 def rubric_fingerprint(
@@ -82,21 +86,16 @@ def _written(value: Any) -> str:
 
 def _is_of_words(value: Any) -> bool:
     """Whether JSON as it is usually written is the canonical text, and is made much faster."""
-    unseen = [value]
-    known: set[tuple[Any, ...]] = set()  # keys of mappings, of which most have the same
-    for one in unseen:
-        kind = type(one)
-        if kind is dict or kind is Frozen:
-            keys = tuple(one)
-            if keys not in known:
-                if not (_TEXTS.issuperset(map(type, keys)) and "".join(keys).isascii()):
-                    return False
-                known.add(keys)
-            unseen += [inner for inner in one.values() if type(inner) is not str]
-        elif kind is list or kind is tuple:
-            unseen += [inner for inner in one if type(inner) is not str]
-        elif kind is not str and one is not None:
+    level = [value]
+    while level:  # all that is equally deep at once
+        if not _WORDY.issuperset(map(type, level)):
             return False
+        mappings = [one for one in level if type(one) in _MAPPINGS]
+        keys = set(chain.from_iterable(mappings))
+        if not (_TEXTS.issuperset(map(type, keys)) and "".join(keys).isascii()):
+            return False
+        lists = [one for one in level if type(one) in _LISTS]
+        level = [*chain.from_iterable(map(dict.values, mappings)), *chain.from_iterable(lists)]
     return True
 
 

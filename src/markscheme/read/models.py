@@ -134,7 +134,7 @@ def is_rated(entry: Any) -> bool:
 @lru_cache(maxsize=256)
 def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
     """Return the model of one axis kind, made from the fields of its dataclass, once."""
-    hints = get_type_hints(axis)
+    hints = parameter_types(axis)
     held: dict[str, Any] = {"kind": Literal[axis.kind]}
     defaults: dict[str, Any] = {"__doc__": axis.__doc__}
     for field in dataclasses.fields(axis):  # type: ignore[arg-type]
@@ -149,6 +149,12 @@ def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
         held[f"{field.name}_"] = hint
         defaults[f"{field.name}_"] = renamed(field.name, default)
     return type(f"{axis.__name__}Axis", (AxisModel,), {"__annotations__": held, **defaults})
+
+
+@lru_cache(maxsize=256)
+def parameter_types(axis: type[Axis]) -> Mapping[str, Any]:
+    """Return the types of the fields of an axis, found out once."""
+    return get_type_hints(axis)
 
 
 def _document_type(hint: Any) -> Any:

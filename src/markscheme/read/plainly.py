@@ -48,7 +48,7 @@ def read_plainly(text: str) -> Map | None:
     if not text.replace("\n", "").isprintable() or not is_composed(text):
         return None
     try:
-        tree = _json(text, 1) if text.startswith("{") else _Lines().tree(text)
+        tree = _json(text.rstrip("\n"), 1) if text.startswith("{") else _Lines().tree(text)
     except (_Unsure, ValueError, RecursionError):
         return None
     return tree if isinstance(tree, Map) else None
@@ -64,8 +64,8 @@ class _Lines:
 
     def tree(self, text: str) -> Map:
         """Return the tree of a text."""
-        for number, line in enumerate(_LINE.finditer(text), start=1):
-            self._take(number, *line.groups())
+        for number, parts in enumerate(_LINE.findall(text), start=1):
+            self._take(number, *parts)
         if not self.root:
             raise _Unsure
         self.root.line = next(iter(self.root.lines.values()))
@@ -149,6 +149,8 @@ def _quoted(text: str) -> str:
 
 
 def _in_brackets(text: str, line: int) -> Any:
+    if text[1:2] == '"':
+        return _json(text, line)
     words = _WORDS.fullmatch(text)
     if words is not None:
         return _placed([_plain(word.strip(" ")) for word in words[1].split(",")], line)
@@ -162,12 +164,12 @@ def _in_brackets(text: str, line: int) -> Any:
 
 def _json(text: str, line: int) -> Map | Seq:
     """Return what JSON on one line holds."""
-    if "\n" in text.rstrip("\n") or ("\\" in text and "\\" in _ESCAPE.sub("", text)):
+    if "\n" in text or ("\\" in text and "\\" in _ESCAPE.sub("", text)):
         raise _Unsure
     if "\\u" in text and not text.isascii():  # what is escaped may combine with what is not
         raise _Unsure
     found, end = _DECODER.raw_decode(text)
-    if text[end:].strip(" \n"):
+    if end < len(text) and text[end:].strip(" "):
         raise _Unsure
     holder: Map | Seq = _placed(found, line)
     return holder
@@ -180,7 +182,7 @@ def _refuse(_: str) -> NoReturn:
 def _mapped(pairs: list[tuple[str, Any]]) -> Map:
     made = Map(0)
     made.update(pairs)
-    if len(made) < len(pairs) or max(map(len, made), default=0) > _LONGEST_KEY:
+    if len(made) < len(pairs):
         raise _Unsure
     return made
 
@@ -197,11 +199,16 @@ def _placed(value: Any, line: int, depth: int = 0) -> Any:
     if type(value) is Map:
         value.line, value.lines = line, dict.fromkeys(value, line)
         for key, inner in value.items():
-            if type(inner) is list or type(inner) is Map:
+            if len(key) > _LONGEST_KEY:
+                raise _Unsure
+            if type(inner) is not str:
                 value[key] = _placed(inner, line, depth + 1)
     elif type(value) is list:
         made = Seq(line)
-        made += [one if type(one) is str else _placed(one, line, depth + 1) for one in value]
+        made += value
         made.lines = [line] * len(value)
+        for at, one in enumerate(value):
+            if type(one) is not str:
+                made[at] = _placed(one, line, depth + 1)
         return made
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, cast
 
 from markscheme.errors import DocumentError, shown
 from markscheme.exact import plain
@@ -14,7 +14,15 @@ from markscheme.read.checks import Refused, checked
 from markscheme.read.complaints import Complaints, guess, iterate
 from markscheme.read.fingerprints import rubric_fingerprint
 from markscheme.read.gates import read_gates
-from markscheme.read.models import COMPARISON, RATED, AxisModel, RubricModel, axis_model, is_rated
+from markscheme.read.models import (
+    COMPARISON,
+    RATED,
+    AxisModel,
+    RubricModel,
+    axis_model,
+    is_rated,
+    parameter_types,
+)
 from markscheme.read.parsing import parse_tree, read_bytes
 from markscheme.read.scales import check_scales, read_rated
 from markscheme.read.sources import locate
@@ -202,7 +210,7 @@ def _made(model: AxisModel, axis: type[Axis], inherited: Mapping[str, Any]) -> A
     for name, value in inherited.items():
         if name in hints and value is not None:
             stated.setdefault(name, value)
-    types = get_type_hints(axis)
+    types = parameter_types(axis)
     parameters = {
         name: float(value) if types[name] is float else _frozen(value, hints[name].default)
         for name, value in stated.items()

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CORE_SCHEMA: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
-    (re.compile(r"~|null|Null|NULL|"), lambda _: None),
-    (re.compile(r"true|True|TRUE"), lambda _: True),
-    (re.compile(r"false|False|FALSE"), lambda _: False),
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBERS: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"[-+]?[0-9]+"), int),
     (re.compile(r"0o[0-7]{1,80}|0x[0-9a-fA-F]{1,80}"), lambda text: int(text, 0)),
     (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?"), Decimal),
@@ -33,9 +35,11 @@ def plain_value(text: str) -> Any:
     """Return what a scalar without quotation marks stands for."""
     if text[:1] not in _MAY_BE_MORE:
         return text
+    if text in _WORDS:
+        return _WORDS[text]
     if _NOT_A_NUMBER.fullmatch(text) or _LONG_NUMBER.fullmatch(text):
         return UNUSABLE
-    for pattern, made in _CORE_SCHEMA:
+    for pattern, made in _NUMBERS:
         if pattern.fullmatch(text):
             return made(text)
     return text

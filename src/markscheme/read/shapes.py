@@ -65,9 +65,10 @@ class Model:
 
     def __init__(self, **values: Any) -> None:
         self.stated = frozenset(values)
-        held = vars(self)
-        for name, key in type(self).own_keys().items():
-            held[name] = values.get(name, key.default)
+        kind = type(self)
+        if kind not in _DEFAULTS:
+            _DEFAULTS[kind] = {name: key.default for name, key in kind.own_keys().items()}
+        vars(self).update(_DEFAULTS[kind], **values)
 
     @classmethod
     def own_keys(cls) -> Mapping[str, Key]:
@@ -78,6 +79,7 @@ class Model:
 
 
 _KEYS: dict[type[Model], dict[str, Key]] = {}
+_DEFAULTS: dict[type[Model], dict[str, Any]] = {}
 
 
 def _keys(model: type[Model]) -> dict[str, Key]:

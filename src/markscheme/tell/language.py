@@ -10,20 +10,22 @@ import gettext
 import os
 import re
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from markscheme.values import dataclass
+
 LANGUAGES = ("en", "es")
 DOMAIN = "markscheme"
 CATALOGUES = Path(__file__).parent / "catalogues"
-_FIELD = re.compile(r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}")
-_QUOTED = re.compile(r'"[^"]*"')
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Patterns that are compiled where they are used: English needs hardly any.
+_FIELD = r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}"
+_QUOTED = r'"[^"]*"'
+_CONTROL = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 _HIDDEN = 0xF0000  # private characters stand for what is not to be translated
 _LONGEST = 5_000  # characters
-_NAME = re.compile(r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*")  # a number, a name, tags
+_NAME = r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*"  # a number, a name, tags
 _NAMES = frozenset(
     {
         "baseline",
@@ -79,7 +81,7 @@ def say_many(one: str, many: str, n: int, /, **values: object) -> str:
 
 def harmless(text: str) -> str:
     """Return a text without characters that would steer a terminal or turn its lines around."""
-    return text if text.isprintable() else _CONTROL.sub(" ", text)
+    return text if text.isprintable() else re.sub(_CONTROL, " ", text)
 
 
 def _shown(values: dict[str, object]) -> dict[str, object]:
@@ -107,7 +109,7 @@ def _retold(sentence: str, language: str) -> str:
         foreign.append(found[0])
         return chr(_HIDDEN + len(foreign) - 1)
 
-    told = _translated(_QUOTED.sub(hide, sentence), language)
+    told = _translated(re.sub(_QUOTED, hide, sentence), language)
     if told is None:
         return sentence
     return "".join(
@@ -160,10 +162,10 @@ def _unformatted(text: str, language: str, *, lists: bool) -> str | None:
 
 
 def _is_name(field: str, value: str) -> bool:
-    return field in _NAMES or _NAME.fullmatch(value) is not None
+    return field in _NAMES or re.fullmatch(_NAME, value) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Template:
     """What a stored sentence looks like; a weak one has hardly a word of its own."""
 
@@ -182,7 +184,7 @@ def _templates(language: str, *, lists: bool) -> tuple[_Template, ...]:
         text
         for text in known
         if isinstance(text, str)
-        and _FIELD.search(text)
+        and re.search(_FIELD, text)
         and any(separator in _literals(text) for separator in _SEPARATORS) is lists
     ]
     ordered = sorted(fitting, key=lambda text: -len(_literals(text)))
@@ -190,12 +192,12 @@ def _templates(language: str, *, lists: bool) -> tuple[_Template, ...]:
 
 
 def _literals(template: str) -> str:
-    return _FIELD.sub("", template)
+    return re.sub(_FIELD, "", template)
 
 
 def _template(text: str, translation: str) -> _Template:
     parts, seen, end = [], set(), 0
-    for field in _FIELD.finditer(text):
+    for field in re.finditer(_FIELD, text):
         name = field[1]
         parts.append(re.escape(text[end : field.start()]))
         value = r"\S+?" if name in _NUMBERS else ".+?"
@@ -203,11 +205,11 @@ def _template(text: str, translation: str) -> _Template:
         seen.add(name)
         end = field.end()
     pattern = re.compile("".join((*parts, re.escape(text[end:]))), re.DOTALL)
-    pieces = [text[one.end() : other.start()] for one, other in pairwise(_FIELD.finditer(text))]
+    pieces = [text[one.end() : other.start()] for one, other in pairwise(re.finditer(_FIELD, text))]
     first, last = text[: text.index("{")], text[text.rindex("}") + 1 :]
     return _Template(
         pattern=pattern,
-        translation=_FIELD.sub(r"{\1}", translation),
+        translation=re.sub(_FIELD, r"{\1}", translation),
         longest=max(first, *pieces, last, key=len),
         weak=sum(map(str.isalpha, _literals(text))) < _WEAK,
     )

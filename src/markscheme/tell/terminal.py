@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,17 @@ def console() -> Console:
     if sys.stdout.isatty():
         return _Console(emoji=False)
     return _Console(width=PIPE_WIDTH, no_color=True, highlight=False, emoji=False)
+
+
+def rehearse() -> None:
+    """Print a line to nowhere, where there is time: the first of all takes much longer.
+
+    Before it rich loads how wide each character is.
+    """
+    nowhere = _Console(file=StringIO(), width=PIPE_WIDTH)
+    table = Table(box=None)
+    table.add_row(Text("…"))
+    nowhere.print(table)
 
 
 class _Console(Console):

@@ -49,9 +49,11 @@ class Counts:
         self.measured = {name: _Counted(dtype) for name, dtype in _MEASURED.items()}
         self._counted = _Counted(pl.UInt64)
         self._numbers: dict[Values, int] = {}
+        self._each: dict[Key, int] | None = None
 
     def add(self, marked: Marked) -> None:
         """Count the answers of one batch: who gave them, and what they came with."""
+        self._each = None
         subjects = marked.table["subject"]
         numbers = self._renumbered(marked.vectors, marked.values)
         self._counted.add(subjects, marked.items.cast(pl.UInt64) * _APART + numbers)
@@ -60,6 +62,7 @@ class Counts:
 
     def merge(self, other: Counts) -> None:
         """Add what another has counted."""
+        self._each = None
         self.errors += other.errors
         rows = other._counted.rows()
         if rows.height:
@@ -87,10 +90,12 @@ class Counts:
             self.values.append(values)
         return self._numbers[values]
 
-    def each(self) -> dict[Key, int]:
-        """Return every key that was counted, and how often."""
-        rows = self._counted.rows().iter_rows()
-        return {(who, *divmod(pair, _APART)): n for who, pair, n in rows}
+    def each(self) -> Mapping[Key, int]:
+        """Return every key that was counted, and how often: one object until more is counted."""
+        if self._each is None:
+            rows = self._counted.rows().iter_rows()
+            self._each = {(who, *divmod(pair, _APART)): n for who, pair, n in rows}
+        return self._each
 
 
 class Tally:
@@ -101,6 +106,7 @@ class Tally:
         self.exam = exam
         self.counts = Counts()
         self._ids = [item.id for item in exam.items]
+        self._whole: tuple[Mapping[Key, int], Marks] | None = None
 
     def runs(self) -> Iterator[Run]:
         """Yield the run of each subject."""
@@ -123,8 +129,19 @@ class Tally:
         found: dict[str | None, dict[Key, int]] = {}
         for key, count in self.counts.each().items():
             found.setdefault(key[0], {})[key] = count
-        for subject in _sorted(found):
-            yield subject, self._marks(found.get(subject, {}))
+        subjects = _sorted(found)
+        if len(subjects) == 1:
+            yield subjects[0], self._together()
+            return
+        for subject in subjects:
+            yield subject, self._marks(found[subject])
+
+    def _together(self) -> Marks:
+        """Return what all subjects got, made once for what is counted."""
+        counts = self.counts.each()
+        if self._whole is None or self._whole[0] is not counts:
+            self._whole = counts, self._marks(counts)
+        return self._whole[1]
 
     def _marks(self, counts: Mapping[Key, int]) -> Marks:
         """Return what items got; those that got one and the same share it as one object."""
@@ -170,8 +187,7 @@ class Tally:
 
     def summary(self) -> Summary:
         """Return the totals as exact means."""
-        whole = self._marks(self.counts.each())
-        return summarise(self.rubric, self.exam, whole, self.marks())
+        return summarise(self.rubric, self.exam, self._together(), self.marks())
 
 
 def _sorted(subjects: Iterable[str | None]) -> list[str | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from markscheme.errors import DocumentError, Problem, UsageError, shown
 from markscheme.exact import mean, show
 from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.verdicts import Bounds, DecisionTable, VerdictRule, VerdictRules
 from markscheme.vocabulary import Exam, Rubric
 from markscheme.weigh.comparison import Aggregate, Query, Ruling, Sides

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 from markscheme.ask.runner import Asked
+from markscheme.values import dataclass
 from markscheme.weigh.latencies import Latencies
 
 
@@ -51,6 +51,10 @@ class Live:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
+        return dict(self._facts)
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
         replies = [one.reply for one in self.asked]
         reasons = Counter(reply.finish_reason for reply in replies if reply.finish_reason)
         latency, first = self.latency, self.first_token

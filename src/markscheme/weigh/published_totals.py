@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from markscheme.exact import number, ratio
 from markscheme.mark.scoring import expected_of, leading_axis
 from markscheme.read.breakdowns import Published
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rubric
 from markscheme.weigh.published_operations import operation_findings
 from markscheme.weigh.recomputing import Row, agrees, names, other_axes

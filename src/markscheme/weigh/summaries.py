@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from markscheme.exact import ZERO, mean
 from markscheme.frozen import Frozen
 from markscheme.mark.scoring import score_of
+from markscheme.values import dataclass
 from markscheme.vocabulary import Group, SubjectSummary, Summary
 
 if TYPE_CHECKING:

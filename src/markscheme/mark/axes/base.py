@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.errors import shown
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.mark.normalise import Step
-    from markscheme.transcript import Transcript
     from markscheme.vocabulary import Axis
 
 EXCERPT = 60
@@ -33,7 +33,7 @@ def quoted(text: str) -> str:
     return f'"{line}"'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)  # so that others may inherit
 class BaseAxis:
     """An axis with nothing to complain of; the others override what they need."""
 
@@ -114,23 +114,6 @@ def own_way(axis: Axis, name: str) -> Callable[..., Any]:
         if "judge" in vars(kind):
             break
     return getattr(TextAxis, name)  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceAxis(BaseAxis):
-    """An axis that judges what was done: it reads the transcript, and never the text."""
-
-    traces: ClassVar[bool] = True
-
-    def mark(self, response: Response, item: Item) -> Cell:
-        """Judge the transcript; without one there is nothing to look at."""
-        if response.transcript is None:
-            return Cell.abstained(sentence("there is no transcript of what was done"))
-        return self.trace(response.transcript, item)
-
-    def trace(self, transcript: Transcript, item: Item) -> Cell:
-        """Judge what was done for one item."""
-        raise NotImplementedError
 
 
 def text_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -17,6 +16,7 @@ from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.numeric import share_of
 from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:

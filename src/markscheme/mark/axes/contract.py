@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import BaseAxis, quoted
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Reading, Response
 
 if TYPE_CHECKING:

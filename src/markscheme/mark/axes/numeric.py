@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -12,6 +11,7 @@ from markscheme.errors import shown
 from markscheme.exact import plain
 from markscheme.mark.axes.base import TextAxis, quoted
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +9,7 @@ from markscheme.errors import shown
 from markscheme.mark.axes.base import TextAxis, quoted, text_problems, would_pass
 from markscheme.mark.normalise import STEPS
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.mark.axes.base import TextAxis, quoted
 from markscheme.mark.axes.pattern import find, refusal
 from markscheme.mark.outlines import Outline
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:

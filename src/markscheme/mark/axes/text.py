@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
@@ -18,6 +17,7 @@ from markscheme.mark.axes.base import (
 from markscheme.mark.normalise import DEFAULT_STEPS, Step, essence, further_steps, normalise
 from markscheme.read.composed import composed
 from markscheme.sentences import sentence
+from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -63,13 +63,11 @@ class ComparingAxis(TextAxis):
         value = item.expectations.get(self.expects)
         found = list(texts_problems(self.expects, value))
         yield from found
-        if not found:
-            for index, entry in enumerate(value or ()):
-                if not normalise(entry, self.normalise):
-                    told = (
-                        f"{quoted(entry)} is empty after normalisation, so it tells nothing apart"
-                    )
-                    yield f"{self.expects}.{index}", told
+        if value and not found:
+            for index, entry in enumerate(self.prepared(tuple(value))):
+                if not entry:
+                    told = f"{quoted(value[index])} is empty after normalisation"
+                    yield f"{self.expects}.{index}", f"{told}, so it tells nothing apart"
 
     def prepared(self, entries: tuple[str, ...]) -> tuple[str, ...]:
         """Return the entries as they are compared with a text."""

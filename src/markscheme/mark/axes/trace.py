@@ -7,17 +7,17 @@ complete, what was not seen decides nothing, and the cell fails with the reason.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.frozen import Frozen
-from markscheme.mark.axes.base import TraceAxis
+from markscheme.mark.axes.base import BaseAxis
 from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
 from markscheme.read.attempts import Attempt, attempt_of, attempts_of, calls_of
 from markscheme.read.families import fits, known_families
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Cell, Item
+from markscheme.values import dataclass
+from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +32,23 @@ class Agents(StrEnum):
 
     MAIN = "main"
     ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceAxis(BaseAxis):
+    """An axis that judges what was done: it reads the transcript, and never the text."""
+
+    traces: ClassVar[bool] = True
+
+    def mark(self, response: Response, item: Item) -> Cell:
+        """Judge the transcript; without one there is nothing to look at."""
+        if response.transcript is None:
+            return Cell.abstained(sentence("there is no transcript of what was done"))
+        return self.trace(response.transcript, item)
+
+    def trace(self, transcript: Transcript, item: Item) -> Cell:
+        """Judge what was done for one item."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

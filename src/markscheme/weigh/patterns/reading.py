@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rubric
 from markscheme.weigh.patterns.groups import groups_by_tags
 from markscheme.weigh.patterns.observed import Observed, leading_name
