@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from markscheme.engines.scoring import Scoring
     from markscheme.vocabulary import Exam, Rubric
 
-PARTS_IN_A_SHARE = 10
+PARTS_IN_A_SHARE = 13
 RETRIES = 5
 _AHEAD = 4  # shares under way for each core
 _LOOPBACK = "127.0.0.1"

@@ -18,7 +18,7 @@ class Limits:
     batch_rows: int = 65_536
     batch_bytes: int = 16_777_216
     block_bytes: int = 262_144
-    part_bytes: int = 8_388_608
+    part_bytes: int = 6_291_456
 
 
 USUAL = Limits()
