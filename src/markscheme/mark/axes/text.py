@@ -84,7 +84,7 @@ class ComparingAxis(TextAxis):
     ) -> Step | None:
         """Return the first single further step after which the text would pass."""
         whole = essence(text)
-        if not any(entry in whole for entry in _essences(wanted)):
+        if not any(map(whole.__contains__, _essences(wanted))):
             return None
         for step in further_steps(self.normalise):
             changed, entries = step.apply(text), _stepped(wanted, step)
@@ -121,7 +121,9 @@ class ContainsAll(ComparingAxis):
         return places if min(places) >= 0 else None
 
     def _places(self, normal: str, wanted: Sequence[str]) -> tuple[int, ...]:
-        return tuple([_find(normal, entry, self.match) for entry in wanted])
+        if self.match is Match.SUBSTRING:
+            return tuple(map(normal.find, wanted))
+        return tuple([_find(normal, entry) for entry in wanted])
 
     def _why_missed(self, text: str, normal: str, missing: Sequence[str]) -> str:
         entries, one, got = _listed(tuple(missing)), len(missing) == 1, quoted(text)
@@ -139,7 +141,7 @@ class ContainsAll(ComparingAxis):
         return sentence("{entries} are missing from {got}", entries=entries, got=got)
 
     def _passes(self, text: str, wanted: Sequence[str]) -> bool:
-        return all(_find(text, entry, self.match) >= 0 for entry in wanted)
+        return min(self._places(text, wanted)) >= 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,9 +179,10 @@ class Equals(OneOf):
         return self.prepared((item.expectations[self.expects],))
 
 
-def _find(text: str, entry: str, match: Match) -> int:
+def _find(text: str, entry: str) -> int:
+    """Return where an entry stands as a whole word."""
     place = text.find(entry)
-    while match is Match.WORD and place >= 0 and not _stands_alone(text, place, len(entry)):
+    while place >= 0 and not _stands_alone(text, place, len(entry)):
         place = text.find(entry, place + 1)
     return place
 

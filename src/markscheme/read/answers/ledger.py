@@ -113,11 +113,13 @@ class Ledger:
 
     def known(self, attempts: Attempts) -> Attempts:
         """Return those of the attempts that have been seen, one by one."""
-        return [
-            (subject, item, attempt, attempt)
-            for subject, item, first, last in attempts
-            for attempt in self._seen(subject, item, first, last)
-        ]
+        found: Attempts = []
+        for subject, item, first, last in attempts:
+            seen = self._marks.get(subject, {}).get(item, b"")
+            if self._far or seen.find(1, first, last + 1) >= 0:
+                again = self._seen(subject, item, first, last)
+                found += [(subject, item, attempt, attempt) for attempt in again]
+        return found
 
     def _seen(self, subject: str | None, item: str, first: int, last: int) -> Iterator[int]:
         seen = self._marks.get(subject, {}).get(item, b"")
@@ -141,8 +143,9 @@ class Ledger:
             seen = self._marks.setdefault(subject, {}).setdefault(item, bytearray())
             if last >= len(seen):
                 self._enter(item, subject, last)
-            near = range(first, min(last + 1, len(seen)))
-            seen[near.start : near.stop] = b"\1" * len(near)
+            stop = min(last + 1, len(seen))
+            if first < stop:
+                seen[first:stop] = b"\1" * (stop - first)
             for attempt in range(max(first, len(seen)), last):
                 self._enter(item, subject, attempt)
 
