@@ -174,7 +174,8 @@ class AlikeLines:
             unescaped=found.unescaped,
         )
         known = matched.captured["item"].cast(self._items, strict=False)
-        return _without_strangers(matched, known, text) if known.null_count() else matched
+        matched.captured["item"] = known
+        return _without_strangers(matched, text) if known.null_count() else matched
 
     def _learnt(self, text: bytes, *, lines: int) -> bool:
         """Learn patterns from so many lines that none reads; return whether there was one."""
@@ -204,9 +205,9 @@ class AlikeLines:
         return None
 
 
-def _without_strangers(matched: _Matched, known: pl.Series, text: bytes) -> _Matched:
+def _without_strangers(matched: _Matched, text: bytes) -> _Matched:
     """Leave the lines whose item is not known to others."""
-    lines, is_known = text.split(b"\n"), known.is_not_null()
+    lines, is_known = text.split(b"\n"), matched.captured["item"].is_not_null()
     strangers = [(at, lines[at]) for at in matched.places.filter(~is_known)]
     return replace(
         matched,
@@ -226,7 +227,7 @@ def _rows(found: _Matched, patterns: Sequence[_Pattern], written: Written) -> Al
     table = pl.DataFrame(
         [
             _typed(captured.get(name, nothing), dtype).alias(name)
-            for name, dtype in table_schema().items()
+            for name, dtype in table_schema(captured["item"].dtype).items()
         ]
     )
     if table["attempt"].null_count():
@@ -246,7 +247,7 @@ def _rows(found: _Matched, patterns: Sequence[_Pattern], written: Written) -> Al
 
 def _typed(captured: pl.Series, dtype: type[pl.DataType]) -> pl.Series:
     """Return captures as what they are, and null where that was captured: it is no number."""
-    if dtype == pl.String:
+    if dtype == captured.dtype == pl.String:
         nothing = captured == NOTHING
         return captured.set(nothing, None) if nothing.any() else captured
     return captured.cast(dtype, strict=False)

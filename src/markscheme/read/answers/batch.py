@@ -24,13 +24,16 @@ FIELDS = ("item", "output", "subject", "attempt", "latency_ms", "tokens_in", "to
 NEEDED = ("item", "output")
 
 
-def table_schema() -> dict[str, Any]:
-    """Return the columns of what is known of an answer beside its output."""
+def table_schema(item: Any = None) -> dict[str, Any]:
+    """Return the columns of what is known of an answer beside its output.
+
+    Items are texts, or where lines are alike one of those that there are.
+    """
     import polars as pl
 
     return {
         "line": pl.Int64,
-        "item": pl.String,
+        "item": item or pl.String,
         "subject": pl.String,
         "attempt": pl.Int64,
         "latency_ms": pl.Float64,
@@ -205,7 +208,8 @@ class AnswerBatch:
         import polars as pl
 
         lines, items, _, *known = self.columns()
-        columns = zip(table_schema().items(), (lines, items, *known), strict=True)
+        schema = table_schema(self.alike.table.schema["item"] if self.alike else None)
+        columns = zip(schema.items(), (lines, items, *known), strict=True)
         table = pl.DataFrame(
             [pl.Series(name, column, dtype, strict=False) for (name, dtype), column in columns]
         )
