@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from markscheme import DocumentError, Exam, Item, Rubric, UsageError, load_exam, load_rubric
@@ -562,6 +562,7 @@ WORDS = st.recursive(
 )
 
 
+@example({"\x7f": None})
 @given(WORDS)
 def test_what_is_written_by_the_encoder_is_the_canonical_text(value: Any) -> None:
     by_rule = canonical([value, 0])  # a number is written by its value, and all beside it by rule

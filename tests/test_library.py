@@ -28,10 +28,13 @@ from markscheme import (
     load_rubric,
     score,
 )
+from markscheme.history.plans import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from markscheme.history.plans import RunSettings
 
 TUTOR = load_rubric("tutor-capstone")
 CAPSTONE = load_exam("capstone", rubric=TUTOR)
@@ -175,6 +178,56 @@ def test_the_result_as_a_dict_is_the_document_of_the_command(tmp_path: Path) -> 
         [sys.executable, "-m", "markscheme", *map(str, command)], capture_output=True, check=False
     )
     assert json.loads(done.stdout) == score("tutor-capstone", "capstone", path).to_dict()
+
+
+EVERY_SETTING: RunSettings = {
+    "base_url": None,
+    "key_env": None,
+    "template": None,
+    "examples": "tutor",
+    "structured": False,
+    "stream": False,
+    "temperature": 0.5,
+    "max_tokens": 10,
+    "attempts": 2,
+    "concurrency": 3,
+    "timeout": 5,
+    "retries": 0,
+    "requests_per_minute": 1_000_000,
+    "tokens_per_minute": None,
+    "price": "1:2",
+    "max_cost": None,
+    "max_time": 60.0,
+    "seed": 7,
+    "cache": False,
+    "resume": False,
+}
+
+
+def test_a_run_takes_every_option_of_the_command_by_name() -> None:
+    assert set(EVERY_SETTING) == {field.name for field in dataclasses.fields(Settings)}
+    result = markscheme.run("tutor-capstone", "capstone", "tutor:flawed", **EVERY_SETTING)
+    assert (result.summary.answers, result.summary.score) == (120, Fraction(217, 240))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"concurrency": 0}, {"attempts": 0}, {"attempts": True}, {"retries": -1}),
+        *({"timeout": 0}, {"timeout": "60"}, {"timeout": None}, {"max_time": float("nan")}),
+        *({"temperature": "hot"}, {"max_cost": -1}, {"price": (1, 2)}, {"template": 7}),
+        *({"requests_per_minute": 0}, {"concurency": 4}),
+    ],
+)
+def test_a_run_refuses_settings_that_cannot_be(wrong: Any) -> None:
+    (name,) = wrong
+    with pytest.raises(markscheme.UsageError, match=f"^`{name}` "):
+        markscheme.run("tutor-capstone", "capstone", "tutor", **wrong)
+
+
+def test_the_settings_of_a_run_are_typed() -> None:
+    with pytest.raises(markscheme.UsageError, match="is no option of a run"):
+        markscheme.run("tutor-capstone", "capstone", "tutor", concurency=4)  # type: ignore[call-arg]
 
 
 def test_an_incomplete_run_meets_no_gate() -> None:

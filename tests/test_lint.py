@@ -73,6 +73,13 @@ def call(*words: object) -> tuple[int, str]:
     return int(done.return_value), done.stdout
 
 
+def test_equal_findings_of_one_line_are_told_in_the_order_of_the_document(tmp_path: Path) -> None:
+    items = ", ".join(f"{{id: q{number}}}" for number in range(8))
+    (path,) = write(tmp_path, exam=f"exam: mine\nitems: [{items}]\n")
+    fields = [found.field for found in lint(path).findings if found.field.endswith("prompt")]
+    assert fields == [f"items.{number}.prompt" for number in range(8)]
+
+
 def codes(report: LintReport) -> Counter[str]:
     return Counter(found.code for found in report.findings)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -48,6 +50,25 @@ def findings(model: type[Model], given: Any) -> list[tuple[str, tuple[str | int,
     with pytest.raises(Refused) as caught:
         checked(model, given)
     return [(finding.kind, finding.place) for finding in caught.value.findings]
+
+
+@pytest.fixture
+def hasty_threads() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty_threads")
+def test_threads_that_are_the_first_to_check_a_model_check_every_key() -> None:
+    given = {f"k{n}": "x" for n in range(100)}
+    with ThreadPoolExecutor(4) as threads:
+        for number in range(60):
+            hints = {key: Annotated[str, Limits(longest=1, above=number)] for key in given}
+            model = type("Wide", (Model,), {"__annotations__": hints})
+            made = threads.map(checked, [model] * 4, [given] * 4)
+            assert [len(one.stated) for one in made] == [len(given)] * 4
 
 
 def test_what_is_right_comes_out_with_its_defaults_and_says_what_was_stated() -> None:

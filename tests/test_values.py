@@ -64,6 +64,13 @@ class Grandchild(Child):
     most: int = 0
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Heir(Quick):
+    """One that somebody else makes of one of ours."""
+
+    most: int = 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Roomy:
     """One with room for what is found out later."""
@@ -97,6 +104,7 @@ def test_both_say_the_same_of_themselves(given: dict[str, Any]) -> None:
     assert asdict(quick) == asdict(usual)
     assert hash(quick) == hash(usual)
     assert replace(quick, size=9).size == replace(usual, size=9).size == 9
+    assert vars(Quick)["__replace__"](quick, size=9) == replace(quick, size=9)
 
 
 @pytest.mark.parametrize("one", GIVEN)
@@ -117,7 +125,8 @@ def test_both_refuse_the_same_arguments(wrong: dict[str, Any]) -> None:
 
 
 def test_nothing_can_be_set_or_deleted() -> None:
-    for one in (Quick(name="a"), Usual(name="a"), Child(name="a"), Grandchild(name="a")):
+    usual = (Usual(name="a"), Grandchild(name="a"), Heir(name="a"))
+    for one in (Quick(name="a"), Child(name="a"), *usual):
         with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
             one.name = "b"  # type: ignore[misc]
         with pytest.raises(FrozenInstanceError, match="cannot delete field 'name'"):
@@ -144,6 +153,7 @@ def test_one_may_inherit_from_another_and_from_a_usual_one() -> None:
     assert Further(name="a") != Quick(name="a")
     assert Child(name="a", more=2) == Child(name="a", more=2) != Child(name="a")
     assert repr(Grandchild(name="a", most=3)).endswith("more=0, most=3)")
+    assert Heir(name="a", most=3) == Heir(name="a", most=3) != Heir(name="a")
     assert Empty() == Empty()
     assert repr(Empty()) == "Empty()"
 
@@ -167,6 +177,45 @@ def test_one_without_slots_may_keep_what_it_finds_out() -> None:
     assert pickle.loads(pickle.dumps(one)) == one == Roomy(name="abc")  # noqa: S301 - our own
     with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
         one.name = "b"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("make", [dataclass, dataclasses.dataclass])
+def test_what_belongs_to_the_class_may_be_nothing(make: Any) -> None:
+    @make(frozen=True, slots=True, kw_only=True)
+    class Bare:
+        """One with a constant that is nothing."""
+
+        unit: ClassVar[str | None] = None
+
+        size: int = 1
+
+    assert Bare.unit is Bare().unit is None
+
+
+@pytest.mark.parametrize("make", [dataclass, dataclasses.dataclass])
+def test_a_default_that_all_would_share_is_refused(make: Any) -> None:
+    class Sharing:
+        """One with a list that each would add to."""
+
+        parts: list[str] = []  # noqa: RUF012 - the mistake
+
+    with pytest.raises(ValueError, match=r"mutable default .* for field parts"):
+        make(frozen=True, slots=True, kw_only=True)(Sharing)
+
+
+@pytest.mark.parametrize("make", [dataclass, dataclasses.dataclass])
+def test_one_without_slots_is_the_class_that_was_written(make: Any) -> None:
+    @make(frozen=True, kw_only=True)
+    class Louder(Roomy):
+        """One that asks its base, which it can only as the class in which this is written."""
+
+        by: int = 2
+
+        def longer(self) -> int:
+            """Return more than the length."""
+            return super().length + self.by
+
+    assert (Louder(name="abc").longer(), Louder.by) == (5, 2)
 
 
 def test_who_asks_is_told_the_parameters() -> None:

@@ -3,9 +3,8 @@
 For each `dataclass(frozen=True, kw_only=True)` the standard library compiles six functions as soon
 as its module is loaded; for the classes of a command that is a good part of what it takes to start.
 Here they are the same for all, but for `__init__`, which is compiled for those that are made more
-than a few times. What is asked for in another way is left to the standard library. It must also
-make the base of others' classes, as of axes, or it would not take them for frozen; the children of
-such a base may be made here, and others may inherit from them in turn.
+than a few times. What is asked for in another way is left to the standard library, whose classes
+may inherit from ours and ours from them.
 """
 
 from __future__ import annotations
@@ -13,13 +12,15 @@ from __future__ import annotations
 import dataclasses
 import sys
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
-from functools import partial
+from functools import cache, partial
+from inspect import get_annotations
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from dataclasses import dataclass
 else:
 
@@ -37,33 +38,59 @@ __all__ = ["dataclass"]
 
 _FEW = 8
 _QUICK = {"frozen": True, "slots": True, "kw_only": True}
-_FIELDS_ALONE = {"init": False, "repr": False, "eq": False, "match_args": False}
 
 
-def _is_frozen(cls: type) -> bool:
-    """Whether the standard library made it frozen; its children must then be so too."""
-    parameters = cls.__dict__.get("__dataclass_params__")
-    return parameters is not None and parameters.frozen
+@dataclasses.dataclass(init=False, repr=False, eq=False)
+class _Usual:
+    """What the standard library notes of its own; noted of ours, it takes them for its own."""
+
+    field: Any
 
 
-def _made(cls: type, **asked: bool) -> type:
-    own = {name for name, value in vars(cls).items() if value is not None}
-    asked["frozen"] = any(map(_is_frozen, cls.__mro__))
-    made: Any = dataclasses.dataclass(**_FIELDS_ALONE, **asked)(cls)
-    held = fields(made)
-    methods: dict[str, Any] = {
-        "__init__": _Init(made),
-        "__repr__": _repr([field.name for field in held if field.repr]),
-        **_comparing(held),
-        "__setattr__": _refuse_to_set,
-        "__delattr__": _refuse_to_delete,
-        "__getstate__": _state,
-        "__setstate__": _set_state,
+_PARAMETERS = vars(_Usual)["__dataclass_params__"]
+_PARAMETERS.frozen = True  # had it made one, it would have compiled what we have
+_FIELD = fields(_Usual)[0]._field_type  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def _made(cls: Any, *, slots: bool = False, **_: bool) -> type:
+    inherited: dict[str, Field[Any]] = {}
+    for base in reversed(cls.__mro__):
+        inherited |= vars(base).get("__dataclass_fields__", {})
+    own = {
+        name: _field(name, hint, vars(cls).get(name, MISSING))
+        for name, hint in get_annotations(cls).items()
+        if not str(hint).partition("[")[0].endswith("ClassVar")
     }
-    for name, method in methods.items():
-        if name not in own:  # what a class says itself holds
-            setattr(made, name, method)
+    said = {name for name, value in vars(cls).items() if value is not None}
+    made = _slotted(cls, own, inherited) if slots else cls
+    parts = {
+        **_METHODS,
+        "__init__": _Init(made),
+        "__dataclass_fields__": inherited | own,
+        "__dataclass_params__": _PARAMETERS,
+    }
+    for name, part in parts.items():
+        if name not in said:  # what a class says itself holds
+            setattr(made, name, part)
     return made  # type: ignore[no-any-return]
+
+
+def _field(name: str, hint: Any, default: Any) -> Field[Any]:
+    made: Any = default if isinstance(default, Field) else dataclasses.field(default=default)
+    if type(made.default).__hash__ is None:
+        raise ValueError(f"mutable default {made.default!r} for field {name}; use a factory")
+    made.name, made.type, made.kw_only, made._field_type = name, hint, True, _FIELD  # noqa: SLF001
+    return made  # type: ignore[no-any-return]
+
+
+def _slotted(cls: Any, own: Mapping[str, Any], inherited: Mapping[str, Any]) -> Any:
+    """Return a class as it was written, with a slot for each field instead of its default."""
+    parts = {name: part for name, part in vars(cls).items() if name not in own}
+    for name in ("__dict__", "__weakref__"):
+        parts.pop(name, None)
+    slots = tuple(name for name in own if name not in inherited)
+    parts |= {"__slots__": slots, "__qualname__": cls.__qualname__}
+    return type(cls)(cls.__name__, cls.__bases__, parts)
 
 
 class _Init:
@@ -114,7 +141,12 @@ def _compiled(cls: Any) -> Callable[..., None]:
             parameter = f"{name}=_left_out"
             value = f"_make_{name}() if {name} is _left_out else {name}"
         parameters.append(parameter)
-        lines.append(f"_set(self, {name!r}, {value})")
+        slot = getattr(cls, name, None)
+        if isinstance(slot, MemberDescriptorType):  # which sets it without looking for it
+            known[f"_set_{name}"] = slot.__set__
+            lines.append(f"_set_{name}(self, {value})")
+        else:
+            lines.append(f"_set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     told = ", ".join(["self", *(["*", *parameters] if parameters else [])])
@@ -128,28 +160,32 @@ def _compiled(cls: Any) -> Callable[..., None]:
     return made
 
 
-def _repr(names: Sequence[str]) -> Callable[[Any], str]:
-    @recursive_repr()
-    def __repr__(self: Any) -> str:  # noqa: N807 - it will be one
-        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__qualname__}({told})"
-
-    return __repr__
+@recursive_repr()
+def _repr(self: Any) -> str:
+    shown = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)
+    return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
 
-def _comparing(held: Sequence[Field[Any]]) -> dict[str, Callable[..., Any]]:
-    values = _values_of([field.name for field in held if field.compare])
-    hashed = _values_of(
-        [field.name for field in held if (field.compare if field.hash is None else field.hash)]
-    )
+def _eq(self: Any, other: object) -> Any:
+    kind: Any = type(self)
+    values = _compared(kind)
+    return values(self) == values(other) if type(other) is kind else NotImplemented
 
-    def __eq__(self: Any, other: object) -> Any:  # noqa: N807
-        return values(self) == values(other) if type(other) is type(self) else NotImplemented
 
-    def __hash__(self: Any) -> int:  # noqa: N807
-        return hash(hashed(self))
+def _hash(self: Any) -> int:
+    kind: Any = type(self)
+    return hash(_hashed(kind)(self))
 
-    return {"__eq__": __eq__, "__hash__": __hash__}
+
+@cache
+def _compared(cls: type) -> Callable[[Any], tuple[Any, ...]]:
+    return _values_of([field.name for field in fields(cls) if field.compare])
+
+
+@cache
+def _hashed(cls: type) -> Callable[[Any], tuple[Any, ...]]:
+    asked = [(field.name, field.hash, field.compare) for field in fields(cls)]
+    return _values_of([name for name, own, compared in asked if (compared if own is None else own)])
 
 
 def _values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -173,3 +209,15 @@ def _state(self: Any) -> list[Any]:
 def _set_state(self: Any, state: Sequence[Any]) -> None:
     for field, value in zip(fields(self), state, strict=True):
         object.__setattr__(self, field.name, value)
+
+
+_METHODS = {
+    "__repr__": _repr,
+    "__eq__": _eq,
+    "__hash__": _hash,
+    "__setattr__": _refuse_to_set,
+    "__delattr__": _refuse_to_delete,
+    "__getstate__": _state,
+    "__setstate__": _set_state,
+    "__replace__": dataclasses.replace,  # which `copy.replace` of Python 3.13 calls
+}

@@ -153,9 +153,8 @@ def _essence_of(character: str) -> str:
 
 
 _ESSENCE = _EachCharacter(_essence_of)
-_ASCII = bytes(range(128))
 _ASCII_LOWER = bytes(range(256)).lower()
-_ASCII_OTHERS = bytes(code for code in _ASCII if not _essence_of(chr(code)))
+_ASCII_OTHERS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
 def essence(text: str) -> str:

@@ -120,13 +120,13 @@ def check_exam(rubric: Rubric, exam: Exam) -> None:
 
 def item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
     """Yield what the axes of the rubric need of the item and lack."""
-    for spec in rubric:
+    for spec in rubric.axes:
         for field, message in spec.axis.item_problems(item):
             place = item.place
             key = field.partition(".")[0]
             yield Problem(
                 file=place.file if place else "exam",
-                line=place.lines.get(key, place.line) if place else 1,
+                line=place.line_of(key) if place else 1,
                 field=f"{place.field if place else item.id}.{field}",
                 message=f"{message} (axis `{spec.name}` reads it, item `{item.id}`)",
             )

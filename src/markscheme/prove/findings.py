@@ -126,5 +126,5 @@ def spot_of(item: Item, *path: str | int) -> Spot:
     place = item.place
     if place is None:
         return Spot(file="exam", line=1, field=item.id)
-    line = place.lines.get(str(path[0]), place.line) if path else place.line
+    line = place.line_of(str(path[0])) if path else place.line
     return Spot(file=place.file, line=line, field=".".join(map(str, (place.field, *path))))

@@ -85,7 +85,7 @@ class _Linter:
             found = check_items(exam.items, self._axes(), fixable=fixable)
             self.found += [placed(each, exam.tree) for each in found]
         order = [source.file for source in self.sources if source.linted]
-        linted = {f for f in self.found if f.file in order}
+        linted = dict.fromkeys(f for f in self.found if f.file in order)
         return sorted(linted, key=lambda f: (order.index(f.file), f.line, f.code, f.message))
 
     def _read_all(self) -> None:
@@ -176,7 +176,7 @@ def _usual_problems(axes: Sequence[Axis], item: Item) -> Iterator[Problem]:
         if place is None or key not in item.expectations:
             continue
         for name, message in axis.item_problems(item):
-            line = place.lines.get(str(key), place.line)
+            line = place.line_of(str(key))
             yield Problem(
                 file=place.file, line=line, field=f"{place.field}.{name}", message=message
             )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from markscheme.mark.axes.pattern import Pattern
 from markscheme.prove.findings import Fix, Path, Spot, finding, path_of
 from markscheme.read.models import COMPARISON
-from markscheme.read.tree import Map, Seq
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from markscheme.errors import Problem
     from markscheme.prove.findings import LintFinding
+    from markscheme.read.tree import Map
     from markscheme.vocabulary import Axis
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
@@ -59,8 +59,8 @@ def _spot(problem: Problem) -> Spot:
 def _value(tree: Map, path: Path) -> Any:
     node: Any = tree
     for part in path:
-        inside = (isinstance(node, Map) and part in node) or (
-            isinstance(node, Seq) and isinstance(part, int) and part < len(node)
+        inside = (isinstance(node, dict) and part in node) or (
+            isinstance(node, list) and isinstance(part, int) and part < len(node)
         )
         if not inside:
             return None

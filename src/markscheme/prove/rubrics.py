@@ -14,7 +14,7 @@ from markscheme.mark.axes.pattern import Pattern, find
 from markscheme.prove.findings import Fix, finding, spot_in
 from markscheme.read.complaints import guess, iterate
 from markscheme.read.models import is_rated
-from markscheme.read.tree import Map, Seq
+from markscheme.read.tree import Map
 from markscheme.values import dataclass
 from markscheme.vocabulary import Level, Rubric
 
@@ -168,7 +168,7 @@ def _steps(document: RubricDocument) -> Iterator[LintFinding]:
 def _step_list(
     document: RubricDocument, path: tuple[str | int, ...], steps: Any
 ) -> Iterator[LintFinding]:
-    if not isinstance(steps, Seq):
+    if not isinstance(steps, list):
         return
     for place, step in enumerate(steps):
         # one full stop is taken each time, so twice is not the same as once

@@ -14,14 +14,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from markscheme.errors import DocumentError, Problem, shown
 from markscheme.frozen import Frozen
 from markscheme.read.complaints import Complaints, guess, iterate
-from markscheme.read.exams import ITEM_KEYS, Check, check_keys, duplicate_ids, item_at
+from markscheme.read.exams import (
+    ITEM_KEYS,
+    Check,
+    Entry,
+    check_keys,
+    duplicate_ids,
+    item_entries,
+    item_of,
+)
 from markscheme.read.gates import Measure
 from markscheme.read.models import NOTHING, ItemModel, Name, Share, Text
 from markscheme.read.parsing import read_tree
 from markscheme.read.shapes import Limits, Model
 from markscheme.read.sources import locate
 from markscheme.read.transcripts.draft import Draft
-from markscheme.read.tree import Map
 from markscheme.transcript import MAIN, CallStatus, Transcript
 from markscheme.values import dataclass
 from markscheme.vocabulary import Item, Outcome
@@ -186,16 +193,17 @@ class _Reader:
         self.problems.extend(self._complaints.problems)
 
     def _read_items(self, expectations: Collection[str], check: Check) -> None:
-        for index, entry in iterate(self._tree.get("items")):
+        allowed = [*_OWN, *expectations]
+        for index, entry, place in item_entries(self._tree, self._file):
             path = ("items", index)
-            check_keys(entry, path, [*_OWN, *expectations], self._complaints)
+            check_keys(entry, path, allowed, self._complaints)
             model = self._complaints.check(CaseModel, entry, path)
             for field, message in self._case_problems(entry):
                 self._complaints.add((*path, *field), message)
-            item = item_at(self._tree["items"], index, self._file, _OWN)
+            item = item_of(entry, place, _OWN)
             told_of = {problem.field for problem in self._complaints.problems}
             self.problems.extend(p for p in check(item) if p.field not in told_of)
-            if isinstance(model, CaseModel) and isinstance(model.answer, str | Map):
+            if isinstance(model, CaseModel) and isinstance(model.answer, str | dict):
                 self.items.append(_case(item, model))
 
     def _read_gates(self) -> None:
@@ -225,16 +233,16 @@ class _Reader:
             if isinstance(model, PassCaseModel):
                 self.pass_mark.append(PassCase(seen=model.seen, passes=model.passes))
 
-    def _case_problems(self, entry: Map) -> Iterator[tuple[tuple[str, ...], str]]:
+    def _case_problems(self, entry: Entry) -> Iterator[tuple[tuple[str, ...], str]]:
         """Yield what is wrong with the answer of a case, and with the axes that it names."""
         answer, cells = entry.get("answer"), entry.get("cells")
         if "times" in entry and not isinstance(answer, str):
             yield ("times",), "is only for an answer that is text"
-        if "answer" in entry and not isinstance(answer, str | Map):
+        if "answer" in entry and not isinstance(answer, str | dict):
             told = "must be text or a mapping of keys to values"
             yield ("answer",), f"{told}, not {shown(answer)}"
         axes = [spec.name for spec in self._rubric]
-        for axis in cells if isinstance(cells, Map) else ():
+        for axis in cells if isinstance(cells, dict) else ():
             if axis not in axes:
                 yield ("cells", axis), self._unknown("axis", axis, axes)
 
@@ -264,7 +272,7 @@ def _transcript(done: DoneModel, prompt: str, said: str, agent: str = MAIN) -> D
     draft = Draft(agent)
     draft.prompt(prompt)
     for number, entry in enumerate(done.calls):
-        call = CallModel(tool=entry) if isinstance(entry, str) else entry
+        call = CallModel({"tool": entry}) if isinstance(entry, str) else entry
         made = draft.call(call.tool, dict(call.input), id_=str(number))
         if call.status != "none":
             draft.result(str(number), CallStatus(call.status))

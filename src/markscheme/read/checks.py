@@ -99,10 +99,10 @@ def _keyed(model: type[Model]) -> Check:
             found.append(Finding("model_type", place, given))
             return None
         if not checks:
-            checks.extend(
+            checks[:] = [  # at once: another thread may look
                 (name, key.alias, key.required, check_of(key.hint)) for name, key in keys.items()
-            )
-        values = {}
+            ]
+        values: dict[str, Any] = {}
         for name, alias, required, check_value in checks:
             if alias in given:
                 values[name] = check_value(given[alias], (*place, alias), found)
@@ -111,7 +111,7 @@ def _keyed(model: type[Model]) -> Check:
         if not model.open:
             unknown = (key for key in given if key not in known)
             found.extend(Finding("extra", (*place, key), given[key]) for key in unknown)
-        return model(**values)
+        return model(values)
 
     return check
 
@@ -182,10 +182,10 @@ def _mapping_of(arguments: tuple[Any, ...], limits: Limits) -> Check:
             found.append(Finding("dict_type", place, given))
             return None
         before = len(found)
-        made = {
-            key_check(key, (*place, key, "[key]"), found): value_check(one, (*place, key), found)
-            for key, one in given.items()
-        }
+        made = {}
+        for key, one in given.items():
+            inside = (*place, key)
+            made[key_check(key, inside, found)] = value_check(one, inside, found)
         if len(found) == before:
             if len(made) < (limits.shortest or 0):
                 found.append(Finding("too_short", place, given))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from markscheme.errors import Problem, shown
 from markscheme.read.checks import Refused, checked
 from markscheme.read.shapes import Model
-from markscheme.read.tree import Map, Seq, line_of
+from markscheme.read.tree import Map, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -53,11 +53,11 @@ def _by_field(findings: list[Finding], node: Any) -> dict[Path, list[Finding]]:
 
 
 def _real(node: Any, loc: Path, *, missing: bool) -> Path:
-    """Drop what is no place in the document (the arms of a union, `[key]`)."""
+    """Drop what is no place in the document: the arms of a union."""
     real: list[str | int] = []
     for part in loc:
-        inside = (isinstance(node, Map) and part in node) or (
-            isinstance(node, Seq) and isinstance(part, int) and part < len(node)
+        inside = (isinstance(node, dict) and part in node) or (
+            isinstance(node, list) and isinstance(part, int) and part < len(node)
         )
         if not inside:
             return (*real, part) if missing else tuple(real)
@@ -99,7 +99,7 @@ _TOLD = {
     "too_short": "is empty; at least one entry is needed",
     "text_too_short": "is empty; a text is needed",
 }
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -121,7 +121,7 @@ def _hint(findings: list[Finding], value: Any) -> str:
     """Say what to do about a number in quotation marks, or about a text without them."""
     kinds = {finding.kind for finding in findings}
     if isinstance(value, str) and kinds & {"number_type", "int_type"}:
-        return " in quotation marks" if _NUMBER.fullmatch(value.strip()) else ""
+        return " in quotation marks" if re.fullmatch(_NUMBER, value.strip()) else ""
     bare = isinstance(value, int | float | Decimal)
     return "; put it in quotation marks" if bare and "string_type" in kinds else ""
 
@@ -155,9 +155,9 @@ def guess(word: Any, allowed: Collection[str]) -> str:
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
-def iterate(node: Any) -> Iterator[tuple[int, Map]]:
+def iterate(node: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the mappings of a list with their index, whatever else stands in it."""
-    if isinstance(node, Seq):
+    if isinstance(node, list):
         for index, entry in enumerate(node):
-            if isinstance(entry, Map):
+            if isinstance(entry, dict):
                 yield index, entry

@@ -10,7 +10,6 @@ from markscheme.frozen import Frozen
 from markscheme.read.complaints import guess
 from markscheme.read.models import Name, Number, Text
 from markscheme.read.shapes import Limits, Model, renamed
-from markscheme.read.tree import Map
 from markscheme.verdicts import (
     Bounds,
     CountCondition,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from markscheme.read.checks import Path
     from markscheme.read.complaints import Complaints
+    from markscheme.read.tree import Map
 
 _Part = TypeVar("_Part", bound=Model)
 _MOST_RULES = 200
@@ -136,9 +136,7 @@ def _verdicts(tree: Map, complaints: Complaints) -> Sequence[str]:
     if "verdicts" not in tree:
         complaints.add(("verdicts",), "is missing; name the verdicts here, the best first")
         return ()
-    alone = Map(tree.line)
-    alone["verdicts"] = tree["verdicts"]
-    checked = complaints.check(VerdictsModel, alone)
+    checked = complaints.check(VerdictsModel, {"verdicts": tree["verdicts"]})
     verdicts = checked.verdicts if isinstance(checked, VerdictsModel) else ()
     _check_twice(verdicts, ("verdicts",), complaints)
     return verdicts
@@ -213,7 +211,7 @@ def _unknown(
 
 
 def _rule(model: VerdictRuleModel) -> VerdictRule:
-    when = model.when or WhenModel()
+    when = model.when or WhenModel({})
     return VerdictRule(
         verdict=model.verdict,
         reason=model.reason,
@@ -227,7 +225,7 @@ def _bounds(model: BoundsModel | None) -> Bounds:
     def exact(number: Decimal | None) -> Fraction | None:
         return None if number is None else Fraction(number)
 
-    model = model or BoundsModel()
+    model = model or BoundsModel({})
     return Bounds(
         at_least=exact(model.at_least),
         above=exact(model.above),

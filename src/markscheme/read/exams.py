@@ -14,17 +14,18 @@ from markscheme.read.fingerprints import canonical, exam_fingerprint
 from markscheme.read.models import ExamModel
 from markscheme.read.parsing import read_tree
 from markscheme.read.sources import locate
-from markscheme.read.tree import Map, Seq
+from markscheme.read.tree import Map, Seq, line_of
 from markscheme.vocabulary import Exam, Item, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 
 Check = Callable[[Item], Iterable[Problem]]
+Entry = dict[str, Any]
 ITEM_KEYS = ("id", "prompt", "tags")
-_UNTAGGED = Frozen()
+_NONE = Frozen()
 
 
 def read_exam(
@@ -102,17 +103,26 @@ def exam_of(
     model = complaints.check(ExamModel, tree)
     items = []
     allowed = [*ITEM_KEYS, *expectations]
-    for index, entry in iterate(tree.get("items")):
+    for index, entry, place in item_entries(tree, file):
         check_keys(entry, ("items", index), allowed, complaints)
-        items.append(item_at(tree["items"], index, file))
+        items.append(item_of(entry, place))
     told = {problem.field for problem in complaints.problems}
     wrong = [problem for item in items for problem in check(item) if problem.field not in told]
     name = model.exam if isinstance(model, ExamModel) else ""
     return name, items, [*complaints.problems, *wrong]
 
 
+def item_entries(tree: Map, file: str) -> Iterator[tuple[int, Entry, Place]]:
+    """Yield the items of a tree as they are written, each with its index and its place."""
+    entries, line = tree.get("items"), line_of(tree, ("items",))
+    lines = entries.lines if isinstance(entries, Seq) else ()
+    for index, entry in iterate(entries):
+        own = entry.lines if isinstance(entry, Map) else _NONE
+        yield index, entry, Place(file, lines[index] if lines else line, f"items.{index}", own)
+
+
 def check_keys(
-    entry: Map, path: tuple[str | int, ...], allowed: Collection[str], complaints: Complaints
+    entry: Entry, path: tuple[str | int, ...], allowed: Collection[str], complaints: Complaints
 ) -> None:
     """Complain of keys of an item that are not allowed, and of those that hold nothing."""
     for key, value in entry.items():
@@ -122,20 +132,17 @@ def check_keys(
             complaints.add((*path, key), "is empty; give it a value or leave the key out")
 
 
-def item_at(entries: Seq, index: int, file: str, own: Collection[str] = ITEM_KEYS) -> Item:
-    """Return the item at an index; keys that are not its own are what axes expect of it."""
-    entry: Map = entries[index]
+def item_of(entry: Entry, place: Place, own: Collection[str] = ITEM_KEYS) -> Item:
+    """Return an item as it was written; keys that are not its own are what axes expect of it."""
     tags = entry.get("tags")
     return Item(
         id=_text(entry.get("id")),
         prompt=_text(entry.get("prompt")),
         expectations=Frozen({key: Frozen.of(it) for key, it in entry.items() if key not in own}),
         tags=Frozen({key: tag_text(value) for key, value in tags.items()})
-        if isinstance(tags, Map)
-        else _UNTAGGED,
-        place=Place(
-            file=file, line=entries.lines[index], field=f"items.{index}", lines=entry.lines
-        ),
+        if isinstance(tags, dict)
+        else _NONE,
+        place=place,
     )
 
 
@@ -157,10 +164,10 @@ def duplicate_ids(items: Iterable[Item]) -> Iterable[Problem]:
             continue
         if item.id in first:
             other = first[item.id]
-            where = f"{other.file}:{other.lines['id']}"
+            where = f"{other.file}:{other.line_of('id')}"
             yield Problem(
                 file=item.place.file,
-                line=item.place.lines["id"],
+                line=item.place.line_of("id"),
                 field=f"{item.place.field}.id",
                 message=f"`{item.id}` occurs twice, first in {where}; each id may occur once",
             )

@@ -91,10 +91,13 @@ def _is_of_words(value: Any) -> bool:
         if not _WORDY.issuperset(map(type, level)):
             return False
         mappings = [one for one in level if type(one) in _MAPPINGS]
-        keys = set(chain.from_iterable(mappings))
-        if not (_TEXTS.issuperset(map(type, keys)) and "".join(keys).isascii()):
-            return False
         lists = [one for one in level if type(one) in _LISTS]
+        keys = set(chain.from_iterable(mappings))
+        if not _TEXTS.issuperset(map(type, keys)):
+            return False
+        told = "".join(keys)  # signs that are not shown are escaped in one way or another
+        if not (told.isascii() and told.isprintable()):
+            return False
         level = [*chain.from_iterable(map(dict.values, mappings)), *chain.from_iterable(lists)]
     return True
 

@@ -12,25 +12,26 @@ from markscheme.read.complaints import Complaints, guess
 from markscheme.read.exams import tag_text
 from markscheme.read.models import Name, Number, Scalar, Share
 from markscheme.read.shapes import Limits, Made, Model
-from markscheme.read.tree import Map, Seq
 from markscheme.vocabulary import Allowance, Attempts, BaselineLimit, Gate, Level
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-_PERCENT = re.compile(r"[0-9]+(\.[0-9]+)?%")
+    from markscheme.read.tree import Map
+
+_PERCENT = r"[0-9]+(\.[0-9]+)?%"
 _LATENCY = r"latency_(p[1-9][0-9]?(\.[0-9]{1,6})?|max)"
 _LARGEST = 2**63 - 1  # as in answers
 _ALLOWANCE = {
     "anyOf": [
         {"type": "number", "minimum": 0, "maximum": 1},
-        {"type": "string", "pattern": f"^{_PERCENT.pattern}$"},
+        {"type": "string", "pattern": f"^{_PERCENT}$"},
     ]
 }
 
 
 def _allowance(value: Any) -> Allowance | None:
-    if isinstance(value, str) and _PERCENT.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(_PERCENT, value):
         found = Allowance(amount=Decimal(f"{value[:-1]}e-2"), relative=True)
     elif isinstance(value, int | Decimal) and not isinstance(value, bool):
         found = Allowance(amount=Decimal(value), relative=False)
@@ -143,14 +144,14 @@ def read_gates(tree: Map, axes: Collection[str], complaints: Complaints) -> list
     """Read the gates of a rubric with these axes; complain of all that is wrong with them."""
     found: list[Gate] = []
     stated = tree.get("gates")
-    for index, entry in enumerate(stated if isinstance(stated, Seq) else ()):
+    for index, entry in enumerate(stated if isinstance(stated, list) else ()):
         path = ("gates", index)
         model = _model(entry)
         checked = complaints.check(model or GateModel, _known(entry, model), path)
         if model is None:
             _complain_of_metric(entry, path, complaints)
             continue
-        problems = list(_problems(entry, model, axes)) if isinstance(entry, Map) else []
+        problems = list(_problems(entry, model, axes)) if isinstance(entry, dict) else []
         for field, message in problems:
             complaints.add((*path, *field), message)
         if checked is not None and not problems:
@@ -159,19 +160,17 @@ def read_gates(tree: Map, axes: Collection[str], complaints: Complaints) -> list
 
 
 def _model(entry: Any) -> type[GateModel] | None:
-    metric = entry.get("metric", "score") if isinstance(entry, Map) else "score"
-    if isinstance(metric, str) and re.fullmatch(_LATENCY, metric):
-        return MeasureGate
-    return MODELS.get(metric) if isinstance(metric, str) else None
+    metric = entry.get("metric", "score") if isinstance(entry, dict) else "score"
+    if not isinstance(metric, str):
+        return None
+    return MODELS.get(metric) or (MeasureGate if re.fullmatch(_LATENCY, metric) else None)
 
 
 def _known(entry: Any, model: type[GateModel] | None) -> Any:
     """Return what can be checked of a gate: of an unknown metric only what every gate has."""
-    if model is not None or not isinstance(entry, Map):
+    if model is not None or not isinstance(entry, dict):
         return entry
-    common = Map(entry.line)
-    common.update({key: value for key, value in entry.items() if key in GateModel.own_keys()})
-    return common
+    return {key: value for key, value in entry.items() if key in GateModel.own_keys()}
 
 
 def _complain_of_metric(entry: Map, path: tuple[str | int, ...], complaints: Complaints) -> None:
@@ -181,7 +180,7 @@ def _complain_of_metric(entry: Map, path: tuple[str | int, ...], complaints: Com
 
 
 def _problems(
-    entry: Map, model: type[GateModel], axes: Collection[str]
+    entry: dict[str, Any], model: type[GateModel], axes: Collection[str]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what is wrong between the keys of a gate, each of which may be right by itself."""
     axis = entry.get("axis")
@@ -194,7 +193,7 @@ def _problems(
     if _numbers(low, high) and low > high:  # type: ignore[operator]
         yield ("at_least",), f"{low} is above `at_most`, {high}; nothing could pass"
     attempts = entry.get("attempts")
-    if isinstance(attempts, Map) and _numbers(attempts.get("at_least"), attempts.get("of")):
+    if isinstance(attempts, dict) and _numbers(attempts.get("at_least"), attempts.get("of")):
         k, n = attempts["at_least"], attempts["of"]
         if k > n:
             yield ("attempts", "at_least"), f"{k} is more than `of`, {n}; no item could pass"

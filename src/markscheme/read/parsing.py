@@ -1,11 +1,12 @@
 """Documents from files: bytes, text, tree. Closed and bounded.
 
 Most are written plainly and read line by line (`plainly`); the others, and all with which something
-is wrong, go through a parser (`events`). Both give the same tree.
+is wrong, go through a parser (`events`). Both give the same values on the same lines.
 """
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 from markscheme.errors import DocumentError, Problem
@@ -45,7 +46,7 @@ def _read_bytes(path: Path, shown: str) -> bytes:
 
 def parse_tree(data: bytes, shown: str) -> Map:
     """Return the one mapping in `data`, with the problems that did not keep it from being read."""
-    text = _decoded(data, shown)
+    text = decoded(data, shown)
     tree = read_plainly(text)
     if tree is not None:
         return tree
@@ -54,9 +55,11 @@ def parse_tree(data: bytes, shown: str) -> Map:
     return parsed(text, shown)
 
 
-def _decoded(data: bytes, shown: str) -> str:
+def decoded(data: bytes, shown: str) -> str:
+    """Return the text in `data`, with or without a mark of its encoding."""
+    data = data.removeprefix(BOM_UTF8)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"not UTF-8: byte 0x{data[error.start]:02x} at position {error.start}"

@@ -23,10 +23,10 @@ from markscheme.read.models import (
     is_rated,
     parameter_types,
 )
-from markscheme.read.parsing import parse_tree, read_bytes
+from markscheme.read.parsing import decoded, parse_tree, read_bytes
 from markscheme.read.scales import check_scales, read_rated
 from markscheme.read.sources import locate
-from markscheme.read.tree import Map, Seq
+from markscheme.read.tree import Map, line_of
 from markscheme.vocabulary import AxisSpec, Rubric
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def parse_rubric(
 ) -> Rubric:
     """Read a rubric from the bytes of a file, which messages call `file`."""
     rubric = rubric_of(parse_tree(data, file), file, kinds=kinds, steps=steps)
-    return dataclasses.replace(rubric, source=data.decode("utf-8-sig"))
+    return dataclasses.replace(rubric, source=decoded(data, file))
 
 
 def rubric_of(
@@ -114,7 +114,7 @@ def _inherited_steps(
 ) -> tuple[str, ...] | None:
     """Return the rubric's normalisation for axes that have none of their own."""
     stated = tree.get("normalise")
-    if not isinstance(stated, Seq):
+    if not isinstance(stated, list):
         return None
     for index, step in enumerate(stated):
         if not isinstance(step, str) or step not in steps:
@@ -144,11 +144,11 @@ def _read_axes(
 ) -> list[AxisSpec]:
     found: list[AxisSpec] = []
     stated = tree.get("axes")
-    for index, entry in enumerate(stated if isinstance(stated, Seq) else ()):
+    for index, entry in enumerate(stated if isinstance(stated, list) else ()):
         path = ("axes", index)
         if is_rated(entry):
             continue
-        kind = entry.get("kind") if isinstance(entry, Map) else None
+        kind = entry.get("kind") if isinstance(entry, dict) else None
         if not isinstance(kind, str) or kind not in kinds:
             _complain_of_kind(entry, path, kinds, complaints)
             continue
@@ -164,7 +164,7 @@ def _read_axes(
 
 def _without_common(model: type[AxisModel], entry: Any) -> AxisModel | None:
     """Return an axis by its parameters alone, so that these are checked though a name is wrong."""
-    if not isinstance(entry, Map):
+    if not isinstance(entry, dict):
         return None
     try:
         return checked(model, {**entry, "name": "unnamed", "weight": 0})
@@ -179,11 +179,10 @@ def _complain_of_kind(
     complaints: Complaints,
 ) -> None:
     """Complain of an axis whose kind is not known, and of what every axis has, but no more."""
-    if not isinstance(entry, Map):
+    if not isinstance(entry, dict):
         complaints.check(AxisModel, entry, path)
         return
-    common = Map(entry.line)
-    common.update({key: value for key, value in entry.items() if key in AxisModel.own_keys()})
+    common = {key: value for key, value in entry.items() if key in AxisModel.own_keys()}
     complaints.check(AxisModel, common, path)
     kind = entry.get("kind")
     if isinstance(kind, str):
@@ -231,7 +230,7 @@ def _frozen(value: Any, default: Any) -> Any:
 
 def _rows(tree: Map) -> Any:
     table = tree.get("decision_table")
-    return table.get("rows") if isinstance(table, Map) else None
+    return table.get("rows") if isinstance(table, dict) else None
 
 
 def _check_unique(node: Any, path: Path, key: str, complaints: Complaints) -> None:
@@ -239,7 +238,7 @@ def _check_unique(node: Any, path: Path, key: str, complaints: Complaints) -> No
     for index, entry in iterate(node):
         name = entry.get(key)
         if isinstance(name, str) and name in first:
-            line = node[first[name]].lines[key]
+            line = line_of(complaints.tree, (*path, first[name], key))
             message = f"`{name}` occurs twice, first on line {line}; each {key} may occur once"
             complaints.add((*path, index, key), message)
         elif isinstance(name, str):

@@ -17,14 +17,15 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_NUMBERS: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
-    (re.compile(r"[-+]?[0-9]+"), int),
-    (re.compile(r"0o[0-7]{1,80}|0x[0-9a-fA-F]{1,80}"), lambda text: int(text, 0)),
-    (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?"), Decimal),
+# Patterns that are compiled where they are used: most documents need two, the most common.
+_NUMBERS: tuple[tuple[str, Callable[[str], Any]], ...] = (
+    (r"[-+]?[0-9]+", int),
+    (r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?", Decimal),
+    (r"0o[0-7]{1,80}|0x[0-9a-fA-F]{1,80}", lambda text: int(text, 0)),
 )
-_MAY_BE_MORE = frozenset(["", *"+-.0123456789~nNtTfF"])  # first characters of what is no word
-_LONG_NUMBER = re.compile(r"[-+0-9.eE]{100,}")
-_NOT_A_NUMBER = re.compile(
+_FIRST, _LAST = frozenset("+-.0123456789"), frozenset(".0123456789abcdefABCDEFnN")  # of numbers
+_LONG, _LONG_NUMBER = 100, r"[-+0-9.eE]+"
+_NOT_A_NUMBER = (
     r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|[-+]?[0-9.]*[0-9][0-9.]*[eE][-+]?[0-9]{5,}"
 )
 UNUSABLE: Any = object()
@@ -33,13 +34,15 @@ UNUSABLE: Any = object()
 
 def plain_value(text: str) -> Any:
     """Return what a scalar without quotation marks stands for."""
-    if text[:1] not in _MAY_BE_MORE:
-        return text
     if text in _WORDS:
         return _WORDS[text]
-    if _NOT_A_NUMBER.fullmatch(text) or _LONG_NUMBER.fullmatch(text):
+    if text[0] not in _FIRST:
+        return text
+    if len(text) >= _LONG and re.fullmatch(_LONG_NUMBER, text):
         return UNUSABLE
+    if text[-1] not in _LAST:
+        return text
     for pattern, made in _NUMBERS:
-        if pattern.fullmatch(text):
+        if re.fullmatch(pattern, text):
             return made(text)
-    return text
+    return UNUSABLE if re.fullmatch(_NOT_A_NUMBER, text) else text

@@ -10,7 +10,7 @@ from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 
 class Limits(NamedTuple):
@@ -45,6 +45,10 @@ class _Renamed(NamedTuple):
     default: Any
     alias: str
 
+    def __get__(self, *_: object) -> Any:
+        """Return the default, which a key has where the document has none."""
+        return self.default
+
 
 UNSAID: Any = object()
 """The default of a key that says nothing where it is left out."""
@@ -56,19 +60,17 @@ def renamed(alias: str, default: Any = ...) -> Any:
 
 
 class Model:
-    """A mapping with the keys that are annotated and no others; an `open` one may have others.
-
-    `stated` are the names of those that the document had.
-    """
+    """A mapping with the keys that are annotated and no others; an `open` one may have others."""
 
     open: ClassVar[bool] = False
 
-    def __init__(self, **values: Any) -> None:
-        self.stated = frozenset(values)
-        kind = type(self)
-        if kind not in _DEFAULTS:
-            _DEFAULTS[kind] = {name: key.default for name, key in kind.own_keys().items()}
-        vars(self).update(_DEFAULTS[kind], **values)
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.__dict__ = values  # what is not there has its default, in the class
+
+    @property
+    def stated(self) -> Collection[str]:
+        """The names of the keys that the document had."""
+        return vars(self).keys()
 
     @classmethod
     def own_keys(cls) -> Mapping[str, Key]:
@@ -79,7 +81,6 @@ class Model:
 
 
 _KEYS: dict[type[Model], dict[str, Key]] = {}
-_DEFAULTS: dict[type[Model], dict[str, Any]] = {}
 
 
 def _keys(model: type[Model]) -> dict[str, Key]:

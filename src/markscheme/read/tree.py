@@ -1,4 +1,7 @@
-"""The tree of a document: plain values, in mappings and lists that remember their lines."""
+"""The tree of a document: plain values, in mappings and lists that remember their lines.
+
+What is written within one line may be plain mappings and lists: they stand where their holder does.
+"""
 
 from __future__ import annotations
 

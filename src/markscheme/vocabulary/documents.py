@@ -7,7 +7,7 @@ from dataclasses import field
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from markscheme.frozen import Frozen
 from markscheme.values import dataclass
@@ -27,14 +27,20 @@ class Level(StrEnum):
     SOFT = "soft"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a thing was written: its file, line and field, and the lines of its own keys."""
+class Place(NamedTuple):
+    """Where a thing was written: its file, line and field, and the lines of its own keys.
+
+    `lines` may leave out keys that stand on the line of the thing itself.
+    """
 
     file: str
     line: int
     field: str
     lines: Mapping[str, int]
+
+    def line_of(self, key: str) -> int:
+        """Return the line of a key, or that of the thing where it has no such key."""
+        return self.lines.get(key, self.line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

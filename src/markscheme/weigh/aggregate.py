@@ -30,6 +30,7 @@ _MEASURED = {
     "tokens_out": pl.Int64,
 }
 _PENDING = 100_000
+_FEW = 5_000  # rows that are added up one by one faster than by groups
 _APART = 1 << 32  # an item and a number of axis values are counted as one number
 _NOTHING: dict[Values, int] = Frozen()
 # More digits than any sum of doubles from 0 to 2^63 can have.
@@ -93,8 +94,10 @@ class Counts:
     def each(self) -> Mapping[Key, int]:
         """Return every key that was counted, and how often: one object until more is counted."""
         if self._each is None:
-            rows = self._counted.rows().iter_rows()
-            self._each = {(who, *divmod(pair, _APART)): n for who, pair, n in rows}
+            self._each = {}
+            for who, pair, n in self._counted:
+                key = (who, *divmod(pair, _APART))
+                self._each[key] = self._each.get(key, 0) + n
         return self._each
 
 
@@ -233,11 +236,16 @@ class _Counted:
             self._added_up = True
         return self._rows
 
+    def __iter__(self) -> Iterator[tuple[str | None, Any, int]]:
+        """Yield each subject and value with a count; where they are few, perhaps more than once."""
+        return (self._rows if self._rows.height <= _FEW else self.rows()).iter_rows()
+
     def by_subject(self) -> dict[str | None, dict[Any, int]]:
         """Return the counts of each subject."""
         found: dict[str | None, dict[Any, int]] = {}
-        for subject, value, count in self.rows().iter_rows():
-            found.setdefault(subject, {})[value] = count
+        for subject, value, count in self:
+            counts = found.setdefault(subject, {})
+            counts[value] = counts.get(value, 0) + count
         return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.errors import shown
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Axis
 
 EXCERPT = 60
+_LISTS = (list, tuple)
 
 
 def quoted(text: str) -> str:
@@ -33,7 +33,7 @@ def quoted(text: str) -> str:
     return f'"{line}"'
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)  # so that others may inherit
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaseAxis:
     """An axis with nothing to complain of; the others override what they need."""
 
@@ -51,7 +51,7 @@ class BaseAxis:
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:  # noqa: ARG002
         """Yield nothing: the axis needs nothing of the item."""
-        yield from ()
+        return iter(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,27 +116,30 @@ def own_way(axis: Axis, name: str) -> Callable[..., Any]:
     return getattr(TextAxis, name)  # type: ignore[no-any-return]
 
 
-def text_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
+def text_problems(name: str, value: Any) -> list[tuple[str, str]]:
     """Say what is wrong with an expectation that must be one text."""
     if value is None:
-        yield name, "is missing; the axis needs a text here"
-    elif not isinstance(value, str):
-        yield name, f"must be a text, not {shown(value)}; put it in quotation marks"
+        return [(name, "is missing; the axis needs a text here")]
+    if not isinstance(value, str):
+        return [(name, f"must be a text, not {shown(value)}; put it in quotation marks")]
+    return []
 
 
-def texts_problems(name: str, value: Any) -> Iterator[tuple[str, str]]:
+def texts_problems(name: str, value: Any) -> list[tuple[str, str]]:
     """Say what is wrong with an expectation that must be a list of texts."""
     if value is None:
-        yield name, "is missing; the axis needs a list of texts here, for example [ate]"
-    elif not isinstance(value, list | tuple):
-        yield name, f"must be a list of texts, not {shown(value)}; for example [ate]"
-    elif not value:
-        yield name, "is an empty list, so it tells no answers apart; at least one text is needed"
-    else:
-        for index, entry in enumerate(value):
-            if not isinstance(entry, str):
-                said = f"must be a text, not {shown(entry)}; put it in quotation marks"
-                yield f"{name}.{index}", said
+        return [(name, "is missing; the axis needs a list of texts here, for example [ate]")]
+    if not isinstance(value, _LISTS):
+        return [(name, f"must be a list of texts, not {shown(value)}; for example [ate]")]
+    if not value:
+        said = "is an empty list, so it tells no answers apart; at least one text is needed"
+        return [(name, said)]
+    found: list[tuple[str, str]] = []
+    for index, entry in enumerate(value):
+        if not isinstance(entry, str):
+            said = f"must be a text, not {shown(entry)}; put it in quotation marks"
+            found.append((f"{name}.{index}", said))
+    return found
 
 
 def would_pass(reason: str, step: Step) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import (
     TextAxis,
@@ -60,14 +60,14 @@ class ComparingAxis(TextAxis):
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse a missing or ill-typed expectation, and one that every answer would meet."""
-        value = item.expectations.get(self.expects)
-        found = list(texts_problems(self.expects, value))
-        yield from found
-        if value and not found:
-            for index, entry in enumerate(self.prepared(tuple(value))):
+        value: Any = item.expectations.get(self.expects)
+        found = texts_problems(self.expects, value)
+        if not found and not all(prepared := self.prepared(tuple(value))):
+            told = "is empty after normalisation, so it tells nothing apart"
+            for index, entry in enumerate(prepared):
                 if not entry:
-                    told = f"{quoted(value[index])} is empty after normalisation"
-                    yield f"{self.expects}.{index}", f"{told}, so it tells nothing apart"
+                    found.append((f"{self.expects}.{index}", f"{quoted(value[index])} {told}"))
+        return iter(found)
 
     def prepared(self, entries: tuple[str, ...]) -> tuple[str, ...]:
         """Return the entries as they are compared with a text."""
@@ -173,7 +173,7 @@ class Equals(OneOf):
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse a missing or ill-typed expectation; an empty one may be meant."""
-        yield from text_problems(self.expects, item.expectations.get(self.expects))
+        return iter(text_problems(self.expects, item.expectations.get(self.expects)))
 
     def _wanted(self, item: Item) -> tuple[str, ...]:
         return self.prepared((item.expectations[self.expects],))

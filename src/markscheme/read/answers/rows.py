@@ -39,10 +39,10 @@ def answer_of(row: Any, known: KnownItems) -> Answer:
         _output(row),
         None if row.get("subject") is None else _text("subject", row["subject"]),
         _whole("attempt", row.get("attempt"), 1),
-        _number("latency_ms", row.get("latency_ms")),
+        number_of("latency_ms", row.get("latency_ms")),
         _whole("tokens_in", row.get("tokens_in"), None),
         _whole("tokens_out", row.get("tokens_out"), None),
-        _number("cost", row.get("cost")),
+        number_of("cost", row.get("cost")),
     )
 
 
@@ -128,7 +128,8 @@ def _whole(field: str, value: Any, absent: int | None) -> Any:
     return value
 
 
-def _number(field: str, value: Any) -> Number | None:
+def number_of(field: str, value: Any) -> Number | None:
+    """Return a number that can be stored, if there is one."""
     if value is None:
         return None
     if type(value) not in {int, float} or not 0 <= value <= LARGEST:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.errors import DocumentError, InputError, Problem, shown
 from markscheme.read.complaints import guess, iterate
 from markscheme.read.parsing import parse_tree, read_bytes
+from markscheme.read.tree import Map, line_of
 from markscheme.values import dataclass
 
 if TYPE_CHECKING:
@@ -105,7 +106,10 @@ def _yaml_rows(data: bytes, file: str) -> Iterator[tuple[int, Any]]:
     if set(tree) != {"logs"} or not isinstance(tree["logs"], list):
         told = "must be a list of mappings, and the only key of the file"
         raise DocumentError([Problem(file=file, line=tree.line, field="logs", message=told)])
-    lines = {index: entry.line for index, entry in iterate(tree["logs"])}
+    lines = {
+        index: entry.line if isinstance(entry, Map) else line_of(tree, ("logs", index))
+        for index, entry in iterate(tree["logs"])
+    }
     for index, entry in enumerate(tree["logs"]):
         yield lines.get(index, tree.line), entry
 
