@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 FLOOR_ROUNDS = 7
 TOLERANCE = 1e-9  # a float of a sum of hundredths, in whatever order a tool added
-POLL = 0.01
 
 Key = tuple[str, int]
 
@@ -63,29 +63,24 @@ def used(
             stderr=err,
             start_new_session=True,
         )
-        status, usage = _waited(process, started + patience, patience)
+        status, usage = _waited(process, patience)
+        wall = time.monotonic() - started
     process.returncode = os.waitstatus_to_exitcode(status)
+    if wall >= patience:
+        raise FailedError(f"stopped: not finished after {patience:g} s")
     if process.returncode not in accepted:
         raise FailedError(f"exit code {process.returncode}: {_last_line(folder / 'stderr.txt')}")
-    return Usage(
-        cpu=usage.ru_utime + usage.ru_stime,
-        wall=time.monotonic() - started,
-        peak_mb=usage.ru_maxrss / 1024,
-    )
+    cpu = usage.ru_utime + usage.ru_stime
+    return Usage(cpu=cpu, wall=wall, peak_mb=usage.ru_maxrss / 1024)
 
 
-def _waited(
-    process: subprocess.Popen[bytes], deadline: float, patience: float
-) -> tuple[int, struct_rusage]:
-    while True:
-        done, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if done:
-            return status, usage
-        if time.monotonic() > deadline:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise FailedError(f"stopped: not finished after {patience:g} s")
-        time.sleep(POLL)
+def _waited(process: subprocess.Popen[bytes], patience: float) -> tuple[int, struct_rusage]:
+    """Wait for the end without looking every so often, which would add to the time."""
+    impatient = threading.Timer(patience, os.killpg, (process.pid, signal.SIGKILL))
+    impatient.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    impatient.cancel()
+    return status, usage
 
 
 def _last_line(file: Path) -> str:
