@@ -1,10 +1,11 @@
 """An OpenAI-compatible server on loopback that behaves as badly as a prompt asks it to.
 
-    python tests/chat_server.py [PORT] [DELAY] [ANSWER]
+    python tests/chat_server.py [PORT] [DELAY] [ANSWER] [apart]
 
 The last line of a prompt says how: `busy 7` is told to wait once, `hang 3` never gets an answer,
 and anything else is answered after the delay. `GET /counts` tells how often each prompt was asked
-and answered.
+and answered. With `apart` it writes the head and the body of a response one after the other, and
+the system holds the second back until the first was acknowledged, as with `http.server`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import selectors
+import socket
 import sys
 import threading
 from collections import Counter
@@ -23,9 +26,10 @@ HUGE = 5_000_000
 class ChatServer:
     """Answers, misbehaves, and counts."""
 
-    def __init__(self, delay: float = 0.0, answer: str = "yes") -> None:
+    def __init__(self, delay: float = 0.0, answer: str = "yes", *, apart: bool = False) -> None:
         self.delay = delay
         self.answer = answer
+        self.apart = apart
         self.counts: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.order: list[tuple[str, str]] = []
@@ -64,6 +68,9 @@ class _Talk(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = transport  # type: ignore[assignment]
+        if self._server.apart:
+            connected = transport.get_extra_info("socket")
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
 
     def data_received(self, data: bytes) -> None:
         self._heard += data
@@ -115,7 +122,9 @@ class _Talk(asyncio.Protocol):
     def _send(self, body: bytes, status: str = "200 OK", *headers: str) -> None:
         lines = [f"HTTP/1.1 {status}", "content-type: application/json", *headers]
         lines.append(f"content-length: {len(body)}")
-        self._wire.write("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
+        head = "\r\n".join([*lines, "", ""]).encode("latin-1")
+        for part in (head, body) if self._server.apart else (head + body,):
+            self._wire.write(part)
 
     # --- ways to misbehave: the how-many-eth time, the prompt, the body, the key ---
 
@@ -262,9 +271,15 @@ def completion(
 
 
 def main() -> None:
-    port, delay, *answer = (*sys.argv[1:], *("0", "0.1")[len(sys.argv) - 1 :])
-    server = ChatServer(float(delay), answer[0] if answer else "yes")
-    asyncio.run(server.serve(int(port)))
+    port, delay, answer, *apart = (*sys.argv[1:], *("0", "0.1", "yes")[len(sys.argv) - 1 :])
+    server = ChatServer(float(delay), answer, apart=apart == ["apart"])
+    with asyncio.Runner(loop_factory=_punctual) as runner:
+        runner.run(server.serve(int(port)))
+
+
+def _punctual() -> asyncio.AbstractEventLoop:
+    """Return a loop that waits as long as it is told; the usual one rounds up to milliseconds."""
+    return asyncio.SelectorEventLoop(selectors.SelectSelector())
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import settings
 
 from browsing import CHROMIUM, DESK, Seen
+from chat_server import ChatServer
+from sittings import Sitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,3 +118,12 @@ def look(browser: Browser) -> Iterator[Any]:
     yield opened
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    server = ChatServer()
+    server.start()
+    return Sitting(tmp_path, server)

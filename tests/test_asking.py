@@ -30,6 +30,7 @@ from markscheme.ask.templates import shots_in, template_of
 from markscheme.ask.threads import to_the_end
 from markscheme.ask.wire import Address, Wire, WireError
 from markscheme.errors import UsageError
+from markscheme.history.asking import Onlooker
 from markscheme.history.examining import examine
 from markscheme.history.plans import Settings, plan_of
 from markscheme.keep import Noted, Sitting, open_store
@@ -68,6 +69,14 @@ def test_a_bucket_gives_so_much_a_minute(clock: Clock) -> None:
     assert bucket.delay() == pytest.approx(10)
 
 
+def test_tokens_beyond_belief_hold_a_run_up_for_minutes_at_most(clock: Clock) -> None:
+    bucket = Bucket(60)
+    bucket.take(2**63)
+    assert bucket.delay() > 0
+    clock.now += 121
+    assert bucket.delay() == 0
+
+
 def test_no_limit_is_no_wait() -> None:
     bucket = Bucket(None)
     bucket.take(10**9)
@@ -79,12 +88,14 @@ def test_a_busy_subject_is_asked_half_as_much_and_slowly_more_again(clock: Clock
         pace = Pace(Limits(concurrency=16))
         began = await pace.enter()
         clock.now += 1
-        pace.was_busy(began, wait=2)
+        pace.was_busy(began)
         assert pace.allowed == 8
-        pace.was_busy(began, wait=2)  # it was under way already, and says nothing new
+        pace.was_busy(began)  # it was under way already, and says nothing new
         assert pace.allowed == 8
+        assert pace.refusals == 1
         for _ in range(8):
             pace.went_well()
+        assert pace.refusals == 0
         assert 8.5 < pace.allowed < 9.5
         for _ in range(1000):
             pace.went_well()
@@ -225,7 +236,7 @@ def test_what_goes_wrong_while_others_are_asked_is_told() -> None:
     plan = plan_of(rubric, load_exam("capstone", rubric=rubric), ["tutor"], Settings())
     slice_ = sys.getswitchinterval()
     with pytest.raises(RuntimeError, match="no page"):
-        examine(plan, skip=True, load=load)
+        examine(plan, skip=True, onlooker=Onlooker(load=load))
     assert sys.getswitchinterval() == slice_
 
 
@@ -307,15 +318,17 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
     assert status == 200
 
 
-def test_connections_are_used_again() -> None:
-    server = ChatServer()
+@pytest.mark.parametrize("apart", [False, True], ids=["in one piece", "head and body apart"])
+def test_connections_are_used_again(*, apart: bool) -> None:
+    server = ChatServer(apart=apart)
     server.start()
 
     async def asked() -> int:
         wire = Wire(Address.of(server.url), {})
         body = json.dumps({"model": "m", "messages": [{"content": "fine"}]}).encode()
         for _ in range(5):
-            assert (await wire.send(body, "/chat/completions")).ok
+            response = await wire.send(body, "/chat/completions")
+            assert json.loads(response.body) == completion("yes")
         kept = len(wire._idle)
         wire.close()
         return kept
@@ -336,6 +349,21 @@ def test_a_header_that_cannot_be_sent_is_not_shown() -> None:
 
 
 # --- subjects ---
+
+
+def test_one_model_at_two_addresses_is_two_subjects(tmp_path: Path) -> None:
+    servers = [ChatServer(answer=said) for said in ("He ate.", "He went.")]
+    for server in servers:
+        server.start()
+    words = [word for server in servers for word in ("-s", f"openai:m@{server.url}")]
+    store = ("--store", tmp_path / "store.db")
+    done = here("run", "-r", "tutor-capstone", "-e", "capstone", *words, *store, "--format", "json")
+    runs = done.json["runs"]
+    hosts = [server.url.split("/")[2] for server in servers]
+    assert [run["live"]["subject"] for run in runs] == [f"openai:m@{host}" for host in hosts]
+    assert [sum(server.counts.values()) for server in servers] == [60, 60]
+    assert runs[0]["items"][0]["got"] == "He ate."
+    assert runs[1]["items"][0]["got"] == "He went."
 
 
 def test_every_kind_of_subject_has_a_section_in_the_docs() -> None:
@@ -376,6 +404,44 @@ def test_a_model_of_llm_is_a_subject(monkeypatch: pytest.MonkeyPatch) -> None:
         subject_of("llm:other", Options())
 
 
+def test_a_plugin_of_llm_that_is_broken_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    llm: Any = pytest.importorskip("llm")
+
+    def get_model(name: str) -> None:
+        raise AttributeError(f"no plugin for {name}")
+
+    monkeypatch.setattr(llm, "get_model", get_model)
+    with pytest.raises(UsageError, match="AttributeError: no plugin for mine"):
+        subject_of("llm:mine", Options())
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        *(("NeedsKeyException", Fault.REJECTED), ("AuthenticationError", Fault.REJECTED)),
+        *(("BadRequestError", Fault.REJECTED), ("APIConnectionError", Fault.UNREACHABLE)),
+        *(("OverloadedError", Fault.BUSY), ("APITimeoutError", Fault.TIMEOUT)),
+        *(("InternalServerError", Fault.SERVER), ("OddError", Fault.FAILED)),
+    ],
+)
+def test_what_a_plugin_of_llm_raises_says_whether_to_ask_again(
+    monkeypatch: pytest.MonkeyPatch, error: str, fault: Fault
+) -> None:
+    llm: Any = pytest.importorskip("llm")
+
+    class Model(llm.Model):  # type: ignore[misc]
+        model_id = "mine"
+
+        def execute(self, *_: object, **named: object) -> Any:
+            del named
+            raise type(error, (Exception,), {})("no")
+
+    monkeypatch.setattr(llm, "get_model", lambda _: Model())
+    subject = subject_of("llm:mine", Options())
+    question = template_of(load_rubric("tutor-capstone")).question(load_exam("capstone").items[0])
+    assert asyncio.run(subject.ask(question)).fault is fault
+
+
 @pytest.mark.parametrize("way", ["free", "schema", "examples"])
 def test_the_recorded_answers_of_the_model_are_whole(way: str) -> None:
     rubric = load_rubric("tutor-capstone")
@@ -400,7 +466,7 @@ def test_the_scores_told_of_the_recordings_are_true() -> None:
         ids = {item.id for item in exam.items}
         summary = score(rubric, exam, [row for row in rows if row["item"] in ids]).summary
         found = [summary.score, *summary.axes.values()]
-        assert [f"{float(value or 0):.4f}" for value in found] == numbers
+        assert [f"{round(10_000 * (value or 0)) / 10_000:.4f}" for value in found] == numbers
         assert summary.n == int(n)
 
 

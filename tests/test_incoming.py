@@ -30,6 +30,7 @@ HEADERS = [
 ]
 STARTS = ["HTTP/1.1 200 OK", "HTTP/1.1 200 ", "HTTP/1.1 404 Not Found", "HTTP/1.0 200 OK"]
 STARTS += ["HTTP/1.1 204 No Content", "HTTP/1.1 200", "HTTP/1.1 100 Continue", "HTTP/2 200 OK"]
+USUAL = "HTTP/1.1 200 OK\r\ncontent-length: 5"
 BODIES = [b"", b"hello", b"hell", b"hello, you", b"5\r\nhello\r\n0\r\n\r\n"]
 
 
@@ -71,6 +72,23 @@ def test_a_usual_response_needs_no_parser() -> None:
         True,
     )
     assert found.lasting
+
+
+@pytest.mark.parametrize(
+    ("head", "lasting"),
+    [
+        (USUAL, True),
+        (f"{USUAL}\r\nconnection: Keep-Alive", True),
+        (f"{USUAL}\r\nConnection: close", False),
+        ("HTTP/1.0 200 OK\r\ncontent-length: 5", False),
+    ],
+)
+def test_a_connection_is_used_again_as_its_server_says(head: str, *, lasting: bool) -> None:
+    data = f"{head}\r\n\r\nhello".encode()
+    found, parsed = incoming(REQUEST, b"{}", data), Parsed(REQUEST, b"{}")
+    assert not isinstance(found, Parsed)
+    assert read(found, [data]) == read(parsed, [data])
+    assert found.lasting is parsed.lasting is lasting
 
 
 def test_a_connection_on_which_more_came_than_was_told_is_not_used_again() -> None:

@@ -1,23 +1,18 @@
-"""`markscheme run` against a real server that behaves badly, and subjects of each kind."""
+"""`markscheme run` against a real server that behaves badly."""
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import signal
-import sqlite3
-import subprocess
 import sys
-import time
-from contextlib import closing
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import pytest
+from chat_server import HUGE
+from commands import here, markscheme
+from sittings import Sitting, faults
 
-from chat_server import HUGE, ChatServer
-from commands import RUBRIC, Done, here, markscheme
+if TYPE_CHECKING:
+    import pytest
 
 CANARY = "sk-canary-5d41402abc4b2a76b9719d91"
 SCHEMA_RUBRIC = """\
@@ -34,55 +29,6 @@ axes:
       properties: {word: {type: string}}
       additionalProperties: false
 """
-
-
-class Sitting:
-    """A folder with a rubric, an exam of the prompts, a server, and a store."""
-
-    def __init__(self, folder: Path, server: ChatServer) -> None:
-        self.folder = folder
-        self.server = server
-        self.store = folder / "store.db"
-        self.rubric = self.write("rubric.yaml", RUBRIC)
-        self.exam = folder / "exam.yaml"
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.folder / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    def asks(self, *prompts: str) -> Sitting:
-        entries = "".join(
-            f"  - {{id: i{n}, prompt: {json.dumps(prompt)}, expected_contains: ['yes']}}\n"
-            for n, prompt in enumerate(prompts)
-        )
-        self.write("exam.yaml", f"exam: questions\nitems:\n{entries}")
-        return self
-
-    def words(self, *words: str | Path, subject: str = "openai:m") -> list[str | Path]:
-        fixed: list[str | Path] = ["run", "-r", self.rubric, "-e", self.exam, "--subject", subject]
-        url = ["--base-url", self.server.url] if subject.startswith("openai") else []
-        return [*fixed, *url, "--store", self.store, *words]
-
-    def run(self, *words: str | Path, subject: str = "openai:m", **env: str) -> Done:
-        return here(*self.words(*words, subject=subject), **env)
-
-    def json(self, *words: str | Path, subject: str = "openai:m", **env: str) -> Any:
-        return self.run(*words, "--format", "json", subject=subject, **env).json
-
-
-@pytest.fixture
-def sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
-    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    server = ChatServer()
-    server.start()
-    return Sitting(tmp_path, server)
-
-
-def faults(document: Any) -> dict[str, int]:
-    found: dict[str, int] = document["live"]["faults"]
-    return found
 
 
 # --- a server that behaves badly ---
@@ -261,6 +207,24 @@ def test_an_example_that_is_an_item_is_refused(sitting: Sitting) -> None:
     assert not sitting.server.counts
 
 
+def test_marks_of_an_editor_and_rare_line_ends_are_no_part_of_a_prompt(sitting: Sitting) -> None:
+    template = sitting.write("template.txt", "\ufeffSay: {prompt}")
+    rare = json.dumps({"prompt": "a\u2028b", "output": "c"}, ensure_ascii=False)
+    examples = sitting.write("examples.jsonl", f"\ufeff{rare}\r\n")
+    done = sitting.asks("fine 1").run("--template", template, "--examples", examples)
+    assert done.code == 0
+    (request,) = sitting.server.bodies
+    said = [turn["content"] for turn in request["messages"]]
+    assert said == ["Say: a\u2028b", "c", "Say: fine 1"]
+
+
+def test_an_example_that_cannot_be_sent_is_refused(sitting: Sitting) -> None:
+    examples = sitting.write("examples.jsonl", '{"prompt": "a", "output": "\\ud800"}\n')
+    done = sitting.asks("fine 1").run("--examples", examples)
+    assert done.code == 3
+    assert "examples.jsonl:1: example: holds a lone surrogate" in done.err
+
+
 def test_a_template_without_the_prompt_is_refused(sitting: Sitting) -> None:
     template = sitting.write("t.txt", "Answer!\n")
     done = sitting.asks("fine 1").run("--template", template)
@@ -309,6 +273,18 @@ def test_a_run_stops_when_its_budget_is_spent_and_goes_on_later(sitting: Sitting
     assert set(sitting.server.counts.values()) == {1}
 
 
+def test_a_budget_is_that_of_the_whole_run_however_often_it_is_resumed(sitting: Sitting) -> None:
+    sitting.asks(*(f"fine {n}" for n in range(10)))
+    words = ("--price", "100000:100000", "--concurrency", "1")  # 1.5 for an answer
+    sitting.run(*words, "--max-cost", "4.5")
+    again = sitting.run(*words, "--max-cost", "4.5", "--resume", "--format", "json")
+    assert again.code == 4
+    assert again.json["live"]["answered"] == sum(sitting.server.counts.values()) == 3
+    assert "--max-cost of 4.5 is spent; allow more to go on" in again.err
+    sitting.run(*words, "--max-cost", "6", "--resume")
+    assert sum(sitting.server.counts.values()) == 4
+
+
 def test_attempts_that_were_not_asked_leave_a_run_that_is_not_whole(sitting: Sitting) -> None:
     sitting.asks("fine 1", "fine 2")
     words = ("--price", "100000:100000", "--concurrency", "1", "--attempts", "2")
@@ -339,195 +315,6 @@ def test_a_run_stops_when_its_time_is_over(sitting: Sitting) -> None:
     assert done.code == 4
     assert done.json["live"]["stopped"] == "--max-time of 0.5 s is over"
     assert done.json["live"]["answered"] == 1
-
-
-# --- nothing lost, nothing asked twice ---
-
-
-def test_resume_asks_only_what_is_missing(sitting: Sitting) -> None:
-    sitting.asks("fine 1", "down 2", "fine 3")
-    first = sitting.run("--retries", "0")
-    assert first.code == 4
-    assert "--resume" in first.err
-    sitting.run("--retries", "0", "--resume")
-    assert sitting.server.counts == {"fine 1": 1, "down 2": 2, "fine 3": 1}
-
-
-def test_without_resume_everything_is_asked_anew(sitting: Sitting) -> None:
-    sitting.asks("fine 1")
-    for _ in range(2):
-        sitting.run()
-    assert sitting.server.counts == {"fine 1": 2}
-
-
-def test_a_changed_rubric_marks_again_without_asking(sitting: Sitting) -> None:
-    sitting.asks("fine 1", "fine 2")
-    before = sitting.json()["summary"]["score"]
-    sitting.write("rubric.yaml", RUBRIC.replace("0.95", "0.90").replace("0.03", "0.08"))
-    sitting.server.counts.clear()
-    after = sitting.run("--resume", "--format", "json")
-    assert after.code == 0
-    assert not sitting.server.counts
-    assert before == after.json["summary"]["score"] == 1.0
-    sitting.asks("fine 1", "fine 2", "fine 3")
-    assert sitting.run("--resume").code == 0
-    assert sitting.server.counts == {"fine 3": 1}
-
-
-def test_more_attempts_ask_only_the_new_ones(sitting: Sitting) -> None:
-    sitting.asks("fine 1").run("--attempts", "2")
-    sitting.run("--attempts", "3", "--resume")
-    assert sitting.server.counts == {"fine 1": 3}
-
-
-def test_another_temperature_is_another_question(sitting: Sitting) -> None:
-    sitting.asks("fine 1").run("--temperature", "0")
-    sitting.run("--temperature", "1", "--resume")
-    assert sitting.server.counts == {"fine 1": 2}
-
-
-def test_resume_goes_on_with_the_last_sitting_and_not_with_an_older_one(sitting: Sitting) -> None:
-    sitting.asks("fine 1", "down 2").run("--retries", "0")
-    sitting.asks("fine 1", "fine 3").run()
-    sitting.asks("fine 1", "fine 3").run("--resume")
-    assert sitting.server.counts["fine 1"] == 2
-
-
-def test_the_cache_is_off_unless_asked_for_and_knows_attempts(sitting: Sitting) -> None:
-    sitting.asks("fine 1")
-    sitting.run("--cache", "--attempts", "2")
-    assert sitting.server.counts == {"fine 1": 2}
-    document = sitting.json("--cache", "--attempts", "2")
-    assert sitting.server.counts == {"fine 1": 2}
-    assert document["live"]["cached"] == 2
-    assert document["live"]["latency_ms"] is None
-    sitting.run()
-    assert sitting.server.counts == {"fine 1": 3}
-
-
-def test_a_live_run_is_a_run_like_any_other(sitting: Sitting) -> None:
-    done = sitting.asks("fine 1", "fine 2").run("--tag", "first")
-    assert done.code == 0
-    where = ("--store", sitting.store)
-    assert here("baseline", "set", "first", *where).code == 0
-    assert here("gate", "first", *where).code == 0
-    assert "openai:m" in here("show", "first", *where).out
-    assert len(here("runs", *where, "--format", "json").json["runs"]) == 1
-
-
-def test_the_latency_gate_sees_what_was_measured(sitting: Sitting) -> None:
-    gate = "  - {name: fast, level: hard, metric: latency_p50, at_most: 20}\n"
-    sitting.write("rubric.yaml", RUBRIC + gate)
-    sitting.server.delay = 0.05
-    sitting.asks("fine 1", "fine 2").run("--tag", "slow")
-    judged = here("gate", "slow", "--store", sitting.store)
-    assert judged.code == 1
-    assert "fast" in judged.out
-
-
-def test_a_stored_live_run_is_shown_as_it_was_told(sitting: Sitting) -> None:
-    told = sitting.asks("fine 1", "down 2").run("--retries", "0", "--tag", "seen")
-    shown = here("show", "seen", "--store", sitting.store)
-    latency = next(line for line in told.out.splitlines() if line.startswith("latency, ms: p50"))
-    assert latency in shown.out
-    assert "errors: server-error 1" in shown.out
-    document = here("show", "seen", "--store", sitting.store, "--format", "json").json
-    assert faults(document) == {"server-error": 1}
-
-
-def test_a_recording_scores_the_same_again(sitting: Sitting) -> None:
-    said = sitting.folder / "said.jsonl"
-    sitting.asks("fine 1", "down 2", "refuse 3").run("--retries", "0", "--record", said)
-    live = sitting.json("--resume", "--retries", "0")["summary"]
-    again = sitting.run("--format", "json", subject=f"replay:{said}")
-    assert again.code == 4
-    assert again.json["summary"]["score"] == live["score"]
-    assert faults(again.json) == {"server-error": 1}
-
-
-KILLED = 3
-
-
-def test_nothing_is_lost_or_asked_twice_however_often_a_run_is_killed(sitting: Sitting) -> None:
-    sitting.server.delay = 0.05
-    sitting.asks(*(f"fine {n}" for n in range(60)))
-    command = [sys.executable, "-m", "markscheme", *map(str, sitting.words("--concurrency", "5"))]
-    for number in range(KILLED):
-        durable, asked = noted(sitting.store), sitting.server.counts.copy()
-        process = subprocess.Popen([*command, *(["--resume"] if number else [])])
-        wanted = sum(asked.values()) + 17
-        while sum(sitting.server.counts.values()) < wanted and process.poll() is None:
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert not {p for p in durable if sitting.server.counts[p] > asked[p]}
-    durable = noted(sitting.store)
-    before = sitting.server.counts.copy()
-    assert sitting.run("--concurrency", "20", "--resume").code == 0
-    assert len(noted(sitting.store)) == 60
-    assert not {prompt for prompt in durable if sitting.server.counts[prompt] > before[prompt]}
-    assert len(durable) >= KILLED
-
-
-def noted(store: Path) -> set[str]:
-    """Return the prompts whose answers are on disk; each must be there once."""
-    if not store.exists():
-        return set()
-    with closing(sqlite3.connect(store)) as opened:
-        rows = opened.execute("SELECT body FROM replies").fetchall()
-    items = [json.loads(body)["item"] for (body,) in rows]
-    assert len(items) == len(set(items))
-    return {f"fine {item[1:]}" for item in items}
-
-
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
-    sitting: Sitting, sent: signal.Signals, code: int
-) -> None:
-    sitting.asks(*(f"fine {n}" for n in range(3)), "hang 4")
-    command = [sys.executable, "-m", "markscheme", *map(str, sitting.words())]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
-    while not (sitting.store.exists() and len(sitting.server.counts) == 4):
-        time.sleep(0.01)
-    time.sleep(0.2)
-    os.killpg(process.pid, sent)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == code
-    assert b"go on with: markscheme run" in err
-    assert b"--resume" in err
-    assert b"Traceback" not in err
-    assert len(noted(sitting.store)) == 3
-
-
-def test_a_full_disk_is_told_and_loses_nothing(sitting: Sitting) -> None:
-    sitting.asks(*(f"fine {n}" for n in range(3)))
-    assert sitting.run().code == 0
-    sitting.asks(*(f"fine {n}" for n in range(3)), "huge 4")
-    limited = (
-        "import markscheme.keep.sqlite as s, runpy, sys\n"
-        "old = s.SqliteDatabase._set_up\n"
-        "def limit(self, patience):\n"
-        "    old(self, patience)\n"
-        "    self.rows('PRAGMA max_page_count = 200')\n"
-        "s.SqliteDatabase._set_up = limit\n"
-        "sys.argv[0] = 'markscheme'\n"
-        "runpy.run_module('markscheme', run_name='__main__')\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", limited, *map(str, sitting.words("--resume"))],
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert (
-        b"the disk is full; what was stored before is kept\nonce that is mended, go on with: "
-        in done.stderr
-    )
-    assert done.stderr.rstrip().endswith(b" --resume")
-    assert sitting.run("--resume").code == 0
-    assert {sitting.server.counts[f"fine {n}"] for n in range(3)} == {1}
 
 
 # --- secrets ---
@@ -582,149 +369,3 @@ def test_an_address_with_a_password_is_refused_without_being_shown(sitting: Sitt
     done = sitting.asks("fine 1").run()
     assert done.code == 2
     assert CANARY not in done.err
-
-
-# --- subjects of each kind ---
-
-
-def test_the_bundled_tutor_is_a_subject() -> None:
-    done = here("run", "-r", "tutor-capstone", "-e", "capstone", "--subject", "tutor")
-    assert done.code == 0
-    assert "score 1.00" in done.out
-
-
-def test_a_command_gets_the_prompt_on_stdin_or_in_its_place(sitting: Sitting) -> None:
-    sitting.asks("yes")
-    assert sitting.json(subject="cmd:cat")["items"][0]["got"] == "yes"
-    assert sitting.json(subject="cmd:echo oh {prompt}")["items"][0]["got"] == "oh yes"
-
-
-def test_a_command_needs_no_shell_and_its_failure_is_an_error(sitting: Sitting) -> None:
-    sitting.asks("$(touch hacked); yes")
-    assert sitting.json(subject="cmd:echo {prompt}")["items"][0]["got"] == "$(touch hacked); yes"
-    document = sitting.json(subject="cmd:cat /no/such/file")
-    assert faults(document) == {"failed": 1}
-    assert sitting.run(subject="cmd:no-such-command-here").code == 2
-
-
-def test_a_command_that_hangs_is_killed(sitting: Sitting) -> None:
-    document = sitting.asks("x").json("--timeout", "0.2", "--retries", "0", subject="cmd:sleep 60")
-    assert faults(document) == {"timeout": 1}
-
-
-def test_what_a_command_leaves_behind_ends_with_it(sitting: Sitting) -> None:
-    left = sitting.folder / "left"
-    script = f"sleep 60 & echo $! > {left}; echo yes"
-    words = ("--timeout", "0.5", "--retries", "0", "--format", "json")
-    subject = f"cmd:{shlex.join(['sh', '-c', script])}"
-    done = markscheme(*sitting.asks("x").words(*words, subject=subject))
-    assert faults(done.json) == {"timeout": 1}
-    assert "Traceback" not in done.err
-    assert not running(int(left.read_text()))
-
-
-def running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().split(")")[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def test_a_command_that_never_stops_talking_is_stopped(
-    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("markscheme.ask.subjects.commands.LARGEST", 100_000)
-    assert faults(sitting.asks("x").json(subject="cmd:yes")) == {"too-large": 1}
-
-
-def test_what_a_function_prints_is_no_part_of_the_document(sitting: Sitting) -> None:
-    sitting.write("my_printer.py", "def answer(prompt):\n    print('noise')\n    return 'yes'\n")
-    subject = "python:my_printer:answer"
-    words = sitting.asks("x").words("--format", "json", subject=subject)
-    done = markscheme(*words, cwd=sitting.folder)
-    assert done.json["summary"]["n"] == 1
-    assert "noise" in done.err
-
-
-FUNCTIONS = """\
-import asyncio, sys
-def leaves(prompt):
-    sys.exit(3)
-def ends(prompt):
-    raise StopIteration
-async def gives_up(prompt):
-    raise asyncio.CancelledError
-def not_a_number(prompt):
-    return {"word": float("nan")}
-class Later:
-    async def __call__(self, prompt):
-        return "yes"
-later_still = Later()
-async def later(prompt):
-    return "yes"
-def now(prompt):
-    return {"word": "yes"}
-def broken(prompt):
-    raise ValueError("no idea")
-def odd(prompt):
-    return 7
-"""
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        *((name, {}) for name in ("later", "later_still", "now")),
-        *(
-            (name, {"failed": 1})
-            for name in ("broken", "odd", "leaves", "ends", "gives_up", "not_a_number")
-        ),
-    ],
-)
-def test_a_function_is_a_subject(
-    sitting: Sitting, name: str, expected: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sitting.write("my_functions.py", FUNCTIONS)
-    monkeypatch.chdir(sitting.folder)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    sys.modules.pop("my_functions", None)
-    document = sitting.asks("x").json(subject=f"python:my_functions:{name}")
-    assert faults(document) == expected
-
-
-def test_a_function_that_never_returns_holds_nothing_back(sitting: Sitting) -> None:
-    sitting.write("my_sleeper.py", "import time\ndef answer(prompt):\n    time.sleep(600)\n")
-    words = ("--timeout", "0.2", "--retries", "0")
-    subject = "python:my_sleeper:answer"
-    done = markscheme(*sitting.asks("x").words(*words, subject=subject), cwd=sitting.folder)
-    assert done.code == 4
-
-
-@pytest.mark.parametrize(
-    "subject",
-    ["gpt", "openai:", "python:os", "python:os:no_such", "tutor:bad", "replay:", "local:gpt4"],
-)
-def test_what_is_no_subject_is_wrong_usage(sitting: Sitting, subject: str) -> None:
-    assert sitting.asks("x").run(subject=subject).code == 2
-
-
-@pytest.mark.parametrize(
-    "words", [("--temperature", "1e400"), ("--timeout", "nan"), ("--max-time", "nan")]
-)
-def test_what_is_no_number_of_use_is_wrong_usage(sitting: Sitting, words: tuple[str, str]) -> None:
-    assert sitting.asks("fine 1").run(*words).code == 2
-
-
-def test_a_rubric_that_can_score_nothing_is_refused_before_anything_is_asked(
-    sitting: Sitting,
-) -> None:
-    sitting.asks("fine 1")
-    where = ("--base-url", sitting.server.url)
-    done = here("run", "-r", "context-agent", "-e", sitting.exam, "-s", "openai:m", *where)
-    assert done.code in {2, 3}
-    assert not sitting.server.counts
-
-
-def test_a_pipe_stays_silent_on_a_short_run(sitting: Sitting) -> None:
-    done = sitting.asks("fine 1").run("--no-store")
-    assert done.err == ""

@@ -45,6 +45,10 @@ class Problem:
 _place = attrgetter("file", "line", "field", "message")
 
 
+class Terminated(SystemExit):
+    """Somebody ended the process; unlike the exit of a function that is called, it is obeyed."""
+
+
 class MarkschemeError(Exception):
     """The root of the tree above."""
 

@@ -4,37 +4,52 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from markscheme.ask.replies import Fault, Reply, on_one_line
 from markscheme.read.sound import LARGEST
 
+if TYPE_CHECKING:
+    from markscheme.ask.keys import Secrets
+
 _TOLD = 200
 
 
-def completion_of(body: bytes, latency: int) -> Reply:
+def completion_of(body: bytes, latency: int, secrets: Secrets) -> Reply:
     """Read a completion; whatever is not one is garbled."""
     try:
         document = orjson.loads(body.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError as error:
-        return Reply.failed(Fault.GARBLED, f"the response is no JSON: {error}")
+        said = on_one_line(f"{said_in(body, secrets) or 'it is empty'} ({error})", _TOLD * 2)
+        return Reply.failed(Fault.GARBLED, f"the response is no JSON: {said}")
     try:
         choice = document["choices"][0]
         message = choice["message"]
-        text, refusal = message.get("content"), message.get("refusal")
+        text, refusal = text_of(message.get("content")), text_of(message.get("refusal"))
     except (LookupError, TypeError, AttributeError):
-        return Reply.failed(Fault.GARBLED, f"the response is no completion: {said_in(body)}")
-    if not isinstance(text, str | None) or not isinstance(refusal, str | None):
+        said = said_in(body, secrets)
+        return Reply.failed(Fault.GARBLED, f"the response is no completion: {said}")
+    if text is None or refusal is None:
         return Reply.failed(Fault.GARBLED, "the content of the answer is not text")
     reason = choice.get("finish_reason")
     return Reply(
-        text=text or refusal or "",
+        text=text or refusal,
         finish_reason="refusal" if refusal else _text_or_none(reason),
         latency_us=latency,
         **usage_of(document.get("usage")),
     )
+
+
+def text_of(content: Any) -> str | None:
+    """Return a content as text; of parts those that are text, which thoughts are not."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return None
+    texts = [part.get("text") for part in content if part.get("type") == "text"]
+    return "".join(texts) if all(isinstance(text, str) for text in texts) else None
 
 
 def usage_of(usage: Any) -> dict[str, Any]:
@@ -58,19 +73,23 @@ def _amount(value: Any) -> Decimal | None:
         amount = Decimal(str(value))
     except InvalidOperation:
         return None
-    return amount if amount.is_finite() and 0 <= amount <= LARGEST else None
+    return amount if amount.is_finite() and 0 <= float(amount) <= LARGEST else None
 
 
 def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def said_in(body: bytes) -> str:
-    """Return what an error body says, on one line and cut."""
+def said_in(body: bytes, secrets: Secrets) -> str:
+    """Return what an error body says, without keys, on one line and cut."""
+    said = _message(body)
+    told = body.decode("utf-8", "replace") if said is None else str(said)
+    return on_one_line(secrets.hidden(told)[: 4 * _TOLD], _TOLD)
+
+
+def _message(body: bytes) -> Any:
     try:
-        document = orjson.loads(body)
-        said = document["error"]
-        said = said["message"] if isinstance(said, dict) else said
+        said = orjson.loads(body)["error"]
+        return said["message"] if isinstance(said, dict) else said
     except (orjson.JSONDecodeError, LookupError, TypeError):
-        said = body[: 4 * _TOLD].decode("utf-8", "replace")
-    return on_one_line(str(said), _TOLD)
+        return None

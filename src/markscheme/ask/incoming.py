@@ -1,6 +1,6 @@
 """Responses as they come in: most are written plainly and read as they are, the others by h11.
 
-Plain is a whole head of HTTP/1.1 at once that tells the length of the body, and nothing that would
+Plain is a whole head at once that tells the length of the body, and nothing that would
 change how the rest is read. Whatever is not certain to be so is left to h11, and so is every
 mistake; both read the same.
 """
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _HEADER = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?[^\x00-\x20\x7f](?:[^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?"
-_HEAD = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2}) [^\x00-\x1f\x7f]*((?:\r\n%b)+)\r\n\r\n" % _HEADER)
+_START = rb"HTTP/1\.([01]) ([2-5][0-9]{2}) [^\x00-\x1f\x7f]*"
+_HEAD = re.compile(rb"%b((?:\r\n%b)+)\r\n\r\n" % (_START, _HEADER))
 _LONGEST = 15  # digits of a length
 _BODILESS = {204, 304}
 _FRAMING = {"transfer-encoding", "upgrade", "trailer"}
+_CONNECTIONS = {"keep-alive", "close"}
 
 
 class NotHttpError(Exception):
@@ -72,31 +74,35 @@ def incoming(request: Request, body: bytes, first: bytes) -> Incoming:
 
 
 def _plain(head: re.Match[bytes]) -> _Plain | None:
-    lines = head[2].decode("latin-1").split("\r\n")[1:]
+    lines = head[3].decode("latin-1").split("\r\n")[1:]
     pairs = [line.split(":", 1) for line in lines]
     headers = {name.lower(): value.removeprefix(" ") for name, value in pairs}
-    length, status = headers.get("content-length", ""), int(head[1])
-    kept = headers.get("connection", "keep-alive").lower() == "keep-alive"
+    length, status = headers.get("content-length", ""), int(head[2])
+    then = headers.get("connection", "keep-alive").lower()
     if len(headers) < len(pairs) or not _FRAMING.isdisjoint(headers) or status in _BODILESS:
         return None
-    if not kept or not (length.isdecimal() and length.isascii() and len(length) <= _LONGEST):
+    known = length.isdecimal() and length.isascii() and len(length) <= _LONGEST
+    if not known or then not in _CONNECTIONS:
         return None
-    return _Plain(status, headers, head.end(), int(length))
+    lasting = head[1] == b"1" and then == "keep-alive"
+    return _Plain(status, headers, head.end(), int(length), lasting=lasting)
 
 
 class _Plain:
     """A response whose head is known, and of whose body so many bytes are still to come."""
 
-    def __init__(self, status: int, headers: Mapping[str, str], skipped: int, left: int) -> None:
+    def __init__(
+        self, status: int, headers: Mapping[str, str], skipped: int, left: int, *, lasting: bool
+    ) -> None:
         self.status: int | None = status
         self.headers = headers
         self.whole = False
-        self.lasting = True
+        self.lasting = lasting
         self._skipped, self._left = skipped, left
 
     def take(self, data: bytes) -> Iterator[bytes]:
         body, self._skipped = data[self._skipped :], 0
-        self.lasting = len(body) <= self._left
+        self.lasting = self.lasting and len(body) <= self._left
         yield body[: self._left]
         self._left = max(0, self._left - len(body))
         self.whole = not self._left

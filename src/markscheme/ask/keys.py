@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError
@@ -37,28 +39,36 @@ class Secrets:
         return Secrets.of([*self.keys, *other.keys])
 
     def hidden(self, text: str) -> str:
-        """Return a text without any of the keys."""
+        """Return a text without any of the keys; before it is cut, lest half a key stay."""
         for key in self.keys:
             text = text.replace(key, _HIDDEN)
+        if "\\" in text or "%" in text:
+            for key in self.keys:
+                text = _escaped(key).sub(_HIDDEN, text)
         return text
-
-    def hidden_in_bytes(self, body: bytes) -> bytes:
-        """Return bytes without any of the keys; before a text is cut, lest half a key stay."""
-        for key in self.keys:
-            body = body.replace(key.encode(), _HIDDEN.encode())
-        return body
 
     def hidden_in(self, reply: Reply) -> Reply:
         """Return a reply without any of the keys."""
         told = (reply.text or "", reply.why, reply.finish_reason or "")
-        if not any(key in text for key in self.keys for text in told):
+        text, why, reason = (self.hidden(one) for one in told)
+        if (text, why, reason) == told:
             return reply
         return replace(
             reply,
-            text=None if reply.text is None else self.hidden(reply.text),
-            why=self.hidden(reply.why),
-            finish_reason=reply.finish_reason and self.hidden(reply.finish_reason),
+            text=None if reply.text is None else text,
+            why=why,
+            finish_reason=None if reply.finish_reason is None else reason,
         )
+
+
+@cache
+def _escaped(key: str) -> re.Pattern[str]:
+    """Return how a key may be written where signs are escaped, as in JSON and in addresses.
+
+    Who marks an answer that is JSON reads it, and would show the key.
+    """
+    ways = r"(?:\\{{0,8}}{}|\\{{1,8}}u(?i:{:04x})|%(?i:{:02x}))"
+    return re.compile("".join(ways.format(re.escape(c), ord(c), ord(c)) for c in key))
 
 
 def key_of(variable: str | None) -> str | None:

@@ -1,7 +1,8 @@
 """Pace: how many questions may be under way, and how fast new ones may follow.
 
 Additive increase, multiplicative decrease: a subject that says it is busy is asked half as many
-questions at a time, and after each round without that one more.
+questions at a time, and after each round without that one more. `refusals` are the rounds in which
+it said so and nothing else.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class Bucket:
         return max(0.0, (1.0 - self._level) / self._rate)
 
     def take(self, amount: float) -> None:
-        """Take some; the level may fall below nothing."""
-        self._level -= amount
+        """Take some; the level may fall below nothing, but not by more than can be waited for."""
+        self._level = max(self._level - amount, -LONGEST_WAIT * (self._rate or 0.0))
 
 
 class Pace:
@@ -59,7 +60,7 @@ class Pace:
     def __init__(self, limits: Limits, at_once: int | None = None) -> None:
         self.most = min(limits.concurrency, at_once or limits.concurrency)
         self.allowed = float(self.most)
-        self.running = 0
+        self.running = self.refusals = 0
         self._requests = Bucket(limits.requests_per_minute)
         self._tokens = Bucket(limits.tokens_per_minute)
         self._quiet_until = 0.0
@@ -92,15 +93,23 @@ class Pace:
 
     def went_well(self) -> None:
         """Allow a little more: one more question for each round of answers."""
+        self.was_not_busy()
         self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
 
-    def was_busy(self, began: float, wait: float) -> None:
-        """Allow half as much and keep quiet for a while.
+    def was_not_busy(self) -> None:
+        """Note that it said something else, whatever that was."""
+        self.refusals = 0
+
+    def was_busy(self, began: float) -> None:
+        """Allow half as much.
 
         Questions that were under way when that was last done say nothing new.
         """
-        now = time.monotonic()
         if began >= self._slowed_at:
             self.allowed = max(1.0, self.allowed / 2)
-            self._slowed_at = now
-        self._quiet_until = max(self._quiet_until, now + wait)
+            self.refusals += 1
+            self._slowed_at = time.monotonic()
+
+    def keep_quiet(self, wait: float) -> None:
+        """Let nothing through for a while."""
+        self._quiet_until = max(self._quiet_until, time.monotonic() + wait)

@@ -29,7 +29,7 @@ class Parsed:
             self._http.send(part)
 
     def take(self, data: bytes) -> Iterator[bytes]:
-        """Take what came; yield what of it is body."""
+        """Take what came; yield what of it is body. Who is connected tells of an end too soon."""
         try:
             self._http.receive_data(data)
             while not self.whole:
@@ -41,7 +41,8 @@ class Parsed:
                 elif self._note(event):
                     return
         except h11.RemoteProtocolError as error:
-            raise NotHttpError(str(error)) from error
+            if data:
+                raise NotHttpError(str(error)) from error
 
     def _note(self, event: object) -> bool:
         """Take a part that is not body; say whether nothing more comes."""

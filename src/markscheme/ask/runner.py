@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 _FIRST_WAIT = 0.5  # seconds; doubled with every try, and a random part of it
 _LONGEST = 30.0
 _TOLD = 500  # signs of why there is no answer
-_HOPELESS = 5  # so many rejections and not one answer: the rest would be rejected too
+_REASON = 50  # and of why an answer ended
+_HOPELESS = 5  # so many end like this and not one is answered: the rest would end so too
+_VAIN = {Fault.REJECTED: "rejected", Fault.UNREACHABLE: "was unreachable for"}
+_FOR_EVER = 20  # so many rounds of being told that it is busy, over minutes, and not one answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,7 @@ class Asked:
     tries: int
 
 
-Hand = Callable[[Asked], None]
+Hand = Callable[[Asked], Awaitable[None]]
 
 
 class Runner:
@@ -64,30 +67,25 @@ class Runner:
         self._secrets = reduce(or_, (one.secrets for one in self._subjects.values()), in_reach())
         self._random = random.Random(f"waits {seed}")  # noqa: S311 - waits, not secrets
         self._paces = {name: Pace(limits, one.at_once) for name, one in self._subjects.items()}
-        self._rejected: Counter[str] = Counter()
+        self._vain: Counter[tuple[str, Fault]] = Counter()
         self._answered: Counter[str] = Counter()
         self._cost = Decimal(0)
         self._waiting: Iterator[Ask] = iter(())
         self.stopped: str | None = None
-
-    @property
-    def cost(self) -> Decimal:
-        """What the answers of this run cost, as far as it is known."""
-        return self._cost
-
-    @property
-    def concurrency(self) -> dict[str, int]:
-        """How many questions may be under way at each subject now."""
-        return {name: int(pace.allowed) for name, pace in self._paces.items()}
 
     def stop(self, why: str) -> None:
         """Begin nothing more; what is under way ends."""
         self.stopped = self.stopped or why
         self._waiting = iter(())
 
+    def remember(self, reply: Reply) -> None:
+        """Count what an answer cost that was given before this run was resumed."""
+        self._cost += reply.cost or 0
+
     async def run(self, asks: Iterable[Ask]) -> None:
         """Put all questions, in their order as far as several at once have one."""
         self._waiting = iter(asks)
+        self._keep_to_budget()
         try:
             async with asyncio.timeout(self._limits.max_time):
                 async with asyncio.TaskGroup() as group:
@@ -103,7 +101,7 @@ class Runner:
             if asked is None:
                 return
             self._note(asked)
-            self._hand(asked)
+            await self._hand(asked)
             ask = next(self._waiting, None)
 
     def _note(self, asked: Asked) -> None:
@@ -112,22 +110,27 @@ class Runner:
         if reply.text is not None:
             self._answered[name] += 1
             self._spend(reply)
-        elif reply.fault is Fault.REJECTED:
-            self._rejected[name] += 1
-            if self._rejected[name] >= _HOPELESS and not self._answered[name]:
-                told = f"{name} rejected the first {_HOPELESS} questions"
+        elif reply.fault in _VAIN:
+            self._vain[name, reply.fault] += 1
+            if self._vain[name, reply.fault] >= _HOPELESS and not self._answered[name]:
+                told = f"{name} {_VAIN[reply.fault]} the first {_HOPELESS} questions"
                 self.stop(f"{told}: {reply.why}")
+        elif reply.fault is Fault.BUSY and self._busy_for_ever(name):
+            self.stop(f"{name} said {_FOR_EVER} times in a row that it is busy: {reply.why}")
 
     def _spend(self, reply: Reply) -> None:
         if reply.cost is not None:
             self._cost += reply.cost
-        limit = self._limits.max_cost
-        if limit is None or reply.cached:
+        if self._limits.max_cost is None or reply.cached:
             return
         if reply.cost is None:
             self.stop("--max-cost cannot be kept: the subject does not tell its cost; see --price")
-        elif self._cost >= limit:
-            self.stop(f"--max-cost of {limit} is spent")
+        self._keep_to_budget()
+
+    def _keep_to_budget(self) -> None:
+        limit = self._limits.max_cost
+        if limit is not None and self._cost >= limit:
+            self.stop(f"--max-cost of {limit} is spent; allow more to go on")
 
     async def _put(self, ask: Ask) -> Asked | None:
         """Ask until there is an answer, a lasting fault, or no try left."""
@@ -136,15 +139,19 @@ class Runner:
             reply = await self._once(ask)
             tries += 1
             busy += reply.fault is Fault.BUSY
-            if reply.fault is None or not reply.fault.transient or self._over(tries, busy):
+            lasting = reply.fault is None or not reply.fault.transient
+            if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 return Asked(ask=ask, reply=reply, tries=tries)
             if self.stopped:
                 return None
             if reply.fault is not Fault.BUSY:
-                await asyncio.sleep(self._wait(tries - busy, reply))
+                await asyncio.sleep(self._wait(tries - busy, reply.wait))
 
     def _over(self, tries: int, busy: int) -> bool:
         return tries - busy > self._limits.retries or busy > self._limits.busy_retries
+
+    def _busy_for_ever(self, name: str) -> bool:
+        return self._paces[name].refusals >= _FOR_EVER
 
     async def _once(self, ask: Ask) -> Reply:
         pace = self._paces[ask.subject]
@@ -156,9 +163,12 @@ class Runner:
         finally:
             pace.leave(tokens)
         if reply.fault is Fault.BUSY:
-            pace.was_busy(began, self._wait(1, reply))
+            pace.was_busy(began)
+            pace.keep_quiet(self._quiet(pace.refusals, reply.wait))
         elif reply.text is not None:
             pace.went_well()
+        else:
+            pace.was_not_busy()
         return _sound(self._secrets.hidden_in(reply))
 
     async def _timed(self, ask: Ask) -> Reply:
@@ -177,10 +187,17 @@ class Runner:
                 Fault.FAILED, f"the subject failed: {type(error).__name__}: {error}"
             )
 
-    def _wait(self, failures: int, reply: Reply) -> float:
+    def _quiet(self, refusals: int, said: float | None) -> float:
+        """Return how long to leave a busy subject alone: at the next refusals more than it says."""
+        if refusals >= _FOR_EVER:
+            return 0.0
+        longer = self._wait(refusals - 1, None) if refusals > 1 else 0.0
+        return max(longer, self._wait(refusals, said))
+
+    def _wait(self, failures: int, said: float | None) -> float:
         """Return how long to wait: what the subject says, else longer each time, with chance."""
-        if reply.wait is not None:
-            return min(reply.wait, LONGEST_WAIT) + self._random.uniform(0, _FIRST_WAIT / 5)
+        if said is not None:
+            return min(said, LONGEST_WAIT) + self._random.uniform(0, _FIRST_WAIT / 5)
         longest = min(_LONGEST, _FIRST_WAIT * 2 ** max(0, failures - 1))
         return self._random.uniform(longest / 2, longest)
 
@@ -191,5 +208,6 @@ def _sound(reply: Reply) -> Reply:
         return replace(reply, why=on_one_line(reply.why, _TOLD))
     fault = fault_in_text(reply.text)
     if fault is None:
-        return reply
+        reason = reply.finish_reason and on_one_line(reply.finish_reason, _REASON)
+        return reply if reason == reply.finish_reason else replace(reply, finish_reason=reason)
     return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.ask.completions import said_in, usage_of
+from markscheme.ask.completions import said_in, text_of, usage_of
 from markscheme.ask.replies import Fault, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from markscheme.ask.keys import Secrets
 
 _DATA = b"data:"
 _END = b"[DONE]"
@@ -19,9 +22,11 @@ _END = b"[DONE]"
 class Stream:
     """Hears the bytes of a response; what is no event is left to who reads the whole."""
 
-    def __init__(self, watch: Callable[[], int]) -> None:
+    def __init__(self, watch: Callable[[], int], secrets: Secrets) -> None:
         self._watch = watch
+        self._secrets = secrets
         self._rest = b""
+        self._held: list[bytes] = []  # lines of an event that has several
         self._texts: list[str] = []
         self._usage: Any = None
         self._reason: str | None = None
@@ -35,43 +40,68 @@ class Stream:
         """Take some bytes."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            if line.startswith(_DATA):
-                self._event(line.removeprefix(_DATA).strip())
+            self._line(line)
 
-    def _event(self, data: bytes) -> None:
-        self.spoke = True
-        if data == _END:
-            self._ended = True
-            return
+    def _line(self, line: bytes) -> None:
+        """Take a line: most are an event, some a part of one, and an empty one is its end."""
+        line = line.removeprefix(BOM_UTF8).strip()
+        if line.startswith(_DATA):
+            self.spoke = True
+            data = line.removeprefix(_DATA).strip()
+            if data == _END:
+                self._ended = True
+            elif self._held or not self._event(data):
+                self._held.append(data)
+        elif not line and self._held:
+            whole, self._held = b"\n".join(self._held), []
+            if not self._event(whole):
+                self._wrong = self._wrong or f"no JSON: {said_in(whole, self._secrets)}"
+
+    def _event(self, data: bytes) -> bool:
+        """Take an event, if it is JSON."""
         try:
             document = orjson.loads(data)
-            self._usage = document.get("usage") or self._usage
-            if document.get("error"):
-                self._error = self._error or said_in(data)
-            for choice in document.get("choices") or ():
-                self._choice(choice)
-        except (orjson.JSONDecodeError, AttributeError, TypeError) as error:
-            self._wrong = self._wrong or str(error)
+        except orjson.JSONDecodeError:
+            return False
+        try:
+            if not self._ended:
+                self._take(document, data)
+        except (AttributeError, TypeError):
+            told = f"none of a completion: {said_in(data, self._secrets)}"
+            self._wrong = self._wrong or told
+        return True
+
+    def _take(self, document: dict[str, Any], data: bytes) -> None:
+        self._usage = document.get("usage") or self._usage
+        if document.get("error"):
+            self._error = self._error or said_in(data, self._secrets)
+        for choice in document.get("choices") or ():
+            self._choice(choice)
 
     def _choice(self, choice: dict[str, Any]) -> None:
         delta = choice.get("delta") or {}
-        text = delta.get("content") or delta.get("refusal") or ""
-        self._refused = self._refused or bool(delta.get("refusal"))
-        if text and self._first is None:
+        text, refusal = text_of(delta.get("content")), text_of(delta.get("refusal"))
+        if text is None or refusal is None:
+            raise TypeError("not text")
+        self._refused = self._refused or bool(refusal)
+        if (text or refusal) and self._first is None:
             self._first = self._watch()
-        self._texts.append(text)
+        self._texts.append(text or refusal)
         reason = choice.get("finish_reason")
         if isinstance(reason, str):
             self._reason = reason
 
     def reply(self, latency: int) -> Reply:
         """Return the whole answer, unless its end never came."""
+        self.hear(b"\n")  # the last line may lack its end
         if self._wrong:
-            return Reply.failed(Fault.GARBLED, f"an event of the stream is no JSON: {self._wrong}")
+            return Reply.failed(Fault.GARBLED, f"an event of the stream is {self._wrong}")
         if self._error:
             return Reply.failed(Fault.SERVER, f"the stream ended with an error: {self._error}")
         if not self._ended and self._reason is None:
             return Reply.failed(Fault.BROKEN_OFF, "the stream ended before the answer did")
+        if not self._texts:
+            return Reply.failed(Fault.GARBLED, "the stream holds no answer")
         return Reply(
             text="".join(self._texts),
             finish_reason="refusal" if self._refused else self._reason,

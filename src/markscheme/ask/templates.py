@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.questions import Question
 from markscheme.errors import DocumentError, Problem, UsageError
+from markscheme.read.sound import fault_in_text
 from markscheme.read.sources import locate
 from markscheme.values import dataclass
 
@@ -102,9 +103,9 @@ def _plain(value: Any) -> Any:
 
 def _text_in(file: str, schema: Mapping[str, Any] | None) -> str:
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the template `{file}`: {error}") from error
+        raise UsageError(f"cannot read the template `{file}`: {_why(error)}") from error
     problems = []
     if "{prompt}" not in _BETWEEN.split(text, maxsplit=1)[-1]:
         problems.append("`{prompt}` is missing; it stands where the item's prompt goes")
@@ -117,6 +118,12 @@ def _text_in(file: str, schema: Mapping[str, Any] | None) -> str:
     return text
 
 
+def _why(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"it is not UTF-8 at byte {error.start + 1}"
+
+
 def shots_in(source: str, items: Iterable[Item]) -> list[tuple[str, str]]:
     """Return worked examples from JSON lines with `prompt` and `output`: a file or a built-in name.
 
@@ -124,9 +131,9 @@ def shots_in(source: str, items: Iterable[Item]) -> list[tuple[str, str]]:
     """
     path, shown = locate(source, "examples", ".jsonl")
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the examples `{shown}`: {error}") from error
+        raise UsageError(f"cannot read the examples `{shown}`: {_why(error)}") from error
     asked = {item.prompt.strip(): item.id for item in items}
     problems: list[Problem] = []
     shots = []
@@ -154,4 +161,5 @@ def _shot(line: str, asked: Mapping[str, str]) -> tuple[str, tuple[str, str]]:
     if prompt.strip() in asked:
         return f"is the item `{asked[prompt.strip()]}` of the exam, and would answer it", ("", "")
     text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
-    return "", (prompt, text)
+    fault = fault_in_text(prompt + text)
+    return (f"holds {fault}" if fault else ""), (prompt, text)

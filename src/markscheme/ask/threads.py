@@ -1,14 +1,18 @@
-"""Between loops and threads: calls that block, and a loop where another one runs already."""
+"""Between loops, threads and signals: calls that block, a loop in a loop, what a signal raises."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from types import FrameType
+
+_PATIENCE = 1.0  # seconds for what is left, when somebody does not want to wait
 
 
 async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
@@ -32,15 +36,20 @@ async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
         raised: Exception | None = None
         try:
             result = function(given)
-        except (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration) as error:
-            raised = RuntimeError(f"{type(error).__name__} {error}".strip())  # a future takes none
-        except Exception as error:  # noqa: BLE001 - handed to who called
-            raised = error
+        except BaseException as error:  # noqa: BLE001 - handed to who called
+            raised = as_exception(error)
         with contextlib.suppress(RuntimeError):  # the run is over, and nobody listens
             loop.call_soon_threadsafe(settle, result, raised)
 
     threading.Thread(target=work, daemon=True).start()
     return await called
+
+
+def as_exception(error: BaseException) -> Exception:
+    """Return what a future takes and who called may catch: an exit, too, is then an error."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    return RuntimeError(f"{type(error).__name__} {error}".strip())
 
 
 def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
@@ -51,7 +60,7 @@ def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(coroutine)
+        _here(coroutine)
         return
     begun, ended = threading.Event(), threading.Event()
     raised: list[BaseException] = []
@@ -83,3 +92,67 @@ def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
         raise
     if raised:
         raise raised[0]
+
+
+def _here(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine in this thread; what a signal raises comes when the coroutine has ended."""
+    runner = asyncio.Runner()
+    try:
+        with _Signals(runner.get_loop()) as signals, contextlib.suppress(asyncio.CancelledError):
+            runner.run(signals.watched(coroutine))
+    finally:
+        if _ended(runner.get_loop()):
+            runner.close()
+    if signals.raised is not None:
+        raise signals.raised
+
+
+class _Signals:
+    """Keeps back what Ctrl-C raises, or another signal that ends us, and cancels a task instead.
+
+    Raised in the middle of a loop it may take away the next step of a task, which then never ends.
+    Who says it again does not want to wait: then it is raised at once.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._task: asyncio.Task[None] | None = None
+        self._before: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
+        self.raised: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+                one: signal.Signals | None = getattr(signal, name, None)
+                before = signal.getsignal(one) if one else None
+                if one and callable(before):
+                    self._before[one] = before
+                    signal.signal(one, self._heard)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one, before in self._before.items():
+            signal.signal(one, before)
+
+    async def watched(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        self._task = asyncio.current_task()
+        await coroutine
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        try:
+            self._before[signal.Signals(number)](number, frame)
+        except BaseException as error:
+            if self._task is None or self.raised is not None:
+                raise
+            self.raised = error
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+
+def _ended(loop: asyncio.AbstractEventLoop) -> bool:
+    """End the tasks that are left; whether they did."""
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.wait(left, timeout=_PATIENCE))
+    return all(task.done() for task in left)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import ssl
 import sys
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -30,8 +32,10 @@ LARGEST = 64_000_000  # bytes of a response
 _PORTS = {"http": 80, "https": 443}
 _SYSTEM_PROXIES = {"darwin", "win32"}  # where settings beside the environment name them
 _LENGTHS = 512  # of bodies, for which the head of a request is kept
+_SHORTLY = 1.0  # seconds in which it shows that a server let go of a connection
 _OK = range(200, 300)
 _PACKED = {"gzip", "x-gzip", "deflate"}
+_AT_ONCE = getattr(socket, "TCP_QUICKACK", None)  # where the system can say so
 _ANY_HEADER = 32 + zlib.MAX_WBITS  # of gzip or of zlib
 
 
@@ -107,7 +111,18 @@ class Wire:
     async def send(self, body: bytes, path: str, hear: Hear | None = None) -> Response:
         """Post a body; `hear` is given the bytes of the response as they come."""
         request = self._request(len(body), path)
-        connection = self._waiting() or await self._connected()
+        kept = self._waiting()
+        if kept is not None:
+            try:
+                return await self._exchange(kept, request, body, hear)
+            except WireError:
+                if not kept.let_go:
+                    raise
+        return await self._exchange(await self._connected(), request, body, hear)
+
+    async def _exchange(
+        self, connection: _Connection, request: Request, body: bytes, hear: Hear | None
+    ) -> Response:
         try:
             response = await connection.exchange(request, body, hear)
         except BaseException:
@@ -153,8 +168,9 @@ class Wire:
         except ssl.SSLCertVerificationError as error:
             why = f"the certificate of {self._address.named} is not trusted: {error.verify_message}"
             raise WireError(Fault.REJECTED, why) from error
-        except OSError as error:
-            why = f"cannot connect to {to.named}: {error.strerror or error}"
+        except (OSError, UnicodeError) as error:  # a name may be none that can be looked up
+            told = error.strerror or error if isinstance(error, OSError) else "no such host"
+            why = f"cannot connect to {to.named}: {told}"
             raise WireError(Fault.UNREACHABLE, why) from error
         return made
 
@@ -172,6 +188,8 @@ class _Connection(asyncio.Protocol):
         self._hear: Hear | None = None
         self._open = True
         self._free = True
+        self._sent_at = 0.0
+        self.let_go = False  # the server closed it, most likely before it saw the last request
 
     @property
     def reusable(self) -> bool:
@@ -184,6 +202,8 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Note the end; a response that was under way is broken off."""
+        passed = asyncio.get_running_loop().time() - self._sent_at
+        self.let_go = self._open and not self._size and passed < _SHORTLY
         self._open = False
         why = "the connection was closed" if exc is None else f"the connection broke: {exc}"
         self._fail(WireError(Fault.BROKEN_OFF, f"{why} before the answer was whole"))
@@ -196,7 +216,7 @@ class _Connection(asyncio.Protocol):
         """Take what came."""
         self._size += len(data)
         if self._size > LARGEST:
-            self._fail(WireError(Fault.TOO_LARGE, f"the response is larger than {LARGEST:,} bytes"))
+            self._fail(_too_large())
             self.close()
         else:
             self._take(data)
@@ -208,6 +228,7 @@ class _Connection(asyncio.Protocol):
         self._response = asyncio.get_running_loop().create_future()
         self._request, self._incoming = (request, body), None
         self._body, self._size, self._hear, self._free = [], 0, hear, False
+        self._sent_at = asyncio.get_running_loop().time()
         self._transport.write(request.written + body)
         return await self._response
 
@@ -247,12 +268,24 @@ class _Connection(asyncio.Protocol):
             return
         if self._incoming.whole:
             self._finish(self._incoming)
+        else:
+            self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        """Tell the other side at once that a part came: many hold back the rest until then."""
+        if self._transport is not None and _AT_ONCE is not None:
+            with suppress(OSError):
+                connected = self._transport.get_extra_info("socket")
+                connected.setsockopt(socket.IPPROTO_TCP, _AT_ONCE, 1)
 
     def _finish(self, found: Incoming) -> None:
         self._request, self._free = None, found.lasting
         if self._response and found.status is not None and not self._response.done():
             headers = found.headers
             body = _unpacked(b"".join(self._body), headers.get("content-encoding", ""))
+            if len(body) > LARGEST:
+                self._fail(_too_large())
+                return
             self._response.set_result(Response(status=found.status, headers=headers, body=body))
 
     def _fail(self, error: WireError) -> None:
@@ -267,12 +300,16 @@ def _request(method: str, target: str, *headers: tuple[str, str]) -> Request:
     return request
 
 
+def _too_large() -> WireError:
+    return WireError(Fault.TOO_LARGE, f"the response is larger than {LARGEST:,} bytes")
+
+
 def _unpacked(body: bytes, encoding: str) -> bytes:
     """Return a body that a server packed though it was not asked to."""
     if encoding.strip().lower() not in _PACKED:
         return body
     try:
-        return zlib.decompressobj(_ANY_HEADER).decompress(body, LARGEST)
+        return zlib.decompressobj(_ANY_HEADER).decompress(body, LARGEST + 1)
     except zlib.error:
         return body
 

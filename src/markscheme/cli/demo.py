@@ -118,13 +118,14 @@ def _tutor(
 
 def _model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
     """Examine the local model, which is shown three worked examples."""
+    from markscheme.history.asking import Onlooker
     from markscheme.history.examining import examine
     from markscheme.history.plans import Settings, plan_of
     from markscheme.tell.progress import asking
 
     plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
     with asking(plan.rubric, plan.exam, plan.questions) as watch:
-        (run,) = examine(plan, store=store, skip=skip, watch=watch)
+        (run,) = examine(plan, store=store, skip=skip, onlooker=Onlooker(watch=watch))
     say_stored([run.id] if run.id else [])
     return run
 

@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -32,6 +32,7 @@ class Exit(IntEnum):
     INVALID = 3
     UNDECIDED = 4
     BUG = 70
+    HUNG_UP = 129
     INTERRUPTED = 130
     PIPE_CLOSED = 141
     TERMINATED = 143
@@ -84,7 +85,13 @@ def say_stored(kept: Sequence[str]) -> None:
     """Say on stderr under which ids runs were stored: stdout is the same for the same input."""
     if kept:
         ids = kept[0] if len(kept) == 1 else f"{len(kept):,} runs, the last of them {kept[-1]}"
-        click.echo(f"stored as {'run ' if len(kept) == 1 else ''}{ids}", err=True)
+        remark(f"stored as {'run ' if len(kept) == 1 else ''}{ids}")
+
+
+def remark(text: str) -> None:
+    """Say it on stderr; who reads that may be gone, and still want the result."""
+    with suppress(OSError):
+        click.echo(text, err=True)
 
 
 @contextmanager

@@ -12,12 +12,16 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from markscheme import __version__
-from markscheme.cli.exits import Exit, report_bug
+from markscheme.cli.exits import Exit, remark, report_bug
+from markscheme.errors import Terminated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
@@ -112,14 +116,31 @@ _PLAIN = {"→": "->", "…": "...", "−": "-", "–": "-", "—": "-", "×": "
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
     _steady_streams()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(Exit.TERMINATED))
+    _end_tidily()
     code = _outcome()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)  # all is said; nothing is left to tidy up
     try:
         sys.stdout.flush()
     except OSError:
         code = code or Exit.USAGE
         _abandon_stdout()
     _leave(int(code))
+
+
+def _end_tidily() -> None:
+    """Let those who end us, or close our terminal, wait until what we started is ended too."""
+    signal.signal(signal.SIGTERM, _ending(Exit.TERMINATED))
+    closed = getattr(signal, "SIGHUP", None)
+    if closed and signal.getsignal(closed) is signal.SIG_DFL:  # else `nohup` wants us to go on
+        signal.signal(closed, _ending(Exit.HUNG_UP))
+
+
+def _ending(code: Exit) -> Callable[[int, object], NoReturn]:
+    def end(*_: object) -> NoReturn:
+        raise Terminated(code)
+
+    return end
 
 
 def _leave(code: int) -> NoReturn:
@@ -140,13 +161,13 @@ def _outcome() -> int:
         complain_as_json(error.format_message(), Exit.USAGE)
         return Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        remark("interrupted")
         return Exit.INTERRUPTED
     except SystemExit as leaving:
         closed = type(sys.stdout).__name__ == "PacifyFlushWrapper"  # click met a closed pipe
         return Exit.PIPE_CLOSED if closed else int(leaving.code or 0)
     except OSError as error:
-        click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
+        remark(f"Error: cannot write the output: {error.strerror or error}")
         return Exit.USAGE
     except Exception as error:  # noqa: BLE001 - a user never sees a traceback
         complain_as_json(f"{type(error).__name__}: {error}", Exit.BUG)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, say_stored
+from markscheme.cli.exits import Exit, command_body, remark, say_stored
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -19,7 +19,7 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
-from markscheme.errors import StoreUnavailableError, shown
+from markscheme.errors import StoreUnavailableError, Terminated, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +67,7 @@ class _Seconds(click.FloatRange):
 
 
 _LARGEST = 2**63 - 1
+_NOT_SHOWN = r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&]password=)[^&]+"  # of a store
 _AMOUNT = _Amount()
 _SECONDS = _Seconds(0, min_open=True)
 _SUBJECT = "Whom to ask, see below; two or more are asked in turns."
@@ -155,6 +156,7 @@ def command(
     **options: Any,
 ) -> Exit:
     """Ask a live subject every item, score its answers, and store the run."""
+    from markscheme.history.asking import Onlooker
     from markscheme.history.examining import examine
     from markscheme.history.plans import Settings, plan_of
     from markscheme.library.documents import load_exam, load_rubric
@@ -171,18 +173,13 @@ def command(
         with redirect_stdout(sys.stderr):  # what a function of one's own prints is no result
             plan = plan_of(loaded, exam, subjects, Settings.of(options))
             with asking(plan.rubric, plan.exam, plan.questions) as watch:
-                runs = examine(
-                    plan,
-                    store=store,
-                    skip=no_store,
-                    tag=tag,
-                    watch=watch,
-                    load=(lambda: None) if format_ == "json" else _make_ready,
-                )
+                load = _make_ready if format_ == "text" else lambda: None
+                onlooker = Onlooker(tell=remark, watch=watch, load=load)
+                runs = examine(plan, store=store, skip=no_store, tag=tag, onlooker=onlooker)
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
         return Exit.INTERRUPTED
-    except SystemExit:  # SIGTERM
+    except Terminated:  # or the terminal was closed
         _say_how_to_resume("terminated", stored=not no_store)
         raise
     except StoreUnavailableError as error:  # a full disk, most likely
@@ -198,11 +195,14 @@ def command(
         write_whole(destination, "".join(f"{line}\n" for line in lines).encode())
     say_stored([run.id for run in runs if run.id is not None])
     _print(runs, format_)
-    whole = all(run.result.summary.complete for run in runs)
-    if not whole:
-        stopped = next((run.live.stopped for run in runs if run.live.stopped), None)
-        _say_how_to_resume(stopped or "not every question has an answer", stored=not no_store)
-    return Exit.OK if whole else Exit.UNDECIDED
+    if all(run.result.summary.complete for run in runs):
+        return Exit.OK
+    if all(run.live.answered == run.live.questions for run in runs):
+        remark("not every answer could be scored")
+        return Exit.UNDECIDED
+    stopped = next((run.live.stopped for run in runs if run.live.stopped), None)
+    _say_how_to_resume(stopped or "not every question has an answer", stored=not no_store)
+    return Exit.UNDECIDED
 
 
 def _make_ready() -> None:
@@ -234,15 +234,18 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
 
 
 def _say_how_to_resume(why: str, *, stored: bool) -> None:
-    """Say on stderr why the run is not whole, and how to go on."""
-    click.echo(why, err=True)
+    """Say why the run is not whole, and how to go on."""
+    remark(why)
     if stored:
-        click.echo(f"every answer so far is kept; go on with: {_resuming()}", err=True)
+        remark(f"every answer so far is kept; go on with: {_resuming()}")
 
 
 def _resuming() -> str:
-    """Return the command that asks only what is missing."""
+    """Return the command that asks only what is missing; it shows no key and no password."""
+    import re
     import shlex
 
-    words = [word for word in sys.argv[1:] if word != "--resume"]
-    return shlex.join(["markscheme", *words, "--resume"])
+    from markscheme.ask.keys import in_reach
+
+    told = (re.sub(_NOT_SHOWN, r"\1\2PASSWORD", in_reach().hidden(word)) for word in sys.argv[1:])
+    return shlex.join(["markscheme", *(word for word in told if word != "--resume"), "--resume"])

@@ -190,7 +190,9 @@ def _work(
     for other in others:
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever forked it ends it
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if callable(signal.getsignal(number)):  # else `nohup` wants us to go on
+            signal.signal(number, signal.SIG_DFL)
     os.environ["POLARS_MAX_THREADS"] = "1"
     scorer = make_scorer()
     with suppress(*_GONE):

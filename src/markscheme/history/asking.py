@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from markscheme.ask.runner import Asked, Runner
 from markscheme.ask.subjects.base import Subject
 from markscheme.ask.templates import Template
 from markscheme.ask.threads import to_the_end
-from markscheme.errors import StoreError, StoreInvalidError, UsageError
+from markscheme.errors import StoreInvalidError, UsageError
 from markscheme.keep import Noted, Sitting
 from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rubric
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from markscheme.keep import Store
 
 Watch = Callable[[Asked], None]
+UNWRITTEN = 2  # replies for each question at a time that may wait for the disk before more is asked
 _GATHERED = 0.005  # seconds in which replies come together to one commit
 _SENT = 0.01  # seconds after which the first questions are on their way
 _AHEAD, _AT_ONCE = 1_000, 20  # questions that are made while the first are answered
@@ -84,6 +86,18 @@ class Examined:
         return [asked for asked in mine if asked is not None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Onlooker:
+    """Who looks on: is told what to know before, sees every reply that is done, loads meanwhile."""
+
+    tell: Callable[[str], object] = lambda _: None
+    watch: Watch = lambda _: None
+    load: Callable[[], object] = lambda: None
+
+
+NOBODY = Onlooker()
+
+
 class _Asks:
     """The questions of a plan, each made when it is needed: the first waits for no other."""
 
@@ -117,26 +131,29 @@ class Examination:
         self,
         plan: Plan,
         store: Store | None,
-        watch: Watch = lambda _: None,
-        under_way: Callable[[], object] = lambda: None,
+        onlooker: Onlooker = NOBODY,
     ) -> None:
         self._plan = plan
         self._store = store
-        self._watch = watch
-        self._under_way = under_way
+        self._onlooker = onlooker
         self._asks = _Asks(plan.asks())
         self._sittings: dict[str, str | None] = {one.name: None for one in plan.subjects}
         self._done: dict[str, Asked] = {}
         self._pending: list[Asked] = []
-        self._ready = asyncio.Event()
-        self._broken: StoreError | None = None
+        self._ready, self._written = asyncio.Event(), asyncio.Event()
+        self._room = UNWRITTEN * plan.limits.concurrency
+        self._broken: Exception | None = None
         self._runner = Runner(plan.subjects, plan.limits, self._hand, seed=plan.seed)
 
     def run(self) -> Examined:
         """Ask what is missing; what is answered is on disk, however this ends."""
         self._open_sittings()
         for asked in list(self._done.values()):
-            self._watch(asked)
+            self._runner.remember(asked.reply)
+            self._onlooker.watch(asked)
+        if self._plan.resume and not self._done:
+            told = f"the store holds no answer to any of the {self._plan.questions:,} questions"
+            self._onlooker.tell(f"nothing to go on with: {told}; all are asked")
         left: Iterator[Ask] = (ask for ask in self._asks if ask.key not in self._done)
         left = self._from_cache(list(left)) if self._plan.cache else left
         first = next(left, None)
@@ -164,9 +181,12 @@ class Examination:
             sitting = Sitting(
                 subject=subject.name, exam=self._plan.exam.name, parameters=subject.parameters
             )
-            known = self._store.sittings.latest(sitting) if self._plan.resume else None
-            self._sittings[subject.name] = known or self._store.sittings.begin(sitting)
-            for noted in self._store.sittings.noted(known) if known else ():
+            journal = self._store.sittings
+            known = journal.latest(sitting) or journal.akin(sitting, asks) if asks else None
+            taken = known or journal.begin(sitting)
+            journal.take(taken)
+            self._sittings[subject.name] = taken
+            for noted in journal.noted(known) if known else ():
                 if noted.key in asks:
                     self._recall(asks[noted.key], noted.body)
 
@@ -190,13 +210,14 @@ class Examination:
             if ask.key in found:
                 known = {"text", "finish_reason", "tokens_in", "tokens_out"}
                 told = {k: v for k, v in found[ask.key].items() if k in known}
-                self._hand(Asked(ask=ask, reply=Reply(**told, cached=True), tries=0))
+                self._pending.append(Asked(ask=ask, reply=Reply(**told, cached=True), tries=0))
         self._commit()
         return (ask for ask in left if ask.key not in found)
 
     # --- asking ---
 
     async def _ask(self, left: Iterable[Ask]) -> None:
+        """Ask; the last replies are done before subjects and loop are closed, which takes time."""
         async with AsyncExitStack() as stack:
             for subject in self._plan.subjects:
                 await stack.enter_async_context(subject)
@@ -209,6 +230,7 @@ class Examination:
                     task.cancel()
                     with suppress(asyncio.CancelledError):
                         await task
+            self._commit()
 
     async def _look_ahead(self) -> None:
         """Make ready what follows the first questions, while they are answered."""
@@ -216,28 +238,39 @@ class Examination:
         for _ in range(0, _AHEAD, _AT_ONCE):
             self._asks.make(_AT_ONCE)
             await asyncio.sleep(0)
-        self._under_way()
+        self._onlooker.load()
 
-    def _hand(self, asked: Asked) -> None:
+    async def _hand(self, asked: Asked) -> None:
+        """Take a reply; where the disk does not keep up, who brought it waits too."""
         self._pending.append(asked)
         self._ready.set()
+        while len(self._pending) >= self._room and self._broken is None:
+            self._written.clear()
+            await self._written.wait()
 
     async def _keep_committing(self) -> None:
         """Put on disk together what came together, in a thread, while others are asked."""
-        while self._broken is None:
-            await self._ready.wait()
-            self._ready.clear()
-            await asyncio.sleep(_GATHERED)
-            try:
-                await asyncio.shield(asyncio.to_thread(self._commit))
-            except StoreError as error:
-                self._broken = error
-                self._runner.stop("the store failed")
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1, thread_name_prefix="markscheme store") as thread:
+            while self._broken is None:
+                await self._ready.wait()
+                self._ready.clear()
+                await asyncio.sleep(_GATHERED)
+                await asyncio.shield(loop.run_in_executor(thread, self._try_to_commit))
+                self._written.set()
+        self._runner.stop("the store failed")
+
+    def _try_to_commit(self) -> None:
+        """Note what is pending; what goes wrong ends the run, and is raised at its end."""
+        try:
+            self._commit()
+        except Exception as error:  # noqa: BLE001 - nobody waits for this thread
+            self._broken = error
 
     def _commit(self) -> None:
-        """Note what is pending; only then is it done."""
+        """Note what is pending; only then is it done. What failed is not tried again."""
         some = self._pending[:]
-        if not some:
+        if not some or self._broken is not None:
             return
         if self._store is not None:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -249,7 +282,7 @@ class Examination:
         del self._pending[: len(some)]
         for asked in some:
             self._done[asked.ask.key] = asked
-            self._watch(asked)
+            self._onlooker.watch(asked)
 
 
 def _noted(asked: Asked, now: str) -> Noted:

@@ -6,10 +6,10 @@ What scores is heavy to load, so it is loaded, and marks, while the subject thin
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError
-from markscheme.history.asking import Examination
+from markscheme.history.asking import NOBODY, Examination
 from markscheme.history.meanwhile import Meanwhile
 from markscheme.history.plans import Settings, plan_of
 from markscheme.keep import check_tag, open_store
@@ -18,11 +18,12 @@ from markscheme.mark.scoring import check_axes, check_exam
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+    from typing import Unpack
 
-    from markscheme.history.asking import Plan, Watch
+    from markscheme.history.asking import Onlooker, Plan
     from markscheme.history.live_runs import LiveRun
+    from markscheme.history.plans import RunSettings
     from markscheme.weigh.results import Result
 
 
@@ -32,7 +33,7 @@ def run(
     subject: str,
     *,
     store: str | Path | None = None,
-    **settings: Any,
+    **settings: Unpack[RunSettings],
 ) -> Result:
     """Ask a live subject every item of an exam and score what it says.
 
@@ -56,13 +57,12 @@ def examine(
     store: str | Path | None = None,
     skip: bool = False,
     tag: str | None = None,
-    watch: Watch = lambda _: None,
-    load: Callable[[], object] = lambda: None,
+    onlooker: Onlooker = NOBODY,
 ) -> list[LiveRun]:
     """Carry out a plan, and score and store the run of each subject.
 
-    The exam was checked by the rubric when it was loaded. `load` is called while the subjects are
-    asked: what it loads is there when they have answered.
+    The exam was checked by the rubric when it was loaded. What the onlooker loads, while the
+    subjects are asked, is there when they have answered.
     """
     check_axes(plan.rubric)
     if tag is not None:
@@ -73,6 +73,6 @@ def examine(
         raise UsageError("--resume reads the store; leave out --no-store")
     with ExitStack() as stack:
         opened = None if skip else stack.enter_context(open_store(store, create=True))
-        meanwhile = stack.enter_context(Meanwhile(plan, opened, tag, load))
-        examined = Examination(plan, opened, meanwhile.watching(watch), meanwhile.begin).run()
+        meanwhile = stack.enter_context(Meanwhile(plan, opened, tag, onlooker))
+        examined = Examination(plan, opened, meanwhile.onlooker).run()
         return meanwhile.finish(examined)

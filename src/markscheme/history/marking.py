@@ -96,9 +96,10 @@ class Marking:
             rows = pl.concat(frames)
             rows = rows.with_columns(lines.gather(rows["line"] - 1).alias("line"))
             sorting = rows["line"].arg_sort()
+            rows = rows[sorting]
             if self._recorder and frames is self._rows:
-                self._recorder.keep(pl.concat(self._outputs).gather(sorting), rows[sorting])
-            yield rows[sorting]
+                self._recorder.keep(pl.concat(self._outputs).gather(sorting), rows)
+            yield rows
 
     def _errors(self, examined: Examined) -> Iterator[RowError]:
         """Yield what has no answer.
@@ -130,7 +131,7 @@ def _named(result: Result, subject: str) -> Result:
 
 def _why(asked: Asked) -> str:
     return sentence(
-        "no answer, {kind}: {why} ({tries} tries)",
+        "no answer, {kind}: {why} (tries: {tries})",
         kind=asked.reply.fault,
         why=asked.reply.why,
         tries=asked.tries,

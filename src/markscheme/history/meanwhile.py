@@ -7,16 +7,18 @@ comes.
 from __future__ import annotations
 
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
+from markscheme.history.asking import Onlooker
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from concurrent.futures import Future
 
     from markscheme.ask.runner import Asked
-    from markscheme.history.asking import Examined, Plan, Watch
+    from markscheme.history.asking import Examined, Plan
     from markscheme.history.live_runs import LiveRun
     from markscheme.history.marking import Marking
     from markscheme.keep import Store
@@ -30,12 +32,13 @@ class Meanwhile:
     """Marks replies in a thread of its own; the store is left alone until the end."""
 
     def __init__(
-        self, plan: Plan, store: Store | None, tag: str | None, load: Callable[[], object]
+        self, plan: Plan, store: Store | None, tag: str | None, onlooker: Onlooker
     ) -> None:
-        self._plan, self._store, self._tag, self._load = plan, store, tag, load
+        self._plan, self._store, self._tag, self._onlooker = plan, store, tag, onlooker
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
         self._begun: list[Future[None]] = []
         self._waiting: list[Asked] = []
+        self._left = plan.questions
         self._enough = min(_MANY, max(_FEW, plan.questions * 9 // 10))
         self._markings: dict[str, Marking] = {}
         self._slice = sys.getswitchinterval()
@@ -48,20 +51,21 @@ class Meanwhile:
         self._thread.shutdown(cancel_futures=True)
         sys.setswitchinterval(self._slice)
 
-    def begin(self) -> None:
-        """Load what scores; to be called when there is something to wait for."""
+    @property
+    def onlooker(self) -> Onlooker:
+        """Who looks on: we, and for us the other one."""
+        return Onlooker(tell=self._onlooker.tell, watch=self._watch, load=self._begin)
+
+    def _begin(self) -> None:
+        """Load what scores, now that there is something to wait for."""
         self._begun.append(self._thread.submit(self._prepare))
 
-    def watching(self, watch: Watch) -> Watch:
-        """Return who is told of every reply that is done: us, and another."""
-
-        def both(asked: Asked) -> None:
-            self._waiting.append(asked)
-            if len(self._waiting) >= self._enough:
-                self._mark()
-            watch(asked)
-
-        return both
+    def _watch(self, asked: Asked) -> None:
+        self._waiting.append(asked)
+        self._left -= 1
+        if len(self._waiting) >= self._enough or not self._left:
+            self._mark()
+        self._onlooker.watch(asked)
 
     def _mark(self) -> None:
         some, self._waiting = self._waiting, []
@@ -69,7 +73,8 @@ class Meanwhile:
 
     def finish(self, examined: Examined) -> list[LiveRun]:
         """Mark what is left; return the run of each subject, all of them stored at once."""
-        self._mark()
+        if self._waiting or not self._begun:
+            self._mark()
         for begun in self._begun:
             begun.result()
         with self._store.together() if self._store else nullcontext():
@@ -84,7 +89,7 @@ class Meanwhile:
             self._markings[subject.name] = Marking(self._plan, subject.name, self._store, self._tag)
         for module in _AT_THE_END if self._store else ():
             import_module(module)
-        self._load()
+        self._onlooker.load()
 
     def _take(self, some: list[Asked]) -> None:
         self._prepare()

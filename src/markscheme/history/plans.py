@@ -16,8 +16,38 @@ from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import TypedDict
 
     from markscheme.vocabulary import Exam, Rubric
+
+    class RunSettings(TypedDict, total=False):
+        """What `markscheme.run` takes by name."""
+
+        base_url: str | None
+        key_env: str | None
+        template: str | None
+        examples: str | None
+        structured: bool
+        stream: bool
+        temperature: Decimal | float | None
+        max_tokens: int | None
+        attempts: int
+        concurrency: int
+        timeout: float
+        retries: int
+        requests_per_minute: int | None
+        tokens_per_minute: int | None
+        price: str | None
+        max_cost: Decimal | float | None
+        max_time: float | None
+        seed: int
+        cache: bool
+        resume: bool
+
+
+_LARGEST = 2**63 - 1
+_WHOLE = {"attempts", "concurrency", "max_tokens", "requests_per_minute", "tokens_per_minute"}
+_TEXTS = {"base_url", "key_env", "template", "examples", "price"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +77,14 @@ class Settings:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Settings:
-        """Return settings by name; one that there is not is wrong usage."""
-        known = [field.name for field in fields(cls)]
-        unknown = sorted(set(told) - set(known))
-        if unknown:
-            raise UsageError(f"`{unknown[0]}` is no option of a run; allowed: {', '.join(known)}")
+        """Return settings by name; one that there is not, or that cannot be, is wrong usage."""
+        usual = {field.name: field.default for field in fields(cls)}
+        for name, value in told.items():
+            if name not in usual:
+                raise UsageError(f"`{name}` is no option of a run; allowed: {', '.join(usual)}")
+            allowed = _allowed(name, value)
+            if allowed and (value is not None or usual[name] is not None):
+                raise UsageError(f"`{name}` cannot be {shown(str(value))}; allowed is {allowed}")
         return cls(**told)
 
     @property
@@ -96,6 +129,20 @@ def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Setti
     )
 
 
+def _allowed(name: str, value: Any) -> str | None:
+    """Say what is allowed, where that is not what there is."""
+    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    if name in _WHOLE | {"retries"}:
+        least = 1 if name in _WHOLE else 0
+        fits = number and isinstance(value, int) and least <= value <= _LARGEST
+        return None if fits else f"a whole number from {least}"
+    if name in {"timeout", "max_time"}:
+        return None if number and value > 0 else "a number of seconds above 0"
+    if name in {"temperature", "max_cost"}:
+        return None if number and 0 <= value <= _LARGEST else "a number from 0"
+    return "a text" if name in _TEXTS and not isinstance(value, str) else None
+
+
 def _price(told: str | None) -> Price | None:
     if told is None:
         return None
@@ -104,6 +151,6 @@ def _price(told: str | None) -> Price | None:
         amounts = Decimal(tokens_in), Decimal(tokens_out)
     except InvalidOperation:
         amounts = Decimal(-1), Decimal(-1)
-    if not all(amount.is_finite() and amount >= 0 for amount in amounts):
+    if not all(amount.is_finite() and 0 <= amount <= _LARGEST for amount in amounts):
         raise UsageError(f"{shown(told)} is no price; write for example 0.15:0.60")
     return Price(tokens_in=amounts[0], tokens_out=amounts[1])

@@ -65,6 +65,10 @@ class Database(ABC):
         """Inside a transaction: let nobody else change the schema until it ends."""
 
     @abstractmethod
+    def hold(self, id_: str) -> bool:
+        """Take an id for this connection until it closes; whether nobody else has it."""
+
+    @abstractmethod
     def _execute(self, statement: str, values: Sequence[Any]) -> Cursor:
         """Run one statement, errors as the driver raises them."""
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FORMS = "an id (at least 4 of its characters), `latest`, `latest~1`, or a tag"
-_LATEST = re.compile(r"latest(?:~([0-9]{1,9}))?")
-_PREFIX = re.compile(r"[0-9a-f]{4,12}")
-_TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# Patterns that are compiled where they are used: most commands name no run.
+_LATEST = r"latest(?:~([0-9]{1,9}))?"
+_PREFIX = r"[0-9a-f]{4,12}"
+_TAG = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _ID_BYTES = 6
 
 
@@ -25,18 +26,18 @@ def new_id() -> str:
 
 def steps_back(name: str) -> int | None:
     """Return 0 for `latest`, 2 for `latest~2`, nothing for any other name."""
-    found = _LATEST.fullmatch(name)
+    found = re.fullmatch(_LATEST, name)
     return int(found[1] or 0) if found else None
 
 
 def id_prefix(name: str) -> str | None:
     """Return the name as the beginning of an id, if it can be one."""
-    return name.lower() if _PREFIX.fullmatch(name.lower()) else None
+    return name.lower() if re.fullmatch(_PREFIX, name.lower()) else None
 
 
 def check_tag(name: str) -> None:
     """Refuse a tag that could be taken for something else."""
-    if not _TAG.fullmatch(name):
+    if not re.fullmatch(_TAG, name):
         allowed = "1 to 100 of the characters A-Z a-z 0-9 . _ -, the first a letter or a digit"
         raise UsageError(f"{shown(name)} cannot be a tag; allowed are {allowed}")
     if steps_back(name.lower()) is not None or id_prefix(name) is not None:

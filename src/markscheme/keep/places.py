@@ -12,7 +12,7 @@ FOLDER = ".markscheme"
 PLACE = f"{FOLDER}/markscheme.db"
 VARIABLE = "MARKSCHEME_STORE"
 _SCHEMES = ("postgresql", "postgres")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_SCHEME = r"([A-Za-z][A-Za-z0-9+.-]+)://"
 
 
 def place_of(where: str | Path | None) -> str | Path:
@@ -20,7 +20,7 @@ def place_of(where: str | Path | None) -> str | Path:
     named = where if where is not None else os.environ.get(VARIABLE) or None
     if named is None:
         return (_folder_above() or Path(FOLDER)) / Path(PLACE).name
-    scheme = _SCHEME.match(str(named))
+    scheme = re.match(_SCHEME, str(named)) if "://" in str(named) else None
     if scheme is None:
         return _file(Path(named)) if str(named) else _refused("")
     return str(named) if scheme[1].lower() in _SCHEMES else _refused(f"{scheme[1]}://…")

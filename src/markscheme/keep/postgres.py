@@ -65,6 +65,12 @@ class PostgresDatabase(Database):
         if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [SCHEMA]):
             self.change(f"CREATE SCHEMA {SCHEMA}")
 
+    def hold(self, id_: str) -> bool:
+        """Take a lock of the session: however we end, the server gives it free."""
+        number = int(id_, 16) % 2**31
+        ((held,),) = self.rows("SELECT pg_try_advisory_lock(?::int, ?::int)", [_LOCK, number])
+        return bool(held)
+
     def _execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
         return self._cursor.execute(statement.replace("%", "%%").replace("?", "%s"), values)
 

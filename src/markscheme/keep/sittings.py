@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from markscheme.errors import StoreUnavailableError
 from markscheme.keep.digests import as_json, digest_of
 from markscheme.keep.names import new_id
 from markscheme.values import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from markscheme.keep.databases import Database
 
 _KEYS_AT_ONCE = 500
+_LAST = 10  # sittings that are looked through for one that may go on under another exam
 _ROWS_AT_ONCE = 300  # of three values each; some builds of SQLite take 999 in one statement
 
 
@@ -71,11 +73,27 @@ class Sittings:
         )
         return id_
 
+    def take(self, id_: str) -> None:
+        """Ask in this sitting until the store is closed; refused while another process does."""
+        if not self._database.hold(id_):
+            told = f"another process asks the same just now (sitting {id_})"
+            raise StoreUnavailableError(f"{told}; wait until it has ended")
+
     def latest(self, sitting: Sitting) -> str | None:
         """Return the newest sitting of the same subject, exam and parameters."""
         query = "SELECT id FROM sittings WHERE digest = ? ORDER BY number DESC LIMIT 1"
         rows = self._database.rows(query, [sitting.digest])
         return str(rows[0][0]) if rows else None
+
+    def akin(self, sitting: Sitting, keys: Collection[str]) -> str | None:
+        """Return the newest of the last sittings, of any exam, where one of these was asked."""
+        query = "SELECT id FROM sittings WHERE subject = ? AND parameters = ? ORDER BY number DESC"
+        told = [sitting.subject, as_json(sitting.parameters)]
+        for (id_,) in self._database.rows(f"{query} LIMIT {_LAST}", told):
+            asked = self._database.rows("SELECT ask FROM replies WHERE sitting = ?", [id_])
+            if any(ask in keys for (ask,) in asked):
+                return str(id_)
+        return None
 
     def note(self, notes: Iterable[tuple[str, Noted]]) -> None:
         """Add replies to their sittings, all or none; when this returns, they are on disk."""

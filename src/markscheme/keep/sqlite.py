@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from markscheme.errors import StoreError, StoreInvalidError, StoreUnavailableError
 from markscheme.keep.databases import Database, Dialect
@@ -30,6 +31,7 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: Path, *, create: bool, patience: float) -> None:
         self.place = str(path)
+        self._held: list[tuple[Path, IO[bytes]]] = []
         with self.guarded():
             self._connection = sqlite3.connect(
                 _address(path, create=create),
@@ -71,9 +73,35 @@ class SqliteDatabase(Database):
     def close(self) -> None:
         """Give the connection back."""
         self._connection.close()
+        while self._held:
+            path, opened = self._held.pop()
+            with opened, suppress(OSError):
+                path.unlink()
 
     def lock(self) -> None:
         """Do nothing: `BEGIN IMMEDIATE` has the only write lock already."""
+
+    def hold(self, id_: str) -> bool:
+        """Lock a file beside the store: however we end, the system gives it free."""
+        try:
+            import fcntl
+        except ImportError:  # where there is no such lock, nobody is held off
+            return True
+        path = Path(f"{self.place}-{id_}")
+        try:
+            with ExitStack() as stack:
+                opened = stack.enter_context(path.open("wb"))
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if path.exists() and os.path.samestat(path.stat(), os.fstat(opened.fileno())):
+                    self._held.append((path, opened))
+                    stack.pop_all()
+                    return True
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            told = f"the store `{self.place}` cannot be locked: {error.strerror or error}"
+            raise StoreUnavailableError(f"{told}; check that its folder is writable") from error
+        return False  # somebody has it, or has just let go of it and removed it
 
     def _execute(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)

@@ -35,6 +35,9 @@ class LivePage(Page):
         if facts["faults"]:
             kinds = ", ".join(f"{kind} {n:,}" for kind, n in facts["faults"].items())
             self.out.print(Text(say("errors: {kinds}", kinds=kinds), "magenta"))
+        if set(facts["finish_reasons"]) - {"stop"}:
+            kinds = ", ".join(f"{kind} {n:,}" for kind, n in facts["finish_reasons"].items())
+            self.out.print(Text(say("answers ended with: {kinds}", kinds=kinds)))
         if facts["cached"]:
             self.out.print(
                 say_many("{n} answer from the cache", "{n} answers from the cache", facts["cached"])

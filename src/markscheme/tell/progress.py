@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -60,31 +60,16 @@ def watched(stretches: Iterable[S], label: str) -> Iterator[S]:
 def asking(rubric: Rubric, exam: Exam, total: int) -> Iterator[Callable[[Asked], None]]:
     """Give what is told of every question that is done, and show how the run goes on stderr.
 
-    On a terminal a line that changes; in a pipe a plain line every ten seconds.
+    On a terminal lines that change; in a pipe a plain line every ten seconds.
     """
     watched = _Asking(rubric, exam, total)
     if not sys.stderr.isatty():
         yield watched.heard_in_a_pipe
         return
-    from rich.console import Console  # noqa: PLC0415 - only where a person watches
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-    from rich.table import Column  # noqa: PLC0415
+    from markscheme.tell.standing import Standing  # noqa: PLC0415 - only where a person watches
 
-    width = 2 * len(str(total)) + 1
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.completed}/{task.total}", table_column=Column(min_width=width)),
-        TimeRemainingColumn(table_column=Column(min_width=7)),
-        TextColumn("{task.description}", table_column=Column(ratio=1)),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("asking", total=total)
-
-        def heard(asked: Asked) -> None:
-            told = watched.heard(asked, every=_REDRAWN)
-            progress.update(task, advance=1, description=told)
-
-        yield heard
+    with Standing(total) as standing:
+        yield lambda asked: standing.tell(watched.heard(asked, every=_REDRAWN))
 
 
 class _Asking:
@@ -101,8 +86,8 @@ class _Asking:
         self._cost = Decimal(0)
         self._told, self._told_of, self._rate = time.monotonic(), 0, 0.0
 
-    def heard(self, asked: Asked, *, every: float) -> str | None:
-        """Count one reply; return a line every so many seconds."""
+    def heard(self, asked: Asked, *, every: float) -> list[str] | None:
+        """Count one reply; return what is known every so many seconds."""
         self._done += 1
         self._errors += asked.reply.fault is not None
         self._cost += asked.reply.cost or 0
@@ -112,7 +97,7 @@ class _Asking:
             return None
         self._rate = (self._done - self._told_of) / (now - self._told)  # what was resumed is past
         self._told, self._told_of = now, self._done
-        return self._line()
+        return self._known()
 
     def heard_in_a_pipe(self, asked: Asked) -> None:
         """Print a line every ten seconds."""
@@ -120,14 +105,14 @@ class _Asking:
         if told is not None:
             left = (self._total - self._done) / self._rate
             done = f"{self._done:,} of {self._total:,} done, about {left:.0f} s left"
-            sys.stderr.write(f"{done}; {told}\n")
+            with suppress(OSError):  # who read it went away; the run goes on
+                sys.stderr.write(f"{done}; {', '.join(told)}\n")
 
-    def _line(self) -> str:
+    def _known(self) -> list[str]:
         self._mark()
         parts = [self._mean(), f"{self._errors:,} errors", f"{self._rate:.1f}/s"]
         parts += [f"cost {plain(self._cost)}"] if self._cost else []
-        parts += [f"{axis} {show(_mean(found), 2)}" for axis, found in self._axes.items()]
-        return ", ".join(parts)
+        return parts + [f"{axis} {show(_mean(found), 2)}" for axis, found in self._axes.items()]
 
     def _mark(self) -> None:
         """Mark what came since the last line; only who watches pays for it."""

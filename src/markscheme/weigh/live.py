@@ -28,6 +28,11 @@ class Live:
     beside: tuple[str, ...] = ()
 
     @property
+    def answered(self) -> int:
+        """How many questions have an answer."""
+        return sum(one.reply.text is not None for one in self.asked)
+
+    @property
     def faults(self) -> Counter[str]:
         """How many questions ended with each kind of error."""
         return Counter(one.reply.fault.value for one in self.asked if one.reply.fault)
@@ -64,7 +69,7 @@ class Live:
             "beside": list(self.beside),
             "seed": self.seed,
             "questions": self.questions,
-            "answered": sum(reply.text is not None for reply in replies),
+            "answered": self.answered,
             "cached": sum(reply.cached for reply in replies),
             "faults": dict(sorted(self.faults.items())),
             "not_asked": self.questions - len(replies),

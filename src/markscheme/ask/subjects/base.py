@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from markscheme.ask.keys import Secrets
+from markscheme.read.sound import LARGEST
 from markscheme.values import dataclass
 
 if TYPE_CHECKING:
@@ -86,10 +87,11 @@ class Price:
     tokens_out: Decimal
 
     def of(self, tokens_in: int | None, tokens_out: int | None) -> Decimal | None:
-        """Return what an answer cost, exactly, where its tokens are known."""
+        """Return what an answer cost, exactly, where its tokens are known and not beyond belief."""
         if tokens_in is None or tokens_out is None:
             return None
-        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+        cost = (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+        return cost if float(cost) <= LARGEST else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.streams import Stream
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
 from markscheme.ask.wire import Address, Wire, WireError
-from markscheme.errors import UsageError
+from markscheme.errors import UsageError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +28,7 @@ _PATH = "/chat/completions"
 _TOO_MANY = 429
 _AGAIN = {408, 409, 425}
 _SERVER = 500
+_LONGEST_PORT = 5
 
 
 class EndpointSubject(BaseSubject):
@@ -36,7 +37,7 @@ class EndpointSubject(BaseSubject):
     def __init__(self, model: str, address: Address, options: Options, key: str | None) -> None:
         self.name = f"openai:{model}"
         self._model = model
-        self._address = address
+        self.address = address
         self._options = options
         self._key = key
         self.secrets = Secrets.of([key])
@@ -48,7 +49,7 @@ class EndpointSubject(BaseSubject):
 
     async def __aenter__(self) -> Self:
         headers = {} if self._key is None else {"authorization": f"Bearer {self._key}"}
-        self._wire = Wire(self._address, headers)
+        self._wire = Wire(self.address, headers)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -63,7 +64,7 @@ class EndpointSubject(BaseSubject):
         if question.schema is not None:
             body["response_format"] = _format(question.schema)
         watch = Watch()
-        stream = Stream(watch) if self._options.stream else None
+        stream = Stream(watch, self.secrets) if self._options.stream else None
         try:
             response = await self._wire.send(
                 orjson.dumps(body), _PATH, stream.hear if stream else None
@@ -75,7 +76,7 @@ class EndpointSubject(BaseSubject):
         latency = watch()
         if stream is not None and stream.spoke:
             return self._priced(stream.reply(latency))
-        return self._priced(completion_of(self.secrets.hidden_in_bytes(response.body), latency))
+        return self._priced(completion_of(response.body, latency, self.secrets))
 
     def _priced(self, reply: Reply) -> Reply:
         price = self._options.price
@@ -96,13 +97,18 @@ def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fault(response: Response, secrets: Secrets) -> Reply:
     """Say what a server means that does not answer, and when it wants to be asked again."""
-    status, said = response.status, said_in(secrets.hidden_in_bytes(response.body))
-    told = f"the server says {status}{': ' if said else ''}{said}"
+    status, said = response.status, said_in(response.body, secrets)
+    told = f"the server says {status}{_elsewhere(response)}{': ' if said else ''}{said}"
     wait = _wait(response.headers.get("retry-after"))
     if status == _TOO_MANY:
         return Reply.failed(Fault.BUSY, told, wait=wait)
     transient = status in _AGAIN or status >= _SERVER
     return Reply.failed(Fault.SERVER if transient else Fault.REJECTED, told, wait=wait)
+
+
+def _elsewhere(response: Response) -> str:
+    place = response.headers.get("location")
+    return f" and names {place}; redirects are not followed" if place else ""
 
 
 def _wait(after: str | None) -> float | None:
@@ -117,14 +123,36 @@ def _wait(after: str | None) -> float | None:
 
     try:
         return max(0.0, (parsedate_to_datetime(after) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
 def subject(rest: str, options: Options) -> EndpointSubject:
-    """Return a model: `MODEL` at the usual endpoint, or `MODEL@URL` at one of its own."""
+    """Return a model: `MODEL` at the usual endpoint, or `MODEL@URL` at one of its own.
+
+    The host is part of the name of the latter: the same model may be asked at two addresses.
+    """
     model, at, url = rest.partition("@http")
     if not model:
         raise UsageError("`openai:` names no model; write for example openai:gpt-4o-mini")
-    named = f"http{url}" if at else options.base_url or os.environ.get("OPENAI_BASE_URL") or USUAL
-    return EndpointSubject(model, Address.of(named), options, key_of(options.key_variable))
+    if at:
+        found = _at(f"http{url}", model, options)
+        found.name = f"{found.name}@{found.address.named}"
+        return found
+    if _names_a_port(rest):
+        told = f"the address in {shown(f'openai:{rest}')} does not say how to reach it"
+        raise UsageError(f"{told}; write openai:MODEL@http://HOST:PORT/v1")
+    if options.base_url is not None:
+        return _at(options.base_url, model, options)
+    return _at(os.environ.get("OPENAI_BASE_URL") or USUAL, model, options)
+
+
+def _at(url: str, model: str, options: Options) -> EndpointSubject:
+    return EndpointSubject(model, Address.of(url), options, key_of(options.key_variable))
+
+
+def _names_a_port(text: str) -> bool:
+    """Whether it ends as `@HOST:PORT`: sent as the name of a model, it would go elsewhere."""
+    _, at, address = text.rpartition("@")
+    port = address.partition("/")[0].rpartition(":")[2]
+    return bool(at) and ":" in address and port.isdigit() and len(port) <= _LONGEST_PORT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import os
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
-from markscheme.ask.threads import in_thread
-from markscheme.errors import UsageError, shown
+from markscheme.ask.threads import as_exception, in_thread
+from markscheme.errors import Terminated, UsageError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,18 +31,26 @@ class FunctionSubject(BaseSubject):
         self._function = function
 
     async def ask(self, question: Question) -> Reply:
-        """Call the function with the question as one text, in a thread unless it is async."""
+        """Call the function with the question as one text, in a task of its own."""
         watch = Watch()
         try:
-            if inspect.iscoroutinefunction(self._function):
-                given = await self._function(question.text)
-            else:
-                given = await in_thread(self._function, question.text)
-            if inspect.isawaitable(given):  # of an object with an async `__call__`
-                given = await given
+            given = await asyncio.create_task(self._called(question.text))
         except Exception as error:  # noqa: BLE001 - the function may be anybody's
             return Reply.failed(Fault.FAILED, f"{type(error).__name__}: {error}")
         return _reply(given, watch())
+
+    async def _called(self, text: str) -> Any:
+        """Call it, in a thread unless it is async; that it leaves is its error, and ends no run."""
+        try:
+            if inspect.iscoroutinefunction(self._function):
+                given = await self._function(text)
+            else:
+                given = await in_thread(self._function, text)
+            return await given if inspect.isawaitable(given) else given  # an async `__call__`
+        except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, Terminated):
+            raise
+        except BaseException as error:
+            raise as_exception(error) from error
 
 
 def _reply(given: Any, latency: int) -> Reply:
@@ -70,7 +79,9 @@ def subject(rest: str, options: Options) -> FunctionSubject:
         sys.path.insert(0, here)
     try:
         function = getattr(import_module(module), name)
-    except Exception as error:
+    except (KeyboardInterrupt, Terminated):
+        raise
+    except BaseException as error:
         told = f"cannot import `{name}` of `{module}`: {type(error).__name__}: {error}"
         raise UsageError(told) from error
     if not callable(function):

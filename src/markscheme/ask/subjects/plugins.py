@@ -9,7 +9,7 @@ from markscheme.ask.keys import Secrets
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
 from markscheme.ask.threads import in_thread
-from markscheme.errors import UsageError
+from markscheme.errors import UsageError, shown
 
 if TYPE_CHECKING:
     from markscheme.ask.questions import Question
@@ -22,6 +22,12 @@ _WORDS = {
     "Timeout": Fault.TIMEOUT,
     "Connect": Fault.UNREACHABLE,
     "InternalServer": Fault.SERVER,
+    "NeedsKey": Fault.REJECTED,
+    "Authentication": Fault.REJECTED,
+    "PermissionDenied": Fault.REJECTED,
+    "BadRequest": Fault.REJECTED,
+    "NotFound": Fault.REJECTED,
+    "Validation": Fault.REJECTED,
 }
 
 
@@ -44,10 +50,10 @@ class PluginSubject(BaseSubject):
     def _prompted(self, question: Question) -> Reply:
         watch = Watch()
         held = question.schema is not None and getattr(self._model, "supports_schema", False)
-        shown = [f"{asked}\n{answer}" for asked, answer in question.shots]
+        shots = [f"{asked}\n{answer}" for asked, answer in question.shots]
         try:
             response = self._model.prompt(
-                "\n\n".join([*shown, question.user]),
+                "\n\n".join([*shots, question.user]),
                 system=question.system or None,
                 schema=dict(question.schema or {}) if held else None,
                 stream=False,
@@ -85,8 +91,13 @@ def subject(rest: str, options: Options) -> PluginSubject:
     except ImportError as error:
         told = "a subject llm:… needs the package llm"
         raise UsageError(f"{told}; install it with `pip install 'markscheme[llm]'`") from error
+    if not rest:
+        raise UsageError("`llm:` names no model; `llm models` lists them")
     try:
         model = llm.get_model(rest)
+    except KeyError as error:
+        raise UsageError(f"llm knows no model {shown(rest)}; `llm models` lists them") from error
     except Exception as error:
-        raise UsageError(f"llm knows no model `{rest}`; `llm models` lists them") from error
+        told = f"llm cannot load its models: {type(error).__name__}: {error}"
+        raise UsageError(told) from error
     return PluginSubject(model, options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+from dataclasses import replace
 from decimal import Decimal
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -10,19 +12,23 @@ import orjson
 
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options
-from markscheme.errors import AnswersError, Problem, UsageError
+from markscheme.errors import AnswersError, Problem, UsageError, shown
+from markscheme.read.answers.known import KnownItems
+from markscheme.read.answers.rows import Refused, answer_of, number_of
+from markscheme.read.composed import composed
 from markscheme.read.sources import built_in, locate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from markscheme.ask.questions import Question
+
+Key = tuple[str, int]  # item and attempt
+_TOLD = 20  # problems of a file; more of them are counted: it is another file then
 
 
 class ReplaySubject(BaseSubject):
     """Says again what was said to an item and attempt, with what was measured then."""
 
-    def __init__(self, name: str, replies: dict[tuple[str, int], Reply]) -> None:
+    def __init__(self, name: str, replies: dict[Key, Reply]) -> None:
         self.name = name
         told = repr(sorted(replies.items(), key=lambda pair: pair[0]))
         self.parameters: dict[str, Any] = {"content": blake2b(told.encode()).hexdigest()[:40]}
@@ -34,36 +40,100 @@ class ReplaySubject(BaseSubject):
         return found or Reply.failed(Fault.FAILED, "the recording holds no answer to this item")
 
 
-def _rows(source: str) -> Iterator[tuple[int, Any]]:
-    path, shown = locate(source, "answers", ".jsonl")
+class _Recording:
+    """The rows of a file: each is one reply, or a problem."""
+
+    def __init__(self, file: str) -> None:
+        self.replies: dict[Key, Reply] = {}
+        self.problems: list[Problem] = []
+        self._file = file
+        self._lines: dict[Key, int] = {}
+        self._subject: str | None = None
+
+    def take(self, number: int, line: bytes) -> None:
+        """Read a row."""
+        try:
+            key, subject, reply = _read(line)
+            self._check(key, subject)
+        except (Refused, orjson.JSONDecodeError) as error:
+            json = "not JSON: " if isinstance(error, orjson.JSONDecodeError) else ""
+            told = Problem(file=self._file, line=number, field="", message=f"{json}{error}")
+            self.problems.append(told)
+        else:
+            self._lines[key], self.replies[key] = number, reply
+            self._subject = self._subject or subject
+
+    def _check(self, key: Key, subject: str | None) -> None:
+        """Refuse what would be said instead of something else."""
+        if self._subject and subject and subject != self._subject:
+            told = f"an answer of {shown(subject)}, but those above are of {shown(self._subject)}"
+            raise Refused(f"{told}; one subject is replayed at a time")
+        if key in self._lines:
+            told = f"item {shown(key[0])}, attempt {key[1]} is there twice"
+            raise Refused(f"{told}: line {self._lines[key]} holds it too")
+
+
+def _read(line: bytes) -> tuple[Key, str | None, Reply]:
+    """Return an answers row as the reply that it records; it is read as `score` reads it."""
+    row = orjson.loads(line)
+    item = row.get("item") if isinstance(row, dict) else None
+    known = KnownItems([composed(item)] if isinstance(item, str) else [])
+    if isinstance(row, dict) and row.get("error") is not None:
+        item, _, subject, attempt, *_ = answer_of({**row, "output": ""}, known)
+        return (item, attempt), subject, _fault(row["error"])
+    item, output, subject, attempt, latency, tokens_in, tokens_out, cost = answer_of(row, known)
+    reply = Reply(
+        text=output if isinstance(output, str) else orjson.dumps(output).decode(),
+        finish_reason=_finish_reason(row),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=None if cost is None else Decimal(str(cost)),
+        latency_us=_microseconds(latency),
+        first_token_us=_microseconds(number_of("first_token_ms", row.get("first_token_ms"))),
+    )
+    return (item, attempt), subject, reply
+
+
+def _fault(error: Any) -> Reply:
+    kinds = ", ".join(Fault)
+    match error:
+        case {"kind": str(kind), "why": str(why)} if kind in set(Fault):
+            return Reply.failed(Fault(kind), why, wait=0)  # it will not be gone at the next try
+    raise Refused(f"`error` must be an object with `why` and `kind`, which is one of {kinds}")
+
+
+def _finish_reason(row: dict[str, Any]) -> str | None:
+    reason = row.get("finish_reason")
+    if isinstance(reason, str | None):
+        return reason
+    raise Refused("`finish_reason` must be text")
+
+
+def _microseconds(milliseconds: float | None) -> int | None:
+    return None if milliseconds is None else round(milliseconds * 1000)
+
+
+def _recorded(source: str) -> dict[Key, Reply]:
+    path, file = locate(source, "answers", ".jsonl")
     try:
-        lines = path.read_bytes().splitlines()
+        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
     except OSError as error:
-        raise UsageError(f"cannot read `{shown}`: {error.strerror or error}") from error
+        raise UsageError(f"cannot read `{file}`: {error.strerror or error}") from error
+    recording = _Recording(file)
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            try:
-                yield number, orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                told = Problem(file=shown, line=number, field="", message=f"not JSON: {error}")
-                raise AnswersError([told]) from error
+            recording.take(number, line)
+    if recording.problems:
+        raise AnswersError(_told(recording.problems))
+    return recording.replies
 
 
-def _reply(row: Any) -> Reply:
-    """Return an answers row as the reply that it records."""
-    if "error" in row:
-        return Reply.failed(Fault(row["error"]["kind"]), row["error"]["why"])
-    output = row["output"]
-    first, latency = row.get("first_token_ms"), row.get("latency_ms")
-    return Reply(
-        text=output if isinstance(output, str) else orjson.dumps(output).decode(),
-        finish_reason=row.get("finish_reason"),
-        tokens_in=row.get("tokens_in"),
-        tokens_out=row.get("tokens_out"),
-        cost=None if row.get("cost") is None else Decimal(str(row["cost"])),
-        latency_us=None if latency is None else round(latency * 1000),
-        first_token_us=None if first is None else round(first * 1000),
-    )
+def _told(problems: list[Problem]) -> list[Problem]:
+    left = len(problems) - _TOLD
+    if left <= 0:
+        return problems
+    more = f"{left:,} more lines from here on cannot be replayed"
+    return [*problems[:_TOLD], replace(problems[_TOLD], message=more)]
 
 
 def subject(rest: str, options: Options) -> ReplaySubject:
@@ -72,12 +142,4 @@ def subject(rest: str, options: Options) -> ReplaySubject:
     if not rest:
         known = ", ".join(built_in("answers", ".jsonl"))
         raise UsageError(f"`replay:` names no file; built in are {known}")
-    replies: dict[tuple[str, int], Reply] = {}
-    for number, row in _rows(rest):
-        try:
-            replies[row["item"], row.get("attempt", 1)] = _reply(row)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            told = f"must hold `item`, and `output` or `error`: {error!r}"
-            problem = Problem(file=rest, line=number, field="", message=told)
-            raise AnswersError([problem]) from error
-    return ReplaySubject(f"replay:{rest}", replies)
+    return ReplaySubject(f"replay:{rest}", _recorded(rest))

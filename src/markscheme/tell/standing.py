@@ -1,0 +1,58 @@
+"""How a run stands, on a terminal: a line that moves, and below it what is known so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.constrain import Constrain
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+_INTERRUPT = len("^C")  # which a terminal writes behind the last line, and would begin another one
+
+
+class Standing(Progress):
+    """What is shown while a subject is asked; it is gone when everybody was."""
+
+    def __init__(self, total: int) -> None:
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.completed}/{task.total}"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+        )
+        self._out = Console(stderr=True)
+        self._parts: Sequence[str] = ("asking",)
+        super().__init__(*columns, console=self._out, transient=True)
+        self._task = self.add_task("", total=total)
+
+    def tell(self, parts: Sequence[str] | None) -> None:
+        """Count one question that is done; say what is known, if that is known anew."""
+        self._parts = parts or self._parts
+        self.advance(self._task)
+
+    def get_renderable(self) -> RenderableType:
+        """Return what is drawn, in as many lines as there are columns for."""
+        width = max(1, self._out.width - _INTERRUPT)
+        known = Text("\n".join(_lines(self._parts, width)), no_wrap=True, overflow="ellipsis")
+        return Constrain(Group(self.make_tasks_table(self.tasks), known), width)
+
+
+def _lines(parts: Sequence[str], width: int) -> list[str]:
+    """Break a list between its parts, never within one."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}, {part}"
+        if cell_len(longer) < width:
+            lines[-1] = longer
+        else:
+            lines[-1] += ","
+            lines.append(part)
+    return lines

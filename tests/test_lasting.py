@@ -1,0 +1,415 @@
+"""Nothing lost, nothing asked twice: what users, signals and other processes do to a live run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commands import RUBRIC, here
+from markscheme.keep import open_store
+from sittings import faults, noted
+
+if TYPE_CHECKING:
+    from sittings import Sitting
+
+# Sends signals where asyncio has taken the next step of a task and has not made it yet.
+STOPPED = """\
+import asyncio, os, signal, sys
+def stopped(*signals):
+    def hit(frame, event, _):
+        if event == "call" and frame.f_code is asyncio.Handle._run.__code__:
+            sys.setprofile(None)
+            for one in signals:
+                os.kill(os.getpid(), one)
+    async def answer(prompt):
+        sys.setprofile(hit)
+        await asyncio.sleep(0)
+        await asyncio.sleep(60)
+    return answer
+ctrl_c = stopped(signal.SIGINT)
+twice = stopped(signal.SIGINT, signal.SIGINT)
+terminated = stopped(signal.SIGTERM)
+terminated_twice = stopped(signal.SIGTERM, signal.SIGTERM)
+"""
+
+
+def prepared(before: str) -> list[str]:
+    """Return a command that first does something to the program."""
+    start = "import runpy, sys\nsys.argv[0] = 'markscheme'\n"
+    run = "runpy.run_module('markscheme', run_name='__main__')\n"
+    return [sys.executable, "-c", f"{start}{before}\n{run}"]
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [("ctrl_c", 130), ("twice", 130), ("terminated", 143), ("terminated_twice", 143)],
+)
+def test_a_signal_ends_a_run_whatever_the_loop_is_doing(
+    sitting: Sitting,
+    how: str,
+    code: int,
+) -> None:
+    sitting.write("my_stops.py", STOPPED)
+    words = sitting.asks("1", "2").words("--concurrency", "1", subject=f"python:my_stops:{how}")
+    usual = prepared("import signal as s; s.signal(s.SIGINT, s.default_int_handler)")
+    done = subprocess.run(
+        [*usual, *map(str, words)],
+        cwd=sitting.folder,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == code
+    assert b"go on with: markscheme run" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_terminal_ends_what_was_started_too(sitting: Sitting) -> None:
+    sitting.write("agent.sh", "echo $$ > pid\nexec sleep 600\n")
+    words = sitting.asks("1").words(subject="cmd:sh agent.sh")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "markscheme", *map(str, words)],
+        cwd=sitting.folder,
+        stderr=subprocess.PIPE,
+    )
+    started = sitting.folder / "pid"
+    while not (started.exists() and started.read_text()):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGHUP)
+    process.stderr.close()  # type: ignore[union-attr] # nobody reads any more
+    assert process.wait(timeout=60) == 129
+    assert not Path(f"/proc/{started.read_text().strip()}").exists()
+
+
+def test_ctrl_c_before_anything_began_shows_no_traceback(tmp_path: Path) -> None:
+    """Sent while the first module of ours is loaded."""
+    sending = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Sent:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'markscheme.cli.main':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Sent())"
+    )
+    done = subprocess.run(
+        [*prepared(sending), "runs"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+
+
+def test_who_no_longer_reads_the_progress_costs_no_answer(sitting: Sitting) -> None:
+    words = sitting.asks(*(f"fine {n}" for n in range(20))).words("--format", "json")
+    often = prepared("import markscheme.tell.progress as p; p._EVERY = 1e-9")
+    process = subprocess.Popen(
+        [*often, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stderr.close()
+    document = json.loads(process.stdout.read())
+    process.stdout.close()
+    assert process.wait() == 0
+    assert document["summary"]["n"] == len(noted(sitting.store)) == 20
+
+
+def test_nobody_is_asked_while_the_store_takes_no_answer(sitting: Sitting) -> None:
+    many = 500
+    sitting.asks("fine 0").run()
+    sitting.asks(*(f"fine {n}" for n in range(many)))
+    command = prepared("import markscheme.keep as k; k.open_store.__kwdefaults__['patience'] = 2")
+    sitting.server.delay = 0.005
+    words = map(str, sitting.words("--resume", "--concurrency", "5"))
+    process = subprocess.Popen([*command, *words], stderr=subprocess.PIPE)
+    while len(noted(sitting.store)) < 10:
+        time.sleep(0.01)
+    with closing(sqlite3.connect(sitting.store, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        _, err = process.communicate(timeout=60)
+    kept = noted(sitting.store)
+    assert process.returncode == 2
+    assert b"is locked by another process" in err
+    assert b"go on with: markscheme run" in err
+    assert b"Traceback" not in err
+    assert sum(sitting.server.counts.values()) <= len(kept) + 5 * 3
+    asked = sitting.server.counts.copy()
+    assert sitting.run("--resume").code == 0
+    assert not {prompt for prompt in kept if sitting.server.counts[prompt] > asked[prompt]}
+
+
+def test_what_another_process_is_asking_is_not_asked_by_a_second(place: str) -> None:
+    words = ("run", "-r", "tutor-capstone", "-e", "capstone-extra", "-s", "tutor", "--store", place)
+    first = here(*words, "--format", "json").json["live"]["sitting"]
+    with open_store(place, create=False) as other:
+        other.sittings.take(first)
+        done = here(*words, "--resume")
+        assert done.code == 2
+        assert f"another process asks the same just now (sitting {first})" in done.err
+        assert here(*words).code == 0  # anew is another sitting
+    assert here(*words, "--resume").code == 0
+
+
+def test_nothing_is_left_beside_a_store_and_a_killed_run_holds_nobody_off(
+    sitting: Sitting,
+) -> None:
+    words = [*map(str, sitting.asks("fine 1", "hang 2").words())]
+    process = subprocess.Popen([sys.executable, "-m", "markscheme", *words])
+    while len(sitting.server.counts) < 2:
+        time.sleep(0.01)
+    assert sitting.run("--resume").code == 2
+    process.kill()
+    process.wait()
+    sitting.asks("fine 1")
+    assert sitting.run("--resume").code == 0
+    assert [path.name for path in sitting.folder.glob("store.db*")] == ["store.db"]
+
+
+def test_how_to_go_on_is_told_without_the_password_of_the_store(postgres_url: str) -> None:
+    words = ("run", "-r", "tutor-capstone", "-e", "capstone-extra", "--store", postgres_url)
+    key = "canary-5d41402abc4b2a76b9719d91"
+    nobody = "openai:m@http://127.0.0.1:9/v1"
+    subjects = ("-s", f"cmd:false {key}", "-s", nobody, "--retries", "0")
+    done = here(*words, *subjects, MY_API_KEY=key)
+    password = postgres_url.rpartition("@")[0].rpartition(":")[2]
+    assert password
+    assert done.code == 4
+    assert f"{postgres_url.replace(password, 'PASSWORD')} " in done.err
+    assert f"{nobody} --retries 0 --resume" in done.err
+    assert password not in done.err
+    assert key not in done.err
+
+
+def test_an_exam_by_another_name_or_with_another_file_asks_only_what_is_new(
+    sitting: Sitting,
+) -> None:
+    sitting.asks("fine 0", "fine 1").run()
+    sitting.exam.write_text(sitting.exam.read_text().replace("exam: questions", "exam: renamed"))
+    sitting.run("--resume")
+    more = "exam: more\nitems:\n  - {id: m2, prompt: fine 2, expected_contains: ['yes']}\n"
+    for _ in range(2):
+        assert sitting.run("--resume", "-e", sitting.write("more.yaml", more)).code == 0
+    assert sitting.server.counts == {"fine 0": 1, "fine 1": 1, "fine 2": 1}
+
+
+def test_another_exam_does_not_go_on_with_a_sitting_that_is_not_its_own(
+    sitting: Sitting,
+) -> None:
+    first = sitting.asks("fine 0").json()["live"]["sitting"]
+    other = "exam: other\nitems:\n  - {id: o, prompt: fine 0, expected_contains: ['yes']}\n"
+    sitting.exam.write_text(other)
+    assert sitting.json("--resume")["live"]["sitting"] != first
+    assert sitting.server.counts == {"fine 0": 2}
+
+
+def test_where_nothing_can_be_said_any_more_the_exit_code_is_no_verdict(tmp_path: Path) -> None:
+    words = ("run", "-r", "tutor-capstone", "-e", "capstone-extra", "-s", "tutor", "--store")
+    command = [sys.executable, "-m", "markscheme", *words, str(tmp_path / "store.db")]
+    with Path("/dev/full").open("wb") as full:  # like a terminal that is gone
+        done = subprocess.run(command, stdout=full, stderr=full, check=False)
+    assert done.returncode == 2
+
+
+def test_who_resumes_where_nothing_was_answered_is_told_before_all_is_asked(
+    sitting: Sitting,
+) -> None:
+    assert "nothing to go on with" not in sitting.asks("fine 0").run().err
+    assert "nothing to go on with" not in sitting.run("--resume").err
+    done = sitting.run("--resume", "--temperature", "1", "--format", "json")
+    assert "nothing to go on with: the store holds no answer to any of the 1 questions" in done.err
+    assert done.json["live"]["answered"] == 1
+
+
+# --- what is asked again, and what is not ---
+
+
+def test_resume_asks_only_what_is_missing(sitting: Sitting) -> None:
+    sitting.asks("fine 1", "down 2", "fine 3")
+    first = sitting.run("--retries", "0")
+    assert first.code == 4
+    assert "--resume" in first.err
+    sitting.run("--retries", "0", "--resume")
+    assert sitting.server.counts == {"fine 1": 1, "down 2": 2, "fine 3": 1}
+
+
+def test_without_resume_everything_is_asked_anew(sitting: Sitting) -> None:
+    sitting.asks("fine 1")
+    for _ in range(2):
+        sitting.run()
+    assert sitting.server.counts == {"fine 1": 2}
+
+
+def test_a_changed_rubric_marks_again_without_asking(sitting: Sitting) -> None:
+    sitting.asks("fine 1", "fine 2")
+    before = sitting.json()["summary"]["score"]
+    sitting.write("rubric.yaml", RUBRIC.replace("0.95", "0.90").replace("0.03", "0.08"))
+    sitting.server.counts.clear()
+    after = sitting.run("--resume", "--format", "json")
+    assert after.code == 0
+    assert not sitting.server.counts
+    assert before == after.json["summary"]["score"] == 1.0
+    sitting.asks("fine 1", "fine 2", "fine 3")
+    assert sitting.run("--resume").code == 0
+    assert sitting.server.counts == {"fine 3": 1}
+
+
+def test_more_attempts_ask_only_the_new_ones(sitting: Sitting) -> None:
+    sitting.asks("fine 1").run("--attempts", "2")
+    sitting.run("--attempts", "3", "--resume")
+    assert sitting.server.counts == {"fine 1": 3}
+
+
+def test_another_temperature_is_another_question(sitting: Sitting) -> None:
+    sitting.asks("fine 1").run("--temperature", "0")
+    sitting.run("--temperature", "1", "--resume")
+    assert sitting.server.counts == {"fine 1": 2}
+
+
+def test_resume_goes_on_with_the_last_sitting_and_not_with_an_older_one(sitting: Sitting) -> None:
+    sitting.asks("fine 1", "down 2").run("--retries", "0")
+    sitting.asks("fine 1", "fine 3").run()
+    sitting.asks("fine 1", "fine 3").run("--resume")
+    assert sitting.server.counts["fine 1"] == 2
+
+
+def test_the_cache_is_off_unless_asked_for_and_knows_attempts(sitting: Sitting) -> None:
+    sitting.asks("fine 1")
+    sitting.run("--cache", "--attempts", "2")
+    assert sitting.server.counts == {"fine 1": 2}
+    document = sitting.json("--cache", "--attempts", "2")
+    assert sitting.server.counts == {"fine 1": 2}
+    assert document["live"]["cached"] == 2
+    assert document["live"]["latency_ms"] is None
+    sitting.run()
+    assert sitting.server.counts == {"fine 1": 3}
+
+
+def test_a_live_run_is_a_run_like_any_other(sitting: Sitting) -> None:
+    done = sitting.asks("fine 1", "fine 2").run("--tag", "first")
+    assert done.code == 0
+    where = ("--store", sitting.store)
+    assert here("baseline", "set", "first", *where).code == 0
+    assert here("gate", "first", *where).code == 0
+    assert "openai:m" in here("show", "first", *where).out
+    assert len(here("runs", *where, "--format", "json").json["runs"]) == 1
+
+
+def test_the_latency_gate_sees_what_was_measured(sitting: Sitting) -> None:
+    gate = "  - {name: fast, level: hard, metric: latency_p50, at_most: 20}\n"
+    sitting.write("rubric.yaml", RUBRIC + gate)
+    sitting.server.delay = 0.05
+    sitting.asks("fine 1", "fine 2").run("--tag", "slow")
+    judged = here("gate", "slow", "--store", sitting.store)
+    assert judged.code == 1
+    assert "fast" in judged.out
+
+
+def test_a_stored_live_run_is_shown_as_it_was_told(sitting: Sitting) -> None:
+    told = sitting.asks("fine 1", "down 2").run("--retries", "0", "--tag", "seen")
+    shown = here("show", "seen", "--store", sitting.store)
+    latency = next(line for line in told.out.splitlines() if line.startswith("latency, ms: p50"))
+    assert latency in shown.out
+    assert "errors: server-error 1" in shown.out
+    document = here("show", "seen", "--store", sitting.store, "--format", "json").json
+    assert faults(document) == {"server-error": 1}
+
+
+def test_a_recording_scores_the_same_again(sitting: Sitting) -> None:
+    said = sitting.folder / "said.jsonl"
+    sitting.asks("fine 1", "down 2", "refuse 3").run("--retries", "0", "--record", said)
+    live = sitting.json("--resume", "--retries", "0")["summary"]
+    again = sitting.run("--format", "json", subject=f"replay:{said}")
+    assert again.code == 4
+    assert again.json["summary"]["score"] == live["score"]
+    assert faults(again.json) == {"server-error": 1}
+
+
+KILLED = 3
+
+
+def test_nothing_is_lost_or_asked_twice_however_often_a_run_is_killed(sitting: Sitting) -> None:
+    sitting.server.delay = 0.05
+    sitting.asks(*(f"fine {n}" for n in range(60)))
+    command = [sys.executable, "-m", "markscheme", *map(str, sitting.words("--concurrency", "5"))]
+    for number in range(KILLED):
+        durable, asked = noted(sitting.store), sitting.server.counts.copy()
+        process = subprocess.Popen([*command, *(["--resume"] if number else [])])
+        wanted = sum(asked.values()) + 17
+        while sum(sitting.server.counts.values()) < wanted and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not {p for p in durable if sitting.server.counts[p] > asked[p]}
+    durable = noted(sitting.store)
+    before = sitting.server.counts.copy()
+    assert sitting.run("--concurrency", "20", "--resume").code == 0
+    assert len(noted(sitting.store)) == 60
+    assert not {prompt for prompt in durable if sitting.server.counts[prompt] > before[prompt]}
+    assert len(durable) >= KILLED
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
+    sitting: Sitting, sent: signal.Signals, code: int
+) -> None:
+    sitting.asks(*(f"fine {n}" for n in range(3)), "hang 4")
+    command = [sys.executable, "-m", "markscheme", *map(str, sitting.words())]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    while not (sitting.store.exists() and len(sitting.server.counts) == 4):
+        time.sleep(0.01)
+    time.sleep(0.2)
+    os.killpg(process.pid, sent)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert b"go on with: markscheme run" in err
+    assert b"--resume" in err
+    assert b"Traceback" not in err
+    assert len(noted(sitting.store)) == 3
+
+
+def test_a_full_disk_is_told_and_loses_nothing(sitting: Sitting) -> None:
+    sitting.asks(*(f"fine {n}" for n in range(3)))
+    assert sitting.run().code == 0
+    sitting.asks(*(f"fine {n}" for n in range(3)), "huge 4")
+    limited = (
+        "import markscheme.keep.sqlite as s, runpy, sys\n"
+        "old = s.SqliteDatabase._set_up\n"
+        "def limit(self, patience):\n"
+        "    old(self, patience)\n"
+        "    self.rows('PRAGMA max_page_count = 200')\n"
+        "s.SqliteDatabase._set_up = limit\n"
+        "sys.argv[0] = 'markscheme'\n"
+        "runpy.run_module('markscheme', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", limited, *map(str, sitting.words("--resume"))],
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert (
+        b"the disk is full; what was stored before is kept\nonce that is mended, go on with: "
+        in done.stderr
+    )
+    assert done.stderr.rstrip().endswith(b" --resume")
+    assert sitting.run("--resume").code == 0
+    assert {sitting.server.counts[f"fine {n}"] for n in range(3)} == {1}
+
+
+def test_answers_that_cannot_be_scored_are_not_to_be_asked_again(tmp_path: Path) -> None:
+    words = ("-r", "context-agent", "-e", "context-queries", "--subject", "tutor")
+    done = here("run", *words, "--store", tmp_path / "store.db")
+    assert done.code == 4
+    assert "5 of 5 questions answered" in done.out
+    assert done.err.splitlines()[1:] == ["not every answer could be scored"]

@@ -1,0 +1,317 @@
+"""Subjects of each kind, as `markscheme run` asks them, and what a person sees meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from commands import here, markscheme
+from sittings import Sitting, faults
+
+# --- subjects of each kind ---
+
+
+def test_the_bundled_tutor_is_a_subject() -> None:
+    done = here("run", "-r", "tutor-capstone", "-e", "capstone", "--subject", "tutor")
+    assert done.code == 0
+    assert "score 1.00" in done.out
+
+
+def test_a_command_gets_the_prompt_on_stdin_or_in_its_place(sitting: Sitting) -> None:
+    sitting.asks("yes")
+    assert sitting.json(subject="cmd:cat")["items"][0]["got"] == "yes"
+    assert sitting.json(subject="cmd:echo oh {prompt}")["items"][0]["got"] == "oh yes"
+
+
+def test_a_command_needs_no_shell_and_its_failure_is_an_error(sitting: Sitting) -> None:
+    sitting.asks("$(touch hacked); yes")
+    assert sitting.json(subject="cmd:echo {prompt}")["items"][0]["got"] == "$(touch hacked); yes"
+    document = sitting.json(subject="cmd:cat /no/such/file")
+    assert faults(document) == {"failed": 1}
+    assert sitting.run(subject="cmd:no-such-command-here").code == 2
+
+
+def test_a_command_that_hangs_is_killed(sitting: Sitting) -> None:
+    document = sitting.asks("x").json("--timeout", "0.2", "--retries", "0", subject="cmd:sleep 60")
+    assert faults(document) == {"timeout": 1}
+
+
+def test_what_a_command_leaves_behind_ends_with_it(sitting: Sitting) -> None:
+    left = sitting.folder / "left"
+    script = f"sleep 60 & echo $! > {left}; echo yes"
+    words = ("--timeout", "0.5", "--retries", "0", "--format", "json")
+    subject = f"cmd:{shlex.join(['sh', '-c', script])}"
+    done = markscheme(*sitting.asks("x").words(*words, subject=subject))
+    assert faults(done.json) == {"timeout": 1}
+    assert "Traceback" not in done.err
+    assert not running(int(left.read_text()))
+
+
+def running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_command_that_never_stops_talking_is_stopped(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("markscheme.ask.subjects.commands.LARGEST", 100_000)
+    assert faults(sitting.asks("x").json(subject="cmd:yes")) == {"too-large": 1}
+
+
+def test_what_a_function_prints_is_no_part_of_the_document(sitting: Sitting) -> None:
+    sitting.write("my_printer.py", "def answer(prompt):\n    print('noise')\n    return 'yes'\n")
+    subject = "python:my_printer:answer"
+    words = sitting.asks("x").words("--format", "json", subject=subject)
+    done = markscheme(*words, cwd=sitting.folder)
+    assert done.json["summary"]["n"] == 1
+    assert "noise" in done.err
+
+
+FUNCTIONS = """\
+import asyncio, sys
+def leaves(prompt):
+    sys.exit(3)
+async def leaves_later(prompt):
+    sys.exit(0)
+def ends(prompt):
+    raise StopIteration
+class Panic(BaseException):
+    pass
+def panics(prompt):
+    raise Panic("no idea")
+async def panics_later(prompt):
+    raise Panic("no idea")
+async def gives_up(prompt):
+    raise asyncio.CancelledError
+async def cancels_itself(prompt):
+    asyncio.current_task().cancel()
+    await asyncio.sleep(0)
+def not_a_number(prompt):
+    return {"word": float("nan")}
+class Later:
+    async def __call__(self, prompt):
+        return "yes"
+later_still = Later()
+async def later(prompt):
+    return "yes"
+def now(prompt):
+    return {"word": "yes"}
+def broken(prompt):
+    raise ValueError("no idea")
+def odd(prompt):
+    return 7
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *((name, {}) for name in ("later", "later_still", "now")),
+        *(
+            (name, {"failed": 1})
+            for name in (
+                *("broken", "odd", "not_a_number", "leaves", "leaves_later", "ends"),
+                *("panics", "panics_later", "gives_up", "cancels_itself"),
+            )
+        ),
+    ],
+)
+def test_a_function_is_a_subject(
+    sitting: Sitting, name: str, expected: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sitting.write("my_functions.py", FUNCTIONS)
+    monkeypatch.chdir(sitting.folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    sys.modules.pop("my_functions", None)
+    document = sitting.asks("x").json(subject=f"python:my_functions:{name}")
+    assert faults(document) == expected
+
+
+def test_sigterm_ends_a_run_whose_function_blocks_the_loop(sitting: Sitting) -> None:
+    slow = "import time\nasync def answer(prompt):\n    print('begun')\n    time.sleep(2)\n"
+    sitting.write("my_blocker.py", slow)
+    words = map(str, sitting.asks("x").words(subject="python:my_blocker:answer"))
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", "markscheme", *words],
+        cwd=sitting.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "begun\n"
+        process.send_signal(signal.SIGTERM)
+        assert "--resume" in process.communicate(timeout=30)[1]
+    assert process.returncode == 143
+
+
+@pytest.mark.parametrize("leaves", ["import sys; sys.exit(0)", "raise BaseException('panic')"])
+def test_a_module_that_leaves_when_it_is_imported_is_wrong_usage(
+    sitting: Sitting, leaves: str
+) -> None:
+    sitting.write("my_script.py", leaves)
+    words = sitting.asks("x").words(subject="python:my_script:answer")
+    done = markscheme(*words, cwd=sitting.folder)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "cannot import `answer` of `my_script`" in done.err
+
+
+def test_a_function_that_never_returns_holds_nothing_back(sitting: Sitting) -> None:
+    sitting.write("my_sleeper.py", "import time\ndef answer(prompt):\n    time.sleep(600)\n")
+    words = ("--timeout", "0.2", "--retries", "0")
+    subject = "python:my_sleeper:answer"
+    done = markscheme(*sitting.asks("x").words(*words, subject=subject), cwd=sitting.folder)
+    assert done.code == 4
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        *(
+            "gpt",
+            "openai:",
+            "openai:m@localhost:8000/v1",
+            "openai:m@localhost:8000",
+            "llm:",
+            "cmd:",
+        ),
+        *("python:os", "python:os:no_such", "tutor:bad", "replay:", "local:gpt4"),
+    ],
+)
+def test_what_is_no_subject_is_wrong_usage(sitting: Sitting, subject: str) -> None:
+    assert sitting.asks("x").run(subject=subject).code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("--temperature", "1e400"), ("--timeout", "nan"), ("--max-time", "nan")),
+        *(("--max-tokens", "9" * 30), ("--price", "1e999:1"), ("--base-url", "")),
+    ],
+)
+def test_what_is_no_number_of_use_is_wrong_usage(sitting: Sitting, words: tuple[str, str]) -> None:
+    assert sitting.asks("fine 1").run(*words).code == 2
+
+
+def test_a_rubric_that_can_score_nothing_is_refused_before_anything_is_asked(
+    sitting: Sitting,
+) -> None:
+    sitting.asks("fine 1")
+    where = ("--base-url", sitting.server.url)
+    done = here("run", "-r", "context-agent", "-e", sitting.exam, "-s", "openai:m", *where)
+    assert done.code in {2, 3}
+    assert not sitting.server.counts
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_progress_fits_its_terminal_and_leaves_room_for_ctrl_c(
+    sitting: Sitting, width: int
+) -> None:
+    """What a terminal writes for Ctrl-C wraps from the last column, and leaves a line behind."""
+    sitting.server.delay = 0.3
+    sitting.asks(*(f"fine {n}" for n in range(8)))
+    words = sitting.words("--concurrency", "2", "--price", "1000:2000")
+    lines = on_a_terminal([sys.executable, "-m", "markscheme", *map(str, words)], width)
+    assert max(map(len, lines)) <= width - 2
+    assert any(re.search(r"\d/8 .*left", line) for line in lines)
+    told = "\n".join(lines)
+    for part in (r"score \S+ \[\S+, \S+\]", "0 errors", r"\d/s", r"cost \d", r"right \d"):
+        assert re.search(part, told)
+
+
+def on_a_terminal(command: list[str], width: int) -> list[str]:
+    """Return every line that a command draws on a terminal while it runs, without colours."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    env = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "NO_COLOR"}}
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=theirs, env={**env, "TERM": "xterm"}
+    ) as process:
+        os.close(theirs)
+        drawn = b""
+        with contextlib.suppress(OSError):  # the terminal is closed
+            while data := os.read(ours, 65_536):
+                drawn += data
+    os.close(ours)
+    assert process.returncode == 0
+    during, _, _ = drawn.partition(b"stored as run")
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", during.decode())
+    return [line.rstrip() for line in re.split(r"[\r\n]+", plain)]
+
+
+def test_a_pipe_stays_silent_on_a_short_run(sitting: Sitting) -> None:
+    done = sitting.asks("fine 1").run("--no-store")
+    assert done.err == ""
+
+
+# --- recordings ---
+
+RECORDED = (
+    ('{"item": "i0", "output": "yes"}', "line 1 holds"),
+    ('{"item": "i1", "subject": "b", "output": "yes"}', "of `b`"),
+    ('{"item": "i1", "subject": "a", "outp', "not JSON"),
+    ('{"item": "i1", "subject": "a", "output": null}', "`output` must be text"),
+    ('{"item": "i1", "subject": "a", "output": "yes", "cost": "much"}', "`cost`"),
+    ('{"item": "i1", "subject": "a", "output": "yes", "latency_ms": 1e308}', "`latency_ms`"),
+    ('{"item": "i1", "subject": "a", "output": "yes", "latency_ms": -5}', "`latency_ms`"),
+    ('{"item": "i1", "subject": "a", "output": "yes", "tokens_in": "3"}', "`tokens_in`"),
+    ('{"item": "i1", "subject": "a", "output": "yes", "first_token_ms": "3"}', "`first_token_ms`"),
+    ('{"item": "i1", "subject": "a", "output": "yes", "finish_reason": 7}', "`finish_reason`"),
+    ('{"item": "i1", "subject": "a", "error": "timeout"}', "`error`"),
+    ('{"item": "i1", "subject": "a", "error": {"kind": "odd", "why": ""}}', "`error`"),
+    ('["i1", "yes"]', "an object"),
+)
+
+
+def test_every_row_that_cannot_be_replayed_is_told_before_anything_is_asked(
+    sitting: Sitting,
+) -> None:
+    first = '{"item": "i0", "subject": "a", "output": "yes"}'
+    rows = sitting.write("said.jsonl", "\n".join([first, *(row for row, _ in RECORDED)]))
+    done = sitting.asks("x", "y").run(subject=f"replay:{rows}")
+    assert done.code == 3
+    told = done.err.splitlines()
+    assert len(told) == len(RECORDED)
+    for number, (line, (_, wrong)) in enumerate(zip(told, RECORDED, strict=True), start=2):
+        assert line.startswith(f"{rows}:{number}: ")
+        assert wrong in line
+
+
+def test_a_file_of_rubbish_is_not_told_line_by_line(sitting: Sitting) -> None:
+    rows = sitting.write("said.jsonl", "rubbish\n" * 5_000)
+    done = sitting.asks("x").run(subject=f"replay:{rows}")
+    assert (done.code, done.err.count("\n")) == (3, 21)
+    assert done.err.endswith(f"{rows}:21: 4,980 more lines from here on cannot be replayed\n")
+
+
+def test_a_recording_of_two_subjects_is_the_answers_of_neither(sitting: Sitting) -> None:
+    said = sitting.folder / "said.jsonl"
+    words = ("-s", "cmd:echo no", "--record", said)
+    assert sitting.asks("x").run(*words, subject="cmd:echo yes").code == 0
+    done = sitting.run(subject=f"replay:{said}")
+    assert done.code == 3
+    assert "`cmd:echo no`" in done.err
+
+
+def test_errors_and_absent_values_of_a_recording_are_said_again(sitting: Sitting) -> None:
+    error = '{"item": "i0", "error": {"kind": "timeout", "why": "too slow"}}'
+    fine = '{"item": "i1", "output": "yes", "error": null, "latency_ms": null, "attempt": null}'
+    rows = sitting.write("said.jsonl", f"\ufeff{error}\r\n\r\n{fine}")
+    document = sitting.asks("x", "y").json(subject=f"replay:{rows}")
+    assert faults(document) == {"timeout": 1}
+    assert document["summary"]["n"] == 1

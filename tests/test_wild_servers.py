@@ -1,0 +1,291 @@
+"""`markscheme run` against servers that say what no server should."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+from commands import Done, here
+from markscheme.ask.pace import Pace
+from raw_server import RawServer, Say, completion, event, http
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CANARY = "sk-canary/5d41402abc4b2a76+b9719d91="
+RUBRIC = """\
+rubric: words
+version: 1
+axes:
+  - {name: right, kind: contains_all, weight: 1, reads: word, expects: expected_contains}
+"""
+YES = http(completion("yes"))
+BUSY = "429 Too Many Requests"
+
+Ask = Callable[..., Done]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Ask a server that says this so many questions, one at a time."""
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    (tmp_path / "rubric.yaml").write_text(RUBRIC)
+
+    def asked(say: Say, *words: str, items: int = 1, **env: str) -> Done:
+        rows = [{"id": f"i{n}", "prompt": "?", "expected_contains": ["yes"]} for n in range(items)]
+        (tmp_path / "exam.yaml").write_text(json.dumps({"exam": "e", "items": rows}))
+        fixed = ["-r", str(tmp_path / "rubric.yaml"), "-e", str(tmp_path / "exam.yaml")]
+        fixed += ["--base-url", RawServer(say).url, "--store", str(tmp_path / "store.db")]
+        fixed += ["--subject", "openai:m", "--format", "json", "--concurrency", "1"]
+        return here("run", *fixed, "--retries", "0", *words, **env)
+
+    return asked
+
+
+def always(*parts: bytes | None) -> Say:
+    return lambda *_: parts
+
+
+def error(done: Done) -> Any:
+    return done.json["items"][0]["asked"]["error"]
+
+
+# --- connections ---
+
+
+def test_a_connection_that_the_server_let_go_of_costs_nothing(ask: Ask) -> None:
+    done = ask(lambda nth, _: (YES,) if nth == 1 else (None,), items=6)
+    assert done.code == 0
+    assert done.json["live"]["tries"] == 6
+
+
+def test_a_server_that_closes_without_a_word_broke_off(ask: Ask) -> None:
+    why = "the connection was closed before the answer was whole"
+    assert error(ask(always(None))) == {"kind": "broken-off", "why": why}
+    assert error(ask(always(b"HTTP/1.1 20", None))) == {"kind": "broken-off", "why": why}
+
+
+# --- busy ---
+
+
+def test_a_busy_server_that_names_no_time_is_left_alone_longer_each_time(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(Pace, "keep_quiet", lambda _, wait: waits.append(wait))
+    answers = iter([*[http("", BUSY)] * 8, YES, http("", BUSY), YES])
+    assert ask(lambda *_: (next(answers),), items=2).code == 0
+    assert waits[:6] == sorted(waits[:6])
+    assert 15 <= waits[7] <= 30
+    assert waits[8] <= 0.5
+
+
+def test_a_server_that_is_busy_for_ever_is_not_asked_for_ever(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pace, "keep_quiet", lambda *_: None)
+    busy = http({"error": {"message": "no quota"}}, BUSY, "retry-after: 0")
+    done = ask(always(busy), "--concurrency", "4", items=40)
+    live = done.json["live"]
+    assert done.code == 4
+    said = "the server says 429: no quota"
+    assert live["stopped"] == f"openai:m said 20 times in a row that it is busy: {said}"
+    assert live["faults"]["busy"] + live["not_asked"] == 40
+    assert 20 <= live["tries"] < 40
+
+
+def test_a_server_that_says_something_else_between_is_not_busy_for_ever(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pace, "keep_quiet", lambda *_: None)
+    answers = cycle([http("", BUSY), http("{}")])
+    live = ask(lambda *_: (next(answers),), items=30).json["live"]
+    assert live["faults"] == {"garbled": 30}
+    assert live["stopped"] is None
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["-5", "soon", "", "nan", "1e-9", "Wed, 21 Oct 2015 07:28:00 GMT", f"21 Oct 2015 +{'9' * 20}"],
+)
+def test_whatever_a_busy_server_says_of_when_it_is_asked_again(ask: Ask, after: str) -> None:
+    answers = iter([http("", BUSY, f"retry-after: {after}"), YES])
+    assert ask(lambda *_: (next(answers),)).code == 0
+
+
+# --- keys ---
+
+
+def escaped(text: str) -> str:
+    return "".join(f"\\u{ord(sign):04x}" for sign in text)
+
+
+WAYS_TO_TELL: dict[str, Callable[[str], bytes]] = {
+    "an answer": lambda key: http(completion(f"yes {key}")),
+    "the JSON of an answer": lambda key: http(completion(f'{{"word": "yes {escaped(key)}"}}')),
+    "a slash": lambda key: http(completion(json.dumps({"word": f"yes {key}"}).replace("/", r"\/"))),
+    "an address": lambda key: http(completion(f"yes {quote(key, safe='')}")),
+    "a finish reason": lambda key: http(completion("yes", finish_reason=key)),
+    "a cut error": lambda key: http({"error": {"message": "x" * 170 + key}}, "400 No"),
+    "a cut error, escaped": lambda key: http(
+        f'{{"error": {{"message": "{"x" * 170}{escaped(key)}"}}}}', "400 No"
+    ),
+    "a cut error after all": lambda key: http(
+        f'{{"error": {{"message": "{"x" * 170}{escaped(key)}"}}}}'
+    ),
+    "an error of a stream": lambda key: http(
+        f"data: {json.dumps({'error': {'message': 'x' * 170 + key}})}\n\n"
+    ),
+    "no HTTP": lambda key: f"{'x' * 440} {key}\r\n\r\n".encode(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_TELL)
+def test_a_key_is_told_nowhere_however_the_server_says_it_back(
+    ask: Ask, tmp_path: Path, way: str
+) -> None:
+    said = tmp_path / "said.jsonl"
+    words = ["--record", str(said), *(["--stream"] if "stream" in way else [])]
+    done = ask(lambda _, key: (WAYS_TO_TELL[way](key),), *words, OPENAI_API_KEY=CANARY)
+    here("report", "latest", "--store", tmp_path / "store.db", "-o", tmp_path / "page.html")
+    told = [done.out, done.err, said.read_text(), (tmp_path / "page.html").read_text()]
+    told += [path.read_bytes().decode("latin-1") for path in tmp_path.glob("store.db*")]
+    written = (CANARY.replace("/", r"\/"), escaped(CANARY), quote(CANARY, safe=""))
+    for form in (CANARY, CANARY[:12], *written):
+        assert not any(form in text for text in told)
+
+
+# --- streams ---
+
+DONE = "data: [DONE]"
+WAYS_TO_STREAM = {
+    "as usual": f"{event('ye')}\n\n{event('s', 'stop')}\n\n{DONE}\n\n",
+    "with another end of line": f"{event('yes', 'stop')}\r\n\r\n{DONE}\r\n\r\n",
+    "after a mark of the order of bytes": f"\ufeff{event('ye')}\n\n{event('s', 'stop')}\n\n",
+    "without an end of the last line": f"{event('ye')}\n\n{event('s', 'stop')}",
+    "with an event in several lines": event("yes", "stop").replace("[", "\ndata: [") + "\n\n",
+    "with comments and names": f": hi\n\nevent: message\nid: 1\n{event('yes')}\n\n{DONE}\n\n",
+    "and then some more": f"{event('yes')}\n\n{DONE}\n\n{event(' no')}\n\n",
+    "in parts": f"{event([{'type': 'text', 'text': 'ye'}])}\n\n{event('s', 'stop')}\n\n",
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_STREAM)
+def test_an_answer_is_whole_however_it_is_streamed(ask: Ask, way: str) -> None:
+    done = ask(always(http(WAYS_TO_STREAM[way])), "--stream")
+    assert done.code == 0
+    assert done.json["items"][0]["got"] == "yes"
+
+
+@pytest.mark.parametrize(
+    ("stream", "kind", "why"),
+    [
+        (f"{event(42)}\n\n{DONE}\n\n", "garbled", "an event of the stream is none of a completion"),
+        ('data: {"choices": ["x"]}\n\n', "garbled", "an event of the stream is none of a"),
+        ("data: null\n\n", "garbled", "an event of the stream is none of a completion: null"),
+        ("data: {no\n\n", "garbled", "an event of the stream is no JSON"),
+        (f"{DONE}\n\n", "garbled", "the stream holds no answer"),
+        (f"{event('ye')}\n\ndata: {{", "broken-off", "the stream ended before the answer did"),
+        ("event: error\ndata: all is lost\n\n", "garbled", "all is lost"),
+    ],
+)
+def test_a_stream_without_a_whole_answer_says_why(
+    ask: Ask, stream: str, kind: str, why: str
+) -> None:
+    found = error(ask(always(http(stream)), "--stream"))
+    assert found["kind"] == kind
+    assert why in found["why"]
+
+
+@pytest.mark.parametrize(
+    ("content", "got"),
+    [
+        ([{"type": "text", "text": "ye"}, {"type": "text", "text": "s"}], "yes"),
+        ([{"type": "thinking", "thinking": []}, {"type": "text", "text": "yes"}], "yes"),
+        ([], ""),
+        (["yes"], None),
+        ([{"type": "text", "text": 1}], None),
+        ({"text": "yes"}, None),
+        (False, None),
+    ],
+)
+def test_a_content_in_parts_is_the_text_of_them(ask: Ask, content: Any, got: str | None) -> None:
+    done = ask(always(http(completion(content))))
+    assert done.json["items"][0]["got"] == got
+    assert done.code == (0 if got is not None else 4)
+
+
+# --- what is told ---
+
+
+@pytest.mark.parametrize("reason", ["sto\0p", "st\x1b[31mop", "stop\n" * 100_000])
+def test_a_finish_reason_that_nobody_could_show_is_told_on_one_short_line(
+    ask: Ask, reason: str
+) -> None:
+    done = ask(always(http(completion("yes", finish_reason=reason))))
+    (told,) = done.json["live"]["finish_reasons"]
+    assert told.isprintable()
+    assert len(told) < 100
+
+
+@pytest.mark.parametrize(
+    ("response", "why"),
+    [
+        (http('{"error": null}', "400 No"), 'the server says 400: {"error": null}'),
+        (http('{"error": {"message": null}}', "400 No"), '{"error": {"message": null}}'),
+        (http('{"error": {"code": 3}}', "400 No"), '{"error": {"code": 3}}'),
+        (
+            http("", "308 Moved", "location: https://there.example/v2"),
+            "the server says 308 and names https://there.example/v2; redirects are not followed",
+        ),
+        (http("", "302 Moved", f"location: /{CANARY}"), "says 302 and names /[key]; redirects"),
+        (http("<p>Log in</p>"), "the response is no JSON: <p>Log in</p>"),
+        (http("sí".encode("latin-1")), "the response is no JSON: s"),
+        (http(""), "the response is no JSON: it is empty"),
+        (
+            http(gzip.compress(b" " * 65_000_000, 1), "200 OK", "content-encoding: gzip"),
+            "the response is larger than 64,000,000 bytes",
+        ),
+    ],
+)
+def test_what_a_server_says_instead_of_an_answer_is_told(
+    ask: Ask, response: bytes, why: str
+) -> None:
+    assert why in error(ask(always(response), OPENAI_API_KEY=CANARY))["why"]
+
+
+@pytest.mark.parametrize("host", ["a..b", f"{'a' * 70}.example"])
+def test_a_host_that_can_have_no_address_is_unreachable(ask: Ask, host: str) -> None:
+    done = ask(always(YES), "--base-url", f"http://{host}/v1")
+    assert error(done) == {"kind": "unreachable", "why": f"cannot connect to {host}: no such host"}
+
+
+def test_a_server_that_is_not_there_is_not_asked_a_thousand_times(ask: Ask) -> None:
+    nobody = "http://127.0.0.1:1/v1"
+    live = ask(always(YES), "--base-url", nobody, items=100).json["live"]
+    assert live["faults"] == {"unreachable": 5}
+    assert live["not_asked"] == 95
+    assert "openai:m was unreachable for the first 5 questions: cannot" in live["stopped"]
+
+
+def test_the_page_tells_how_answers_ended_that_did_not_just_stop(ask: Ask) -> None:
+    answers = iter([YES, http(completion("ye", finish_reason="length"))])
+    done = ask(lambda *_: (next(answers),), "--format", "text", items=2)
+    assert "answers ended with: length 1, stop 1" in done.out
+    assert "ended with" not in ask(always(YES), "--format", "text").out
+
+
+@pytest.mark.parametrize("cost", [2**63 - 1, "9223372036854775807", 2**62, "1e-999999999", "-1"])
+@pytest.mark.parametrize("tokens", [1, 2**63 - 1])
+def test_whatever_an_answer_is_said_to_cost_it_is_scored(ask: Ask, tokens: int, cost: Any) -> None:
+    usage = {"prompt_tokens": tokens, "completion_tokens": tokens, "cost": cost}
+    done = ask(always(http({**completion("yes"), "usage": usage})), "--price", "3000000:3000000")
+    assert done.code == 0
+    assert done.json["summary"]["n"] == 1
