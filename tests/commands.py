@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from markscheme.cli.endings import Endings
 from markscheme.cli.main import _outcome
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def here(*arguments: str | Path, **env: str) -> Done:
         redirect_stdout(out),
         redirect_stderr(err),
     ):
-        code = _outcome()
+        code = _outcome(Endings())
     told = []
     for stream in (out, err):
         stream.flush()

@@ -193,9 +193,13 @@ def test_a_worker_that_is_killed_loses_and_repeats_nothing(answers: Path, tmp_pa
     assert output.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
+
+
+@pytest.mark.parametrize("moment", [0, 0.003, 0.05])
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_an_interrupted_run_leaves_no_process_behind_and_no_output(
-    answers: Path, tmp_path: Path, ending: signal.Signals
+    answers: Path, tmp_path: Path, ending: signal.Signals, moment: float
 ) -> None:
     output = tmp_path / "output.parquet"
     with subprocess.Popen(
@@ -203,10 +207,10 @@ def test_an_interrupted_run_leaves_no_process_behind_and_no_output(
     ) as process:
         workers = _children(process)
         _until(lambda: any(tmp_path.iterdir()))  # it has begun to write
+        time.sleep(moment)
         process.send_signal(ending)
         _, told = process.communicate()
-    codes = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
-    assert process.returncode == codes[ending], told
+    assert process.returncode == ENDINGS[ending], told
     assert not output.exists()
     if ending != signal.SIGKILL:
         assert list(tmp_path.iterdir()) == []
@@ -228,10 +232,10 @@ def _runs(pid: int) -> bool:
 
 
 def _until(condition: Callable[[], bool]) -> None:
-    for _ in range(1000):
+    for _ in range(20_000):
         if condition():
             return
-        time.sleep(0.01)
+        time.sleep(0.0005)
     pytest.fail("it never came to that")
 
 

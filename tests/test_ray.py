@@ -19,7 +19,7 @@ from markscheme import AnswersError, UsageError, load_exam, load_rubric, score
 from markscheme.engines import on_ray
 from markscheme.engines.on_ray import OnRay
 from markscheme.engines.scoring import Scoring
-from markscheme.tell.files import appearing, rows_in
+from markscheme.tell.files import rows_in, whole_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def on_cluster(answers: Path, destination: Path) -> Result:
     """Score on the Ray that runs; return the run with its rows."""
     engine = OnRay(RUBRIC, EXAM, answers)
     scoring = Scoring(RUBRIC, EXAM, files=engine.is_folder)
-    with engine, appearing(destination) as partial:
+    with engine, whole_folder(destination) as partial:
         for _ in engine.totals(scoring, partial):
             pass
     return scoring.result(rows_in(destination))

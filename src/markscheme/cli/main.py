@@ -9,19 +9,15 @@ import importlib
 import json
 import keyword
 import os
-import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
 from markscheme import __version__
+from markscheme.cli.endings import Endings
 from markscheme.cli.exits import Exit, remark, report_bug
-from markscheme.errors import Terminated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
@@ -116,31 +112,16 @@ _PLAIN = {"→": "->", "…": "...", "−": "-", "–": "-", "—": "-", "×": "
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
     _steady_streams()
-    _end_tidily()
-    code = _outcome()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # all is said; nothing is left to tidy up
+    endings = Endings()
+    endings.listen()
+    code = _outcome(endings)
+    endings.cease()
     try:
         sys.stdout.flush()
     except OSError:
         code = code or Exit.USAGE
         _abandon_stdout()
     _leave(int(code))
-
-
-def _end_tidily() -> None:
-    """Let those who end us, or close our terminal, wait until what we started is ended too."""
-    signal.signal(signal.SIGTERM, _ending(Exit.TERMINATED))
-    closed = getattr(signal, "SIGHUP", None)
-    if closed and signal.getsignal(closed) is signal.SIG_DFL:  # else `nohup` wants us to go on
-        signal.signal(closed, _ending(Exit.HUNG_UP))
-
-
-def _ending(code: Exit) -> Callable[[int, object], NoReturn]:
-    def end(*_: object) -> NoReturn:
-        raise Terminated(code)
-
-    return end
 
 
 def _leave(code: int) -> NoReturn:
@@ -152,7 +133,7 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _outcome() -> int:
+def _outcome(endings: Endings) -> int:
     """Return the exit code of the command that was called."""
     try:
         return int(main.main(prog_name="markscheme", standalone_mode=False) or 0)
@@ -170,6 +151,8 @@ def _outcome() -> int:
         remark(f"Error: cannot write the output: {error.strerror or error}")
         return Exit.USAGE
     except Exception as error:  # noqa: BLE001 - a user never sees a traceback
+        if endings.heard is not None:  # raised in the middle of a library, it came out as this
+            return endings.heard
         complain_as_json(f"{type(error).__name__}: {error}", Exit.BUG)
         return report_bug(error)
 

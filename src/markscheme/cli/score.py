@@ -200,12 +200,12 @@ def _score_here(
 
 def _score_on_ray(engine: OnRay, destination: Path, recording: Recording, format_: str) -> Exit:
     from markscheme.engines.scoring import Scoring
-    from markscheme.tell.files import appearing, drain, passing_json, rows_in
+    from markscheme.tell.files import drain, passing_json, rows_in, whole_folder
     from markscheme.tell.progress import watched
     from markscheme.tell.terminal import Glimpse, Page
 
     scoring = Scoring(engine.rubric, engine.exam, files=engine.is_folder)
-    with engine, appearing(destination) as folder:
+    with engine, whole_folder(destination) as folder:
         for _ in watched(engine.totals(scoring, folder), str(engine.answers)):
             pass
     result = scoring.result()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +12,7 @@ from markscheme.prove.fixes import repaired
 from markscheme.prove.lint import Source, lint_documents
 from markscheme.read.parsing import parse_tree, read_bytes
 from markscheme.read.sources import built_in, locate
+from markscheme.wholly import appearing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,11 +105,11 @@ def _mended(source: Source, found: Sequence[LintFinding], counts: dict[str, int]
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Replace the file as a whole, with the permissions that it had."""
+    """Replace the file as a whole, with the permissions that it had; a link stays a link."""
+    file = path.resolve()
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(data)
-        os.chmod(file.name, path.stat().st_mode)  # noqa: PTH101 - the name is text
-        Path(file.name).replace(path)
+        with appearing(file) as partial:
+            partial.write_bytes(data)
+            partial.chmod(file.stat().st_mode)
     except OSError as error:
         raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None

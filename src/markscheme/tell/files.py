@@ -6,17 +6,16 @@ A file appears under its name only when it is whole: it is written beside it and
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
 from markscheme.errors import UsageError
 from markscheme.weigh.records import item_records
+from markscheme.wholly import appearing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     Frames = Iterator[pl.DataFrame]
 
 _ROW_GROUP = 32_768  # rows that the writer holds back; smaller groups make a larger index
+_PATIENCE = 2.0  # seconds for a writer that is given up to end what it has begun
 SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
 
 
@@ -125,34 +125,21 @@ def add_to(path: Path, content: bytes) -> None:
 def _whole(path: Path) -> Iterator[Path]:
     """Give a file to write that takes its name when all of it was written."""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
-        os.close(handle)
-        partial = Path(name)
-        try:
+        with appearing(path) as partial:
+            partial.touch(exist_ok=False)  # whoever may not write here is told before the work
             yield partial
-            partial.chmod(0o666 & ~_umask())
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from None
 
 
 @contextmanager
-def appearing(folder: Path) -> Iterator[Path]:
+def whole_folder(folder: Path) -> Iterator[Path]:
     """Give a folder to write to, which gets its name only when all is written."""
-    name = tempfile.mkdtemp(
-        dir=folder.parent.resolve(), prefix=f".{folder.name}.", suffix=".partial"
-    )
-    partial = Path(name)
-    try:
+    with appearing(folder.parent.resolve() / folder.name) as partial:
+        partial.mkdir()
         yield partial
         for left in partial.glob(".*.partial"):  # by a writer that was killed
             left.unlink()
-        partial.chmod(0o777 & ~_umask())
-        partial.replace(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def rows_in(folder: Path) -> Frames:
@@ -230,35 +217,42 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _write_parquet(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path) -> None:
-    """Stream into polars' writer; an error of ours on the way comes out as itself."""
+    """Stream into polars' writer; an error of ours on the way comes out as itself.
+
+    The writer has a thread of its own: an interruption that is raised in the middle of it could
+    come out as any error, or while it is about to make the file once more.
+    """
     from polars.io.plugins import register_io_source  # noqa: PLC0415 - heavy
 
     raised: list[BaseException] = []
+    given_up, ended = Event(), Event()
 
     def source(*_: object) -> Frames:
         try:
-            yield from frames
+            for frame in frames:
+                if given_up.is_set():
+                    return
+                yield frame
         except BaseException as error:
             raised.append(error)
             raise
 
+    def write() -> None:
+        try:
+            register_io_source(source, schema=schema).sink_parquet(
+                path, compression="lz4", statistics=False, row_group_size=_ROW_GROUP
+            )
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            raised.append(error)
+        finally:
+            ended.set()
+
     try:
-        register_io_source(source, schema=schema).sink_parquet(
-            path, compression="lz4", statistics=False, row_group_size=_ROW_GROUP
-        )
-    except KeyboardInterrupt:
-        try:  # noqa: SIM105 - entering a context is where it would be raised
-            time.sleep(0)  # polars raised this; Python raises it once more, and better here
-        except KeyboardInterrupt:
-            pass
+        Thread(target=write, name="markscheme parquet", daemon=True).start()
+        ended.wait()  # `join` is lost when it is interrupted
+    except BaseException:
+        given_up.set()
+        ended.wait(_PATIENCE)
         raise
-    except Exception:
-        if raised:
-            raise raised[0] from None
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    if raised:
+        raise raised[0]

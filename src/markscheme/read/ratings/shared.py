@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from markscheme.errors import UsageError
+from markscheme.wholly import appearing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 class SharedFile:
@@ -41,16 +41,10 @@ class SharedFile:
 
     def replace(self, content: bytes) -> None:
         """Put other content in its place, all of it or nothing; the lock must be held."""
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(handle)
-            Path(name).chmod(self._path.stat().st_mode & 0o7777)
-            Path(name).replace(self._path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        with appearing(self._path) as partial:
+            with partial.open("wb") as file:
+                add(file, content)
+            partial.chmod(self._path.stat().st_mode & 0o7777)
 
 
 def whole(file: BinaryIO) -> bytes:

@@ -1,0 +1,149 @@
+"""Whenever it is that a signal ends us: nothing half is left, and the exit code says who it was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from markscheme import wholly
+from markscheme.cli import main as program
+from markscheme.cli.endings import Endings
+from markscheme.errors import Terminated
+from markscheme.wholly import appearing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import FrameType
+
+
+def in_a_file(path: Path) -> None:
+    with appearing(path) as partial:
+        partial.write_text("all of it")
+
+
+def in_a_folder(path: Path) -> None:
+    with appearing(path) as partial:
+        partial.mkdir()
+        (partial / "part").write_text("all of it")
+
+
+WATCHED = {wholly.__file__, contextlib.__file__, __file__}
+
+
+class Interruption:
+    """Raises at one of the steps that are made in the watched files, as a signal would."""
+
+    def __init__(self, step: int) -> None:
+        self._left = step
+        self.came = False
+
+    def trace(self, frame: FrameType, event: str, given: Any) -> Any:
+        del event, given
+        if frame.f_code.co_filename not in WATCHED:
+            return None
+        self._left -= 1
+        if self._left == 0:
+            self.came = True
+            raise Terminated(143)
+        return self.trace
+
+    def during(self, work: Any, path: Path) -> None:
+        before = sys.gettrace()
+        sys.settrace(self.trace)
+        try:
+            work(path)
+        except Terminated:
+            pass
+        finally:
+            sys.settrace(before)
+
+
+@pytest.mark.parametrize("work", [in_a_file, in_a_folder])
+def test_at_no_step_does_an_interruption_leave_half_a_file(work: Any, tmp_path: Path) -> None:
+    step, came = 0, True
+    while came:
+        step += 1
+        path = tmp_path / f"{step}"
+        interruption = Interruption(step)
+        interruption.during(work, path)
+        came = interruption.came
+        assert [left.name for left in tmp_path.iterdir() if left != path] == []
+        if path.exists():
+            whole = path / "part" if path.is_dir() else path
+            assert whole.read_text() == "all of it"
+            path.rename(tmp_path.parent / f"{tmp_path.name}-{step}")
+    assert step > 20
+
+
+@pytest.fixture
+def endings() -> Iterator[Endings]:
+    """Listen to signals that are not ignored, whatever those who run the tests do."""
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for one in before:
+        signal.signal(one, signal.SIG_DFL)
+    listening = Endings()
+    listening.listen()
+    yield listening
+    for one, handler in before.items():
+        signal.signal(one, handler)
+
+
+def send(number: signal.Signals) -> None:
+    os.kill(os.getpid(), number)
+    time.sleep(0)  # the handler has been called
+
+
+@pytest.mark.parametrize(
+    ("sent", "raised", "code"),
+    [
+        (signal.SIGINT, KeyboardInterrupt, 130),
+        (signal.SIGTERM, Terminated, 143),
+        (signal.SIGHUP, Terminated, 129),
+    ],
+)
+def test_what_is_sent_twice_at_once_is_said_once(
+    endings: Endings, sent: signal.Signals, raised: type[BaseException], code: int
+) -> None:
+    with pytest.raises(raised):
+        send(sent)
+    send(sent)  # as `timeout` does: to the process, and to its group
+    assert endings.heard == code
+
+
+def test_who_sends_it_again_later_is_heard_again(
+    endings: Endings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Terminated):
+        send(signal.SIGTERM)
+    later = time.monotonic() + 1
+    monkeypatch.setattr("markscheme.cli.endings.time.monotonic", lambda: later)
+    with pytest.raises(KeyboardInterrupt):
+        send(signal.SIGINT)
+    assert endings.heard == 130
+
+
+def test_a_signal_that_comes_out_of_a_library_as_another_error_is_no_bug_of_ours(
+    endings: Endings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def swallowed(**_: object) -> None:
+        with contextlib.suppress(Terminated):
+            send(signal.SIGTERM)
+        raise TypeError("not a data type")
+
+    monkeypatch.setattr(program.main, "main", swallowed)
+    assert program._outcome(endings) == 143
+    assert capsys.readouterr().err == ""
+
+
+def test_signals_that_are_to_be_ignored_stay_ignored(endings: Endings) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
+    endings.listen()
+    send(signal.SIGHUP)
+    assert endings.heard is None
