@@ -140,6 +140,18 @@ class _Talk(asyncio.Protocol):
         else:
             self._say(prompt, "yes")
 
+    def _overloaded(self, nth: int, prompt: str, *_: Any) -> None:
+        if nth == 1:
+            self._send(b'{"error": {"type": "overloaded_error"}}', "529 Overloaded")
+        else:
+            self._say(prompt, "yes")
+
+    def _restarting(self, nth: int, prompt: str, *_: Any) -> None:
+        if nth == 1:
+            self._send(b"", "503 Unavailable", "retry-after: 0.5")
+        else:
+            self._say(prompt, "yes")
+
     def _shaky(self, nth: int, prompt: str, *_: Any) -> None:
         if nth == 1:
             self._send(b"<html>oops</html>", "500 Internal Server Error", "retry-after: 0")

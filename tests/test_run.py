@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from chat_server import HUGE
 from commands import here, markscheme
+from markscheme.ask.pace import Pace
 from sittings import Sitting, faults
 
 if TYPE_CHECKING:
@@ -76,6 +77,26 @@ def test_what_is_transient_is_asked_again_and_what_is_not_is_not(sitting: Sittin
         "down 4": 3,
         "reject 5": 1,
     }
+
+
+def test_a_server_that_is_overloaded_is_busy(sitting: Sitting) -> None:
+    document = sitting.asks("overloaded 1").json("--retries", "0")
+    assert document["items"][0]["asked"]["tries"] == 2
+
+
+def test_a_server_that_names_a_time_is_left_alone_by_all_questions(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet: list[float] = []
+    keep_quiet = Pace.keep_quiet
+
+    def noted(pace: Pace, wait: float) -> None:
+        quiet.append(wait)
+        keep_quiet(pace, wait)
+
+    monkeypatch.setattr(Pace, "keep_quiet", noted)
+    assert sitting.asks("restarting 1", "shaky 2", "fine 3").run().code == 0
+    assert quiet == [0.5]
 
 
 def test_an_answer_of_five_megabytes_is_an_answer(sitting: Sitting) -> None:

@@ -169,6 +169,8 @@ class Runner:
             pace.went_well()
         else:
             pace.was_not_busy()
+            if reply.wait:  # it is not this question that is too much for it
+                pace.keep_quiet(min(reply.wait, LONGEST_WAIT))
         return _sound(self._secrets.hidden_in(reply))
 
     async def _timed(self, ask: Ask) -> Reply:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 USUAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
-_TOO_MANY = 429
+_BUSY = {429, 529}  # too many requests; overloaded
 _AGAIN = {408, 409, 425}
 _SERVER = 500
 _LONGEST_PORT = 5
@@ -100,7 +100,7 @@ def _fault(response: Response, secrets: Secrets) -> Reply:
     status, said = response.status, said_in(response.body, secrets)
     told = f"the server says {status}{_elsewhere(response)}{': ' if said else ''}{said}"
     wait = _wait(response.headers.get("retry-after"))
-    if status == _TOO_MANY:
+    if status in _BUSY:
         return Reply.failed(Fault.BUSY, told, wait=wait)
     transient = status in _AGAIN or status >= _SERVER
     return Reply.failed(Fault.SERVER if transient else Fault.REJECTED, told, wait=wait)
