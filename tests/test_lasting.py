@@ -91,8 +91,9 @@ def test_a_signal_ends_a_run_whatever_the_loop_is_doing(
 def test_a_closed_terminal_ends_what_was_started_too(sitting: Sitting) -> None:
     sitting.write("agent.sh", "echo $$ > pid\nexec sleep 600\n")
     words = sitting.asks("1").words(subject="cmd:sh agent.sh")
+    usual = prepared("import signal as s; s.signal(s.SIGHUP, s.SIG_DFL)")  # also under `nohup`
     process = subprocess.Popen(
-        [sys.executable, "-m", "markscheme", *map(str, words)],
+        [*usual, *map(str, words)],
         cwd=sitting.folder,
         stderr=subprocess.PIPE,
     )
