@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -44,15 +45,22 @@ class Place:
     command: list[str]
 
     def durable(self) -> Counter[str]:
-        """Return how often each item is in the store."""
-        if not self.store.exists():
-            return Counter()
-        with closing(sqlite3.connect(self.store)) as opened:
-            try:
-                rows = opened.execute("SELECT body FROM replies").fetchall()
-            except sqlite3.OperationalError:  # killed before the tables were made
-                return Counter()
-        return Counter(json.loads(body)["item"] for (body,) in rows)
+        """Return how often the answer to each item is in the store.
+
+        A copy is read: who opens the store itself would mend what the kill left behind.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder, "store.db")
+            for ending in ("", "-wal"):
+                if (left := Path(f"{self.store}{ending}")).exists():
+                    shutil.copy(left, f"{copy}{ending}")
+            with closing(sqlite3.connect(copy)) as opened:
+                try:
+                    rows = opened.execute("SELECT body FROM replies").fetchall()
+                except sqlite3.OperationalError:  # killed before the tables were made
+                    return Counter()
+        bodies = [json.loads(body) for (body,) in rows]
+        return Counter(body["item"] for body in bodies if "text" in body["reply"])
 
 
 class Server:

@@ -140,6 +140,15 @@ class _Talk(asyncio.Protocol):
         else:
             self._say(prompt, "yes")
 
+    def _filtered(self, *_: Any) -> None:
+        self._send(b'{"error": "content filter"}', "400 Bad Request")
+
+    def _late(self, nth: int, prompt: str, *_: Any) -> None:
+        if nth == 1:
+            self._send(b"not yet", "500 Internal Server Error")
+        else:
+            self._say(prompt, "yes")
+
     def _overloaded(self, nth: int, prompt: str, *_: Any) -> None:
         if nth == 1:
             self._send(b'{"error": {"type": "overloaded_error"}}', "529 Overloaded")

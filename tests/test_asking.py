@@ -86,11 +86,12 @@ def test_no_limit_is_no_wait() -> None:
 def test_a_busy_subject_is_asked_half_as_much_and_slowly_more_again(clock: Clock) -> None:
     async def tried() -> None:
         pace = Pace(Limits(concurrency=16))
-        began = await pace.enter()
+        turn = await pace.enter()
+        assert turn
         clock.now += 1
-        pace.was_busy(began)
+        pace.was_busy(turn)
         assert pace.allowed == 8
-        pace.was_busy(began)  # it was under way already, and says nothing new
+        pace.was_busy(turn)  # it was under way already, and says nothing new
         assert pace.allowed == 8
         assert pace.refusals == 1
         for _ in range(8):
@@ -102,6 +103,42 @@ def test_a_busy_subject_is_asked_half_as_much_and_slowly_more_again(clock: Clock
         assert pace.allowed == 16
 
     asyncio.run(tried())
+
+
+def test_tokens_are_taken_when_a_question_goes_out_and_not_when_its_answer_is_back(
+    clock: Clock,
+) -> None:
+    """Of a limit of 6,000 a minute, fifty at once that take 1,000 each would take eight minutes."""
+
+    async def tried() -> list[float]:
+        pace = Pace(Limits(concurrency=50, tokens_per_minute=6_000))
+        sent: list[float] = []
+        for _ in range(20):
+            while pace._delay() > 0:
+                clock.now += 0.5
+            turn = await pace.enter()
+            assert turn
+            sent.append(clock.now)
+            if len(sent) == 1:
+                assert pace._delay() > 0  # the first goes alone: who knows what it takes
+                pace.leave(turn, 1_000)
+        return sent
+
+    sent = asyncio.run(tried())
+    assert max(sum(at <= other < at + 60 for other in sent) for at in sent) <= 7
+
+
+def test_who_waits_for_a_turn_goes_away_when_nothing_more_is_asked() -> None:
+    async def tried() -> list[object]:
+        pace = Pace(Limits(concurrency=1))
+        assert await pace.enter()
+        pace.keep_quiet(600)
+        waiting = [asyncio.create_task(one) for one in (pace.enter(), pace.rest(600))]
+        await asyncio.sleep(0)
+        pace.close()
+        return [*await asyncio.gather(*waiting), await pace.enter()]
+
+    assert asyncio.run(asyncio.wait_for(tried(), 30)) == [None, None, None]
 
 
 def test_a_subject_may_take_fewer_at_a_time_than_are_allowed() -> None:
@@ -193,9 +230,12 @@ def test_the_journal_keeps_what_is_noted_and_finds_the_last_sitting(place: str) 
         store.sittings.note([(first, Noted(key="k", body=odd))])
         store.sittings.cache([Noted(key="k", body=odd), Noted(key="k", body={})])
     with open_store(place, create=False) as store:
-        assert store.sittings.latest(sitting) == second
+        assert store.sittings.latest(sitting, ["k"]) == first  # nothing was said in the second
+        assert store.sittings.latest(sitting, ["no"]) is None
+        renamed = Sitting(subject="s", exam="f", parameters={"t": 0})
+        assert store.sittings.latest(renamed, ["k", "no"]) == first
         other = Sitting(subject="s", exam="e", parameters={"t": 1})
-        assert store.sittings.latest(other) is None
+        assert store.sittings.latest(other, ["k"]) is None
         assert [noted.body for noted in store.sittings.noted(first)] == [odd]
         assert store.sittings.noted(second) == []
         assert store.sittings.cached(["k", "no"]) == {"k": odd}
@@ -499,8 +539,6 @@ def test_a_live_run_goes_on_in_either_database(place: str) -> None:
     first, again = here(*words), here(*words, "--resume", "--format", "json")
     assert (first.code, again.code) == (0, 0)
     with open_store(place, create=False) as store:
-        sitting = Sitting(subject="tutor", exam="capstone-extra", parameters={})
-        assert store.sittings.latest(sitting) == again.json["live"]["sitting"]
         assert len(store.sittings.noted(again.json["live"]["sitting"])) == 20
         assert len(store.runs()) == 2
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import RUBRIC, here
+from markscheme.keep import Sitting as Asked
 from markscheme.keep import open_store
 from sittings import faults, noted
 
@@ -245,6 +246,77 @@ def test_who_resumes_where_nothing_was_answered_is_told_before_all_is_asked(
 
 
 # --- what is asked again, and what is not ---
+
+
+def test_a_run_that_broke_off_is_in_the_list_and_is_the_latest(sitting: Sitting) -> None:
+    sitting.asks("fine 1")
+    assert sitting.run().code == 0
+    sitting.asks("hang 2")
+    process = subprocess.Popen([sys.executable, "-m", "markscheme", *map(str, sitting.words())])
+    while not sitting.server.counts["hang 2"] or len(stored(sitting)) < 2:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    newest, oldest = stored(sitting)
+    assert (newest["status"], oldest["status"]) == ("open", "finished")
+    gate = here("gate", "latest", "--store", sitting.store)
+    assert gate.code == 4
+    assert "the run is not finished" in gate.out
+
+
+def stored(sitting: Sitting) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = here("runs", "--store", sitting.store, "--format", "json").json[
+        "runs"
+    ]
+    return found
+
+
+def test_resume_goes_on_where_another_template_was_asked_in_between(sitting: Sitting) -> None:
+    other = sitting.write("other.txt", "again: {prompt}")
+    sitting.asks("fine 1", "down 2").run("--retries", "0")
+    sitting.run("--retries", "0", "--template", other)
+    done = sitting.run("--retries", "0", "--resume")
+    assert sitting.server.counts["fine 1"] == 1
+    assert "going on: 1 of 2 questions have their answer" in done.err
+
+
+def test_a_start_that_came_to_nothing_does_not_replace_what_was_answered(
+    sitting: Sitting,
+) -> None:
+    sitting.asks("fine 1", "down 2").run("--retries", "0")
+    asked = sitting.server.counts["fine 1"]
+    with open_store(sitting.store, create=False) as store:
+        (known,) = store.sittings._database.rows("SELECT subject, exam, parameters FROM sittings")
+        subject, exam, parameters = known
+        store.sittings.begin(Asked(subject=subject, exam=exam, parameters=json.loads(parameters)))
+    sitting.run("--retries", "0", "--resume")
+    assert sitting.server.counts["fine 1"] == asked == 1
+
+
+def test_who_does_not_wait_twice_neither_doubles_nor_loses_what_is_being_kept(
+    sitting: Sitting,
+) -> None:
+    """Signals come while a slow disk takes a commit."""
+    slow = (
+        "import time\n"
+        "from markscheme.keep.sittings import Sittings\n"
+        "note = Sittings.note\n"
+        "def slowly(self, notes):\n"
+        "    note(self, notes)\n"
+        "    time.sleep(2)\n"
+        "Sittings.note = slowly"
+    )
+    words = sitting.asks(*(f"fine {n}" for n in range(4)), "hang 4").words()
+    process = subprocess.Popen([*prepared(slow), *map(str, words)], stderr=subprocess.PIPE)
+    while len(sitting.server.counts) < 5:
+        time.sleep(0.01)
+    time.sleep(0.5)
+    for _ in range(2):
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.7)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert noted(sitting.store) == {f"fine {n}" for n in range(4)}
 
 
 def test_resume_asks_only_what_is_missing(sitting: Sitting) -> None:

@@ -175,6 +175,58 @@ def test_a_server_that_is_not_there_is_an_error_of_every_item(sitting: Sitting) 
     assert done.json["summary"]["score"] is None
 
 
+def test_a_subject_that_rejects_some_sooner_than_it_answers_others_is_asked_on(
+    sitting: Sitting,
+) -> None:
+    sitting.server.delay = 0.3
+    sitting.asks(*(f"{'filtered' if n % 2 else 'fine'} {n}" for n in range(40)))
+    live = sitting.json("--concurrency", "40")["live"]
+    assert (live["answered"], live["faults"], live["stopped"]) == (20, {"rejected": 20}, None)
+
+
+def test_what_was_answered_before_is_hope_enough_to_be_asked_on(sitting: Sitting) -> None:
+    sitting.asks(*(f"filtered {n}" for n in range(8)), "fine 8", "late 9")
+    first = sitting.json("--concurrency", "10", "--retries", "0")["live"]
+    assert (first["answered"], first["faults"]) == (1, {"rejected": 8, "server-error": 1})
+    again = sitting.json("--concurrency", "1", "--resume")["live"]
+    assert (again["answered"], again["faults"], again["stopped"]) == (2, {"rejected": 8}, None)
+
+
+def test_errors_that_are_not_asked_again_are_told_again(sitting: Sitting) -> None:
+    sitting.asks("filtered 0", "fine 1")
+    sitting.run("--price", "1000000:0")
+    again = sitting.json("--resume", "--price", "1000000:0", "--max-cost", "1")["live"]
+    assert (again["faults"], again["not_asked"]) == ({"rejected": 1}, 0)
+    assert sitting.server.counts["filtered 0"] == 1
+
+
+def test_a_subject_that_rejects_everybody_does_not_end_the_run_of_another(
+    sitting: Sitting,
+) -> None:
+    sitting.write("my_good.py", "def answer(prompt):\n    return 'yes'\n")
+    sitting.asks(*(f"reject {n}" for n in range(60)))
+    words = sitting.words("-s", "cmd:echo yes", "--format", "json")
+    bad, good = (run["live"] for run in here(*words).json["runs"])
+    assert "rejected the first 5 questions" in bad["stopped"]
+    assert (good["answered"], good["stopped"]) == (60, None)
+
+
+def test_a_budget_that_is_spent_lets_nobody_wait_for_a_turn(sitting: Sitting) -> None:
+    sitting.asks(*(f"fine {n}" for n in range(50)))
+    words = ("--price", "1000000:0", "--max-cost", "1", "--requests-per-minute", "60")
+    live = sitting.json(*words, "--concurrency", "50")["live"]
+    assert (live["answered"], live["not_asked"]) == (1, 49)
+    assert sum(sitting.server.counts.values()) == 1
+
+
+def test_an_answer_that_cannot_be_kept_is_paid_for_all_the_same(sitting: Sitting) -> None:
+    sitting.asks("nul 1")
+    words = ("--price", "1000000:0", "--max-cost", "1", "--retries", "3")
+    live = sitting.json(*words)["live"]
+    assert "--max-cost of 1 is spent" in live["stopped"]
+    assert sum(sitting.server.counts.values()) == 1
+
+
 def test_a_subject_that_rejects_everybody_is_not_asked_a_thousand_times(sitting: Sitting) -> None:
     sitting.asks(*(f"reject {n}" for n in range(100)))
     done = sitting.run("--concurrency", "1", "--format", "json")

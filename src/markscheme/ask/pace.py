@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from decimal import Decimal
 
 from markscheme.values import dataclass
 
-SECONDS = 60.0
+MINUTE = 60.0  # seconds
+_NEWEST = 0.2  # how much the newest answer says about the next one
 LONGEST_WAIT = 120.0  # a server may name a day; the run goes on trying
 
 
@@ -35,7 +37,8 @@ class Bucket:
     """So much may be taken per minute; taking more makes those after wait until it is paid."""
 
     def __init__(self, per_minute: int | None) -> None:
-        self._rate = None if per_minute is None else per_minute / SECONDS
+        self.per_minute = float(per_minute or 0)
+        self._rate = None if per_minute is None else per_minute / MINUTE
         self._most = max(1.0, self._rate or 0.0)
         self._level = self._most
         self._at = time.monotonic()
@@ -50,8 +53,16 @@ class Bucket:
         return max(0.0, (1.0 - self._level) / self._rate)
 
     def take(self, amount: float) -> None:
-        """Take some; the level may fall below nothing, but not by more than can be waited for."""
+        """Take some, or give some back; it may fall below nothing by what can be waited for."""
         self._level = max(self._level - amount, -LONGEST_WAIT * (self._rate or 0.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """When a question was let through, and the tokens that were taken for it."""
+
+    began: float
+    tokens: float
 
 
 class Pace:
@@ -63,32 +74,59 @@ class Pace:
         self.running = self.refusals = 0
         self._requests = Bucket(limits.requests_per_minute)
         self._tokens = Bucket(limits.tokens_per_minute)
+        self._usual: float | None = None
         self._quiet_until = 0.0
         self._slowed_at = 0.0
-        self._freed = asyncio.Event()
+        self._freed, self._closed = asyncio.Event(), asyncio.Event()
 
-    async def enter(self) -> float:
-        """Wait until one more question may be put; return the time at which it is."""
-        while True:
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more is let through."""
+        return self._closed.is_set()
+
+    def close(self) -> None:
+        """Let nothing more through: who waits goes away, what is under way ends."""
+        self._closed.set()
+        self._freed.set()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait so long, unless it is closed meanwhile."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._closed.wait()
+
+    async def enter(self) -> Turn | None:
+        """Wait until one more question may be put; none may where it is closed.
+
+        The tokens that it will take, by those before it, are taken at once, lest many go out before
+        one is back. The first goes alone.
+        """
+        while not self.closed:
             delay = self._delay()
             if delay > 0:
-                await asyncio.sleep(delay)
+                await self.rest(delay)
             elif self.running >= max(1, int(self.allowed)):
                 self._freed.clear()
                 await self._freed.wait()
             else:
+                expected = self._tokens.per_minute if self._usual is None else self._usual
                 self.running += 1
                 self._requests.take(1)
-                return time.monotonic()
+                self._tokens.take(expected)
+                return Turn(began=time.monotonic(), tokens=expected)
+        return None
 
     def _delay(self) -> float:
         quiet = self._quiet_until - time.monotonic()
         return max(quiet, self._requests.delay(), self._tokens.delay())
 
-    def leave(self, tokens: int) -> None:
-        """Note that a question is over, and what it took."""
+    def leave(self, turn: Turn, tokens: float | None) -> None:
+        """Note that a question is over, and the tokens of its answer, if it has one."""
         self.running -= 1
-        self._tokens.take(tokens)
+        self._tokens.take((tokens or 0) - turn.tokens)
+        if tokens is not None:
+            usual = tokens if self._usual is None else self._usual
+            self._usual = usual + (tokens - usual) * _NEWEST
         self._freed.set()
 
     def went_well(self) -> None:
@@ -100,12 +138,12 @@ class Pace:
         """Note that it said something else, whatever that was."""
         self.refusals = 0
 
-    def was_busy(self, began: float) -> None:
+    def was_busy(self, turn: Turn) -> None:
         """Allow half as much.
 
         Questions that were under way when that was last done say nothing new.
         """
-        if began >= self._slowed_at:
+        if turn.began >= self._slowed_at:
             self.allowed = max(1.0, self.allowed / 2)
             self.refusals += 1
             self._slowed_at = time.monotonic()

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 _FIRST_WAIT = 0.5  # seconds; doubled with every try, and a random part of it
 _LONGEST = 30.0
 _TOLD = 500  # signs of why there is no answer
+_SIGNS = 4.0  # of a text, to one token
 _REASON = 50  # and of why an answer ended
-_HOPELESS = 5  # so many end like this and not one is answered: the rest would end so too
+_HOPELESS = 5  # if the first so many all end like this, the rest would end so too
 _VAIN = {Fault.REJECTED: "rejected", Fault.UNREACHABLE: "was unreachable for"}
 _FOR_EVER = 20  # so many rounds of being told that it is busy, over minutes, and not one answer
 
@@ -67,24 +68,34 @@ class Runner:
         self._secrets = reduce(or_, (one.secrets for one in self._subjects.values()), in_reach())
         self._random = random.Random(f"waits {seed}")  # noqa: S311 - waits, not secrets
         self._paces = {name: Pace(limits, one.at_once) for name, one in self._subjects.items()}
+        self._first: dict[str, list[str]] = {name: [] for name in self._subjects}
         self._vain: Counter[tuple[str, Fault]] = Counter()
-        self._answered: Counter[str] = Counter()
+        self._hopeful: set[str] = set()
         self._cost = Decimal(0)
         self._waiting: Iterator[Ask] = iter(())
         self.stopped: str | None = None
+        self.given_up: dict[str, str] = {}
 
     def stop(self, why: str) -> None:
         """Begin nothing more; what is under way ends."""
         self.stopped = self.stopped or why
         self._waiting = iter(())
+        for pace in self._paces.values():
+            pace.close()
 
-    def remember(self, reply: Reply) -> None:
-        """Count what an answer cost that was given before this run was resumed."""
-        self._cost += reply.cost or 0
+    def _give_up(self, name: str, why: str) -> None:
+        """Ask this subject nothing more; the others go on."""
+        self.given_up.setdefault(name, why)
+        self._paces[name].close()
+
+    def remember(self, asked: Asked) -> None:
+        """Count an answer that was given before this run was resumed."""
+        self._hopeful.add(asked.ask.subject)
+        self._cost += asked.reply.cost or 0
 
     async def run(self, asks: Iterable[Ask]) -> None:
         """Put all questions, in their order as far as several at once have one."""
-        self._waiting = iter(asks)
+        self._waiting = (ask for ask in asks if ask.subject not in self.given_up)
         self._keep_to_budget()
         try:
             async with asyncio.timeout(self._limits.max_time):
@@ -98,32 +109,26 @@ class Runner:
         ask: Ask | None = first
         while ask is not None:
             asked = await self._put(ask)
-            if asked is None:
-                return
-            self._note(asked)
-            await self._hand(asked)
+            if asked is not None:
+                self._note(asked)
+                await self._hand(asked)
             ask = next(self._waiting, None)
 
     def _note(self, asked: Asked) -> None:
-        """See whether the run should go on."""
-        name, reply = asked.ask.subject, asked.reply
-        if reply.text is not None:
-            self._answered[name] += 1
-            self._spend(reply)
-        elif reply.fault in _VAIN:
-            self._vain[name, reply.fault] += 1
-            if self._vain[name, reply.fault] >= _HOPELESS and not self._answered[name]:
-                told = f"{name} {_VAIN[reply.fault]} the first {_HOPELESS} questions"
-                self.stop(f"{told}: {reply.why}")
-        elif reply.fault is Fault.BUSY and self._busy_for_ever(name):
-            self.stop(f"{name} said {_FOR_EVER} times in a row that it is busy: {reply.why}")
+        """See whether this subject should be asked more."""
+        name, fault, why = asked.ask.subject, asked.reply.fault, asked.reply.why
+        if fault is Fault.BUSY and self._busy_for_ever(name):
+            self._give_up(name, f"{name} said {_FOR_EVER} times in a row that it is busy: {why}")
+        elif fault in _VAIN and asked.ask.key in self._first[name]:
+            self._vain[name, fault] += 1
+            if self._vain[name, fault] >= _HOPELESS and name not in self._hopeful:
+                self._give_up(name, f"{name} {_VAIN[fault]} the first {_HOPELESS} questions: {why}")
 
     def _spend(self, reply: Reply) -> None:
+        """Count what a try cost, also one that gave no answer, and keep to the budget."""
         if reply.cost is not None:
             self._cost += reply.cost
-        if self._limits.max_cost is None or reply.cached:
-            return
-        if reply.cost is None:
+        elif self._limits.max_cost is not None and reply.text is not None:
             self.stop("--max-cost cannot be kept: the subject does not tell its cost; see --price")
         self._keep_to_budget()
 
@@ -134,18 +139,18 @@ class Runner:
 
     async def _put(self, ask: Ask) -> Asked | None:
         """Ask until there is an answer, a lasting fault, or no try left."""
-        tries = busy = 0
-        while True:
-            reply = await self._once(ask)
+        pace, tries, busy = self._paces[ask.subject], 0, 0
+        if len(self._first[ask.subject]) < _HOPELESS:
+            self._first[ask.subject].append(ask.key)
+        while (reply := await self._once(ask)) is not None:
             tries += 1
             busy += reply.fault is Fault.BUSY
             lasting = reply.fault is None or not reply.fault.transient
             if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 return Asked(ask=ask, reply=reply, tries=tries)
-            if self.stopped:
-                return None
             if reply.fault is not Fault.BUSY:
-                await asyncio.sleep(self._wait(tries - busy, reply.wait))
+                await pace.rest(self._wait(tries - busy, reply.wait))
+        return None
 
     def _over(self, tries: int, busy: int) -> bool:
         return tries - busy > self._limits.retries or busy > self._limits.busy_retries
@@ -153,17 +158,19 @@ class Runner:
     def _busy_for_ever(self, name: str) -> bool:
         return self._paces[name].refusals >= _FOR_EVER
 
-    async def _once(self, ask: Ask) -> Reply:
+    async def _once(self, ask: Ask) -> Reply | None:
         pace = self._paces[ask.subject]
-        began = await pace.enter()
-        tokens = 0
+        turn = await pace.enter()
+        if turn is None:
+            return None
+        tokens: float | None = None
         try:
             reply = await self._timed(ask)
-            tokens = (reply.tokens_in or 0) + (reply.tokens_out or 0)
+            tokens = _tokens(ask, reply)
         finally:
-            pace.leave(tokens)
+            pace.leave(turn, tokens)
         if reply.fault is Fault.BUSY:
-            pace.was_busy(began)
+            pace.was_busy(turn)
             pace.keep_quiet(self._quiet(pace.refusals, reply.wait))
         elif reply.text is not None:
             pace.went_well()
@@ -171,6 +178,7 @@ class Runner:
             pace.was_not_busy()
             if reply.wait:  # it is not this question that is too much for it
                 pace.keep_quiet(min(reply.wait, LONGEST_WAIT))
+        self._spend(reply)
         return _sound(self._secrets.hidden_in(reply))
 
     async def _timed(self, ask: Ask) -> Reply:
@@ -212,4 +220,13 @@ def _sound(reply: Reply) -> Reply:
     if fault is None:
         reason = reply.finish_reason and on_one_line(reply.finish_reason, _REASON)
         return reply if reason == reply.finish_reason else replace(reply, finish_reason=reason)
-    return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")
+    return replace(reply, text=None, fault=Fault.GARBLED, why=f"the answer holds {fault}")
+
+
+def _tokens(ask: Ask, reply: Reply) -> float | None:
+    """Return the tokens of an answer, by its length where the subject does not tell them."""
+    if reply.text is None:
+        return None
+    if reply.tokens_in is None and reply.tokens_out is None:
+        return (len(ask.question.text) + len(reply.text)) / _SIGNS
+    return (reply.tokens_in or 0) + (reply.tokens_out or 0)

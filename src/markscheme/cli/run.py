@@ -237,7 +237,7 @@ def _say_how_to_resume(why: str, *, stored: bool) -> None:
     """Say why the run is not whole, and how to go on."""
     remark(why)
     if stored:
-        remark(f"every answer so far is kept; go on with: {_resuming()}")
+        remark(f"every answer that counted is kept; go on with: {_resuming()}")
 
 
 def _resuming() -> str:

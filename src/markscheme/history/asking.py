@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain, count, islice
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.pace import Limits
@@ -26,6 +27,7 @@ from markscheme.vocabulary import Exam, Rubric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from markscheme.history.beginning import Beginning
     from markscheme.keep import Store
 
 Watch = Callable[[Asked], None]
@@ -79,6 +81,11 @@ class Examined:
     asked: Mapping[str, Asked]
     sittings: Mapping[str, str | None]
     stopped: str | None = None
+    given_up: Mapping[str, str] = field(default_factory=dict)
+
+    def why_stopped(self, subject: str) -> str | None:
+        """Return why not every question was put to a subject, where that is so."""
+        return self.given_up.get(subject) or self.stopped
 
     def of(self, subject: str) -> list[Asked]:
         """Return the questions to a subject that have a reply, in the order of the plan."""
@@ -132,28 +139,31 @@ class Examination:
         plan: Plan,
         store: Store | None,
         onlooker: Onlooker = NOBODY,
+        runs: Beginning | None = None,
     ) -> None:
         self._plan = plan
         self._store = store
+        self._runs = runs
         self._onlooker = onlooker
         self._asks = _Asks(plan.asks())
         self._sittings: dict[str, str | None] = {one.name: None for one in plan.subjects}
         self._done: dict[str, Asked] = {}
+        self._failed: dict[str, Asked] = {}
         self._pending: list[Asked] = []
         self._ready, self._written = asyncio.Event(), asyncio.Event()
         self._room = UNWRITTEN * plan.limits.concurrency
         self._broken: Exception | None = None
+        self._alone = Lock()
         self._runner = Runner(plan.subjects, plan.limits, self._hand, seed=plan.seed)
 
     def run(self) -> Examined:
         """Ask what is missing; what is answered is on disk, however this ends."""
         self._open_sittings()
         for asked in list(self._done.values()):
-            self._runner.remember(asked.reply)
+            self._runner.remember(asked)
             self._onlooker.watch(asked)
-        if self._plan.resume and not self._done:
-            told = f"the store holds no answer to any of the {self._plan.questions:,} questions"
-            self._onlooker.tell(f"nothing to go on with: {told}; all are asked")
+        if self._plan.resume:
+            self._tell_what_is_there()
         left: Iterator[Ask] = (ask for ask in self._asks if ask.key not in self._done)
         left = self._from_cache(list(left)) if self._plan.cache else left
         first = next(left, None)
@@ -164,11 +174,13 @@ class Examination:
             self._commit()
         if self._broken is not None:
             raise self._broken
+        self._recall_faults()
         return Examined(
             asks=self._asks.all(),
             asked=self._done,
             sittings=self._sittings,
             stopped=self._runner.stopped,
+            given_up=self._runner.given_up,
         )
 
     # --- what was asked before ---
@@ -182,7 +194,7 @@ class Examination:
                 subject=subject.name, exam=self._plan.exam.name, parameters=subject.parameters
             )
             journal = self._store.sittings
-            known = journal.latest(sitting) or journal.akin(sitting, asks) if asks else None
+            known = journal.latest(sitting, asks) if asks else None
             taken = known or journal.begin(sitting)
             journal.take(taken)
             self._sittings[subject.name] = taken
@@ -198,8 +210,25 @@ class Examination:
         except (LookupError, TypeError, ValueError, ArithmeticError) as error:
             told = "is damaged: a reply of a live subject cannot be read"
             raise StoreInvalidError(f"the store {told}; run without --resume") from error
-        if reply.text is not None:
+        if reply.text is None:
+            self._failed[ask.key] = asked
+        else:
             self._done.setdefault(ask.key, asked)
+
+    def _recall_faults(self) -> None:
+        """Tell the errors from before of what was to be asked again, and was not."""
+        for key, asked in self._failed.items():
+            if key not in self._done:
+                self._done[key] = asked
+                self._onlooker.watch(asked)
+
+    def _tell_what_is_there(self) -> None:
+        known, all_ = f"{len(self._done):,}", f"{self._plan.questions:,}"
+        if self._done:
+            self._onlooker.tell(f"going on: {known} of {all_} questions have their answer")
+        else:
+            told = f"the store holds no answer to any of the {all_} questions"
+            self._onlooker.tell(f"nothing to go on with: {told}; all are asked")
 
     def _from_cache(self, left: list[Ask]) -> Iterator[Ask]:
         """Answer what the cache can; a latency that was not measured now is not told."""
@@ -250,15 +279,20 @@ class Examination:
 
     async def _keep_committing(self) -> None:
         """Put on disk together what came together, in a thread, while others are asked."""
-        loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(1, thread_name_prefix="markscheme store") as thread:
+            await asyncio.sleep(_SENT)
+            await self._commit_in(thread)
             while self._broken is None:
                 await self._ready.wait()
                 self._ready.clear()
                 await asyncio.sleep(_GATHERED)
-                await asyncio.shield(loop.run_in_executor(thread, self._try_to_commit))
-                self._written.set()
+                await self._commit_in(thread)
         self._runner.stop("the store failed")
+
+    async def _commit_in(self, thread: ThreadPoolExecutor) -> None:
+        loop = asyncio.get_running_loop()
+        await asyncio.shield(loop.run_in_executor(thread, self._try_to_commit))
+        self._written.set()
 
     def _try_to_commit(self) -> None:
         """Note what is pending; what goes wrong ends the run, and is raised at its end."""
@@ -268,11 +302,24 @@ class Examination:
             self._broken = error
 
     def _commit(self) -> None:
-        """Note what is pending; only then is it done. What failed is not tried again."""
-        some = self._pending[:]
-        if not some or self._broken is not None:
-            return
-        if self._store is not None:
+        """Note what is pending; only then is it done. What failed is not tried again.
+
+        One at a time: who no longer waits for the thread may be here beside it.
+        """
+        with self._alone:
+            if self._broken is None:
+                self._begin_runs()
+                self._put_on_disk(self._pending[:])
+
+    def _begin_runs(self) -> None:
+        """Open the runs, so that they are seen also where they break off."""
+        if self._runs is not None and self._store is not None:
+            with self._store.together():
+                for subject in self._plan.subjects:
+                    self._runs.run(subject.name)
+
+    def _put_on_disk(self, some: list[Asked]) -> None:
+        if some and self._store is not None:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             notes = [(self._sittings[one.ask.subject] or "", _noted(one, now)) for one in some]
             with self._store.together():

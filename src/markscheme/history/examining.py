@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markscheme.errors import UsageError
 from markscheme.history.asking import NOBODY, Examination
+from markscheme.history.beginning import Beginning
 from markscheme.history.meanwhile import Meanwhile
 from markscheme.history.plans import Settings, plan_of
 from markscheme.keep import check_tag, open_store
@@ -72,7 +73,14 @@ def examine(
     if skip and plan.resume:
         raise UsageError("--resume reads the store; leave out --no-store")
     with ExitStack() as stack:
-        opened = None if skip else stack.enter_context(open_store(store, create=True))
-        meanwhile = stack.enter_context(Meanwhile(plan, opened, tag, onlooker))
-        examined = Examination(plan, opened, meanwhile.onlooker).run()
+        opened = runs = None
+        if not skip:
+            opened = stack.enter_context(open_store(store, create=True))
+            runs = Beginning(opened, plan.rubric, plan.exam, source=_live, seed=plan.seed)
+        meanwhile = stack.enter_context(Meanwhile(plan, runs, tag, onlooker))
+        examined = Examination(plan, opened, meanwhile.onlooker, runs).run()
         return meanwhile.finish(examined)
+
+
+def _live(subject: str | None) -> str:
+    return f"live {subject}"

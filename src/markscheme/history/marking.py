@@ -11,7 +11,6 @@ import polars as pl
 from markscheme.engines.scoring import Scoring
 from markscheme.engines.stretches import Stretch
 from markscheme.history.live_runs import LiveRun, answer_row
-from markscheme.history.recording import Recorder
 from markscheme.mark.frames import ERROR
 from markscheme.read.answers import AnswerBatch, read_rows
 from markscheme.sentences import sentence
@@ -24,17 +23,17 @@ if TYPE_CHECKING:
     from markscheme.ask.questions import Question
     from markscheme.ask.runner import Asked
     from markscheme.history.asking import Examined, Plan
-    from markscheme.keep import Store
+    from markscheme.history.recording import Recorder
     from markscheme.weigh.results import Result
 
 
 class Marking:
     """The run of one subject: replies are taken as they come, and told in the order of the exam.
 
-    Nothing is stored before the end: until then the journal holds every reply.
+    No answer is stored with its run before the end: until then the journal holds every reply.
     """
 
-    def __init__(self, plan: Plan, subject: str, store: Store | None, tag: str | None) -> None:
+    def __init__(self, plan: Plan, subject: str, recorder: Recorder | None) -> None:
         self._plan = plan
         self._subject = subject
         self._place = {item.id: at for at, item in enumerate(plan.exam.items)}
@@ -43,11 +42,7 @@ class Marking:
         self._outputs: list[pl.Series] = []
         self._rows: list[pl.DataFrame] = []
         self._refused: list[pl.DataFrame] = []
-        self._recorder: Recorder | None = None
-        if store is not None:
-            self._recorder = Recorder(
-                store, plan.rubric, plan.exam, source=f"live {subject}", tag=tag, seed=plan.seed
-            )
+        self._recorder = recorder
         keep = self._keep if self._recorder else None
         self._scoring = Scoring(plan.rubric, plan.exam, keep=keep)
 
@@ -73,7 +68,7 @@ class Marking:
             seed=self._plan.seed,
             asked=tuple(examined.of(self._subject)),
             questions=sum(ask.subject == self._subject for ask in examined.asks),
-            stopped=examined.stopped,
+            stopped=examined.why_stopped(self._subject),
             beside=tuple(
                 found
                 for name, found in examined.sittings.items()

@@ -6,6 +6,7 @@ comes.
 
 from __future__ import annotations
 
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     from markscheme.ask.runner import Asked
     from markscheme.history.asking import Examined, Plan
+    from markscheme.history.beginning import Beginning
     from markscheme.history.live_runs import LiveRun
     from markscheme.history.marking import Marking
-    from markscheme.keep import Store
 
 _FEW, _MANY = 500, 5_000  # replies that are marked at once: each time costs as much as 300 more
 _AT_THE_END = ("markscheme.keep.chunks", "markscheme.keep.frames")  # loaded by their first use
@@ -32,9 +33,9 @@ class Meanwhile:
     """Marks replies in a thread of its own; the store is left alone until the end."""
 
     def __init__(
-        self, plan: Plan, store: Store | None, tag: str | None, onlooker: Onlooker
+        self, plan: Plan, runs: Beginning | None, tag: str | None, onlooker: Onlooker
     ) -> None:
-        self._plan, self._store, self._tag, self._onlooker = plan, store, tag, onlooker
+        self._plan, self._runs, self._tag, self._onlooker = plan, runs, tag, onlooker
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
         self._begun: list[Future[None]] = []
         self._waiting: list[Asked] = []
@@ -54,9 +55,9 @@ class Meanwhile:
     @property
     def onlooker(self) -> Onlooker:
         """Who looks on: we, and for us the other one."""
-        return Onlooker(tell=self._onlooker.tell, watch=self._watch, load=self._begin)
+        return Onlooker(tell=self._onlooker.tell, watch=self._watch, load=self._load)
 
-    def _begin(self) -> None:
+    def _load(self) -> None:
         """Load what scores, now that there is something to wait for."""
         self._begun.append(self._thread.submit(self._prepare))
 
@@ -77,17 +78,20 @@ class Meanwhile:
             self._mark()
         for begun in self._begun:
             begun.result()
-        with self._store.together() if self._store else nullcontext():
+        with self._runs.store.together() if self._runs else nullcontext():
             return [marking.finish(examined) for marking in self._markings.values()]
 
     def _prepare(self) -> None:
         if self._markings:
             return
         from markscheme.history.marking import Marking  # noqa: PLC0415 - polars, while others wait
+        from markscheme.history.recording import Recorder  # noqa: PLC0415 - the same
 
+        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003 - polars made waits deaf to it
         for subject in self._plan.subjects:
-            self._markings[subject.name] = Marking(self._plan, subject.name, self._store, self._tag)
-        for module in _AT_THE_END if self._store else ():
+            recorder = Recorder(self._runs, self._tag) if self._runs else None
+            self._markings[subject.name] = Marking(self._plan, subject.name, recorder)
+        for module in _AT_THE_END if self._runs else ():
             import_module(module)
         self._onlooker.load()
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from markscheme import __version__
 from markscheme.errors import UsageError
 from markscheme.exact import number, ratio
-from markscheme.history.documents import exam_document, rubric_document
-from markscheme.keep import NewRun, Source, check_tag, open_store
+from markscheme.history.beginning import Beginning
+from markscheme.keep import check_tag, open_store
 from markscheme.weigh.operations import operations_of
 from markscheme.weigh.records import error_record, summary_record
 from markscheme.weigh.summaries import summarise
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.keep import Store
     from markscheme.vocabulary import Exam, Rubric, Summary
     from markscheme.weigh.results import Result
     from markscheme.weigh.runs import Run
@@ -43,24 +41,10 @@ CELLS = ("got", "breakdown", "reading", "reason", "near_miss")
 class Recorder:
     """Keeps the answers of each subject as a run of its own."""
 
-    def __init__(
-        self,
-        store: Store,
-        rubric: Rubric,
-        exam: Exam,
-        *,
-        source: str | None = None,
-        tag: str | None = None,
-        seed: int | None = None,
-    ) -> None:
-        self._store = store
+    def __init__(self, beginning: Beginning, tag: str | None) -> None:
+        self._store = beginning.store
+        self._beginning = beginning
         self._tag = tag
-        self._seed = seed
-        self._rubric = rubric
-        self._exam = exam
-        self._source = None if source is None else Source(name=source, digest=None)
-        self._documents = (rubric_document(rubric), exam_document(exam))
-        self._put: tuple[str, str] | None = None
         self._runs: dict[str | None, str] = {}
 
     def keep(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
@@ -72,25 +56,10 @@ class Recorder:
                 self._store.append(run, part.select(ANSWERS), part.select(CELLS))
 
     def _run(self, subject: str | None) -> str:
-        """Return the run of a subject, begun with its first answers."""
+        """Return the run of a subject, begun with its first answers if not before."""
         if subject not in self._runs:
-            self._runs[subject] = self._store.begin(self._new(subject))
+            self._runs[subject] = self._beginning.run(subject)
         return self._runs[subject]
-
-    def _new(self, subject: str | None) -> NewRun:
-        if self._put is None:
-            rubric, exam = map(self._store.put_document, self._documents)
-            self._put = (rubric, exam)
-        rubric, exam = self._put
-        return NewRun(
-            subject=subject,
-            rubric=rubric,
-            exam=exam,
-            axis_versions={spec.name: spec.axis.version for spec in self._rubric},
-            tool_version=__version__,
-            source=self._source,
-            seed=self._seed,
-        )
 
     def finish(self, result: Result, more: Mapping[str, Any] | None = None) -> list[str]:
         """Close every run with what is decided about it, and more to be told; return their ids.
@@ -123,7 +92,8 @@ class Recorder:
         """Return the totals of one run; those of the result where it is the only one."""
         if [one.subject for one in result.summary.subjects] == [run.subject]:
             return result.summary
-        return summarise(self._rubric, self._exam, run.marks, [(run.subject, run.marks)])
+        beginning = self._beginning
+        return summarise(beginning.rubric, beginning.exam, run.marks, [(run.subject, run.marks)])
 
 
 @contextmanager
@@ -145,7 +115,7 @@ def recording(
         yield None
         return
     with open_store(where, create=True) as store:
-        yield Recorder(store, rubric, exam, source=source, tag=tag)
+        yield Recorder(Beginning(store, rubric, exam, source=lambda _: source), tag)
 
 
 def counts_of(summary: Summary) -> dict[str, Any]:

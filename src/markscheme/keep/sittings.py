@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markscheme.keep.databases import Database
 
 _KEYS_AT_ONCE = 500
-_LAST = 10  # sittings that are looked through for one that may go on under another exam
+_LAST = 100  # sittings that are looked through for one to go on with
 _ROWS_AT_ONCE = 300  # of three values each; some builds of SQLite take 999 in one statement
 
 
@@ -79,19 +79,19 @@ class Sittings:
             told = f"another process asks the same just now (sitting {id_})"
             raise StoreUnavailableError(f"{told}; wait until it has ended")
 
-    def latest(self, sitting: Sitting) -> str | None:
-        """Return the newest sitting of the same subject, exam and parameters."""
-        query = "SELECT id FROM sittings WHERE digest = ? ORDER BY number DESC LIMIT 1"
-        rows = self._database.rows(query, [sitting.digest])
-        return str(rows[0][0]) if rows else None
+    def latest(self, sitting: Sitting, keys: Collection[str]) -> str | None:
+        """Return the newest sitting of the same subject and parameters that holds one of these.
 
-    def akin(self, sitting: Sitting, keys: Collection[str]) -> str | None:
-        """Return the newest of the last sittings, of any exam, where one of these was asked."""
-        query = "SELECT id FROM sittings WHERE subject = ? AND parameters = ? ORDER BY number DESC"
-        told = [sitting.subject, as_json(sitting.parameters)]
-        for (id_,) in self._database.rows(f"{query} LIMIT {_LAST}", told):
+        Those of the same exam come first: it may have another name, or another file beside it now.
+        One that holds nothing is passed over, unless another process asks in it just now.
+        """
+        query = "SELECT id, digest FROM sittings WHERE subject = ? AND parameters = ?"
+        query += f" ORDER BY CASE WHEN digest = ? THEN 0 ELSE 1 END, number DESC LIMIT {_LAST}"
+        told = [sitting.subject, as_json(sitting.parameters), sitting.digest]
+        for id_, digest in self._database.rows(query, told):
             asked = self._database.rows("SELECT ask FROM replies WHERE sitting = ?", [id_])
-            if any(ask in keys for (ask,) in asked):
+            same = digest == sitting.digest and not asked
+            if any(ask in keys for (ask,) in asked) or (same and not self._database.hold(id_)):
                 return str(id_)
         return None
 

@@ -88,6 +88,8 @@ class SqliteDatabase(Database):
         except ImportError:  # where there is no such lock, nobody is held off
             return True
         path = Path(f"{self.place}-{id_}")
+        if any(held == path for held, _ in self._held):
+            return True
         try:
             with ExitStack() as stack:
                 opened = stack.enter_context(path.open("wb"))
