@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
+from markscheme.ask.keys import in_reach
 from markscheme.ask.replies import Fault
 from markscheme.errors import UsageError, shown
 from markscheme.values import dataclass
@@ -83,6 +84,7 @@ class Address:
         if parts.scheme not in _PORTS or not parts.hostname or more:
             told = "write http://HOST:PORT/v1 or https://…, without user, password, `?` and `#`"
             named = url.rpartition("@")[2].partition("?")[0]  # a secret may stand in the rest
+            named = in_reach().certain.hidden(named)
             raise UsageError(f"{shown(named)} is no address that can be asked; {told}")
         port = _PORTS[parts.scheme] if port is None else port
         return cls(scheme=parts.scheme, host=parts.hostname, port=port, path=parts.path.rstrip("/"))
