@@ -92,8 +92,13 @@ class Address:
     @property
     def named(self) -> str:
         """The host, with the port where it is not the usual one."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+        usual = self.port == _PORTS[self.scheme]
+        return self.bracketed if usual else f"{self.bracketed}:{self.port}"
+
+    @property
+    def bracketed(self) -> str:
+        """The host as it stands before a port."""
+        return f"[{self.host}]" if ":" in self.host else self.host
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.named}{self.path}"
@@ -166,7 +171,7 @@ class Wire:
         try:
             _, made = await loop.create_connection(_Connection, to.host, to.port, ssl=tls)
             if self._proxy and self._tls:
-                await made.tunnel(self._address, self._tls)
+                await _tunnelled(made, self._address, self._tls)
         except ssl.SSLCertVerificationError as error:
             why = f"the certificate of {self._address.named} is not trusted: {error.verify_message}"
             raise WireError(Fault.REJECTED, why) from error
@@ -175,6 +180,15 @@ class Wire:
             why = f"cannot connect to {to.named}: {told}"
             raise WireError(Fault.UNREACHABLE, why) from error
         return made
+
+
+async def _tunnelled(made: _Connection, to: Address, tls: ssl.SSLContext) -> None:
+    """Go through a proxy; a connection that leads nowhere is nobody's to close later."""
+    try:
+        await made.tunnel(to, tls)
+    except BaseException:
+        made.close()
+        raise
 
 
 class _Connection(asyncio.Protocol):
@@ -236,7 +250,7 @@ class _Connection(asyncio.Protocol):
 
     async def tunnel(self, to: Address, tls: ssl.SSLContext) -> None:
         """Let a proxy connect us, and speak TLS through it."""
-        named = f"{to.host}:{to.port}"
+        named = f"{to.bracketed}:{to.port}"
         request = _request("CONNECT", named, ("host", named))
         response = await self.exchange(request, b"", None)
         if not response.ok or self._transport is None:
@@ -324,9 +338,30 @@ def _proxy_for(address: Address) -> Address | None:
     from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - few have a proxy
 
     proxy = getproxies().get(address.scheme)
-    if not proxy or proxy_bypass(address.host):
+    if not proxy or _is_this_machine(address.host) or proxy_bypass(address.host):
         return None
     try:
-        return Address.of(proxy if "://" in proxy else f"http://{proxy}")
+        found = Address.of(proxy if "://" in proxy else f"http://{proxy}")
     except UsageError as error:
         raise UsageError(f"the proxy of the environment: {error}") from error
+    if found.scheme != "http":
+        told = f"the proxy of the environment: {shown(str(found))} is to be spoken to over TLS"
+        raise UsageError(f"{told}, which is not done; name one with http://")
+    return found
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether an address is that of loopback, which no proxy can reach for us."""
+    from ipaddress import IPv6Address, ip_address  # noqa: PLC0415 - few have a proxy
+
+    host = host.rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    with suppress(OSError):
+        host = socket.inet_ntoa(socket.inet_aton(host))  # it may be written 127.1
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return False
+    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return any(one.is_loopback or one.is_unspecified for one in (found, mapped) if one)
