@@ -11,7 +11,6 @@ import os
 import socket
 import ssl
 import sys
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 
 from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
 from markscheme.ask.keys import in_reach
+from markscheme.ask.packed import Unpacking
 from markscheme.ask.replies import Fault
 from markscheme.errors import UsageError, shown
 from markscheme.values import dataclass
@@ -35,9 +35,7 @@ _SYSTEM_PROXIES = {"darwin", "win32"}  # where settings beside the environment n
 _LENGTHS = 512  # of bodies, for which the head of a request is kept
 _SHORTLY = 1.0  # seconds in which it shows that a server let go of a connection
 _OK = range(200, 300)
-_PACKED = {"gzip", "x-gzip", "deflate"}
 _AT_ONCE = getattr(socket, "TCP_QUICKACK", None)  # where the system can say so
-_ANY_HEADER = 32 + zlib.MAX_WBITS  # of gzip or of zlib
 
 
 class WireError(Exception):
@@ -200,7 +198,8 @@ class _Connection(asyncio.Protocol):
         self._incoming: Incoming | None = None
         self._response: asyncio.Future[Response] | None = None
         self._body: list[bytes] = []
-        self._size = 0
+        self._size = self._unpacked = 0
+        self._unpacking: Unpacking | None = None
         self._hear: Hear | None = None
         self._open = True
         self._free = True
@@ -244,6 +243,7 @@ class _Connection(asyncio.Protocol):
         self._response = asyncio.get_running_loop().create_future()
         self._request, self._incoming = (request, body), None
         self._body, self._size, self._hear, self._free = [], 0, hear, False
+        self._unpacking, self._unpacked = None, 0
         self._sent_at = asyncio.get_running_loop().time()
         self._transport.write(request.written + body)
         return await self._response
@@ -273,9 +273,11 @@ class _Connection(asyncio.Protocol):
             if self._incoming is None:
                 self._incoming = incoming(*self._request, data)
             for part in self._incoming.take(data):
-                self._body.append(part)
-                if self._hear:
-                    self._hear(part)
+                self._hold(part, self._incoming.headers.get("content-encoding"))
+        except WireError as error:
+            self._fail(error)
+            self.close()
+            return
         except NotHttpError as error:
             known = self._incoming is not None and self._incoming.status is not None
             fault = Fault.BROKEN_OFF if known else Fault.GARBLED
@@ -287,6 +289,18 @@ class _Connection(asyncio.Protocol):
         else:
             self._acknowledge()
 
+    def _hold(self, part: bytes, encoding: str | None) -> None:
+        """Keep a part of the body, and let it be heard; some come packed."""
+        if encoding is not None:
+            self._unpacking = self._unpacking or Unpacking(encoding)
+            part = self._unpacking.take(part, LARGEST + 1 - self._unpacked)
+            self._unpacked += len(part)
+            if self._unpacked > LARGEST:
+                raise _too_large()
+        self._body.append(part)
+        if self._hear:
+            self._hear(part)
+
     def _acknowledge(self) -> None:
         """Tell the other side at once that a part came: many hold back the rest until then."""
         if self._transport is not None and _AT_ONCE is not None:
@@ -297,12 +311,9 @@ class _Connection(asyncio.Protocol):
     def _finish(self, found: Incoming) -> None:
         self._request, self._free = None, found.lasting
         if self._response and found.status is not None and not self._response.done():
-            headers = found.headers
-            body = _unpacked(b"".join(self._body), headers.get("content-encoding", ""))
-            if len(body) > LARGEST:
-                self._fail(_too_large())
-                return
-            self._response.set_result(Response(status=found.status, headers=headers, body=body))
+            body = b"".join(self._body)
+            response = Response(status=found.status, headers=found.headers, body=body)
+            self._response.set_result(response)
 
     def _fail(self, error: WireError) -> None:
         if self._response and not self._response.done():
@@ -318,16 +329,6 @@ def _request(method: str, target: str, *headers: tuple[str, str]) -> Request:
 
 def _too_large() -> WireError:
     return WireError(Fault.TOO_LARGE, f"the response is larger than {LARGEST:,} bytes")
-
-
-def _unpacked(body: bytes, encoding: str) -> bytes:
-    """Return a body that a server packed though it was not asked to."""
-    if encoding.strip().lower() not in _PACKED:
-        return body
-    try:
-        return zlib.decompressobj(_ANY_HEADER).decompress(body, LARGEST + 1)
-    except zlib.error:
-        return body
 
 
 def _proxy_for(address: Address) -> Address | None:
