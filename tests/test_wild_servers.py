@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from commands import Done, here
 from markscheme.ask.keys import Secrets
 from markscheme.ask.pace import Pace
 from markscheme.ask.packed import Unpacking
+from markscheme.ask.runner import Runner
 from markscheme.ask.streams import Stream
 from raw_server import RawServer, Say, completion, event, http
 
@@ -64,10 +66,35 @@ def error(done: Done) -> Any:
 # --- connections ---
 
 
-def test_a_connection_that_the_server_let_go_of_costs_nothing(ask: Ask) -> None:
-    done = ask(lambda nth, _: (YES,) if nth == 1 else (None,), items=6)
+def test_a_connection_that_the_server_let_go_of_uses_up_no_retry_and_is_counted(ask: Ask) -> None:
+    heard = Counter[str]()
+
+    def once(nth: int, _: str) -> tuple[bytes | None]:
+        heard["requests"] += 1
+        return (YES,) if nth == 1 else (None,)
+
+    done = ask(once, items=6)
     assert done.code == 0
-    assert done.json["live"]["tries"] == 6
+    assert done.json["live"]["tries"] == heard["requests"] == 11
+
+
+def test_a_connection_that_was_let_go_of_is_no_wait(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Runner, "_wait", lambda *_: pytest.fail("it waited"))
+    assert ask(lambda nth, _: (YES,) if nth == 1 else (None,), items=3).code == 0
+
+
+def test_many_connections_that_are_let_go_of_lose_no_question(ask: Ask) -> None:
+    heard = Counter[str]()
+
+    def twice(nth: int, _: str) -> tuple[bytes | None]:
+        heard["requests"] += 1
+        return (YES,) if nth <= 2 else (None,)
+
+    done = ask(twice, "--concurrency", "8", items=60)
+    assert done.code == 0
+    assert done.json["live"]["tries"] == heard["requests"] > 60
 
 
 def test_a_server_that_closes_without_a_word_broke_off(ask: Ask) -> None:

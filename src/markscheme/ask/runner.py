@@ -138,13 +138,13 @@ class Runner:
         while True:
             reply = await self._once(ask)
             tries += 1
-            busy += reply.fault is Fault.BUSY
+            busy += reply.no_failure
             lasting = reply.fault is None or not reply.fault.transient
             if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 return Asked(ask=ask, reply=reply, tries=tries)
             if self.stopped:
                 return None
-            if reply.fault is not Fault.BUSY:
+            if not reply.no_failure:
                 await asyncio.sleep(self._wait(tries - busy, reply.wait))
 
     def _over(self, tries: int, busy: int) -> bool:

@@ -39,12 +39,17 @@ _AT_ONCE = getattr(socket, "TCP_QUICKACK", None)  # where the system can say so
 
 
 class WireError(Exception):
-    """There is no response, or only a part of one."""
+    """There is no response, or only a part of one.
+
+    It was `let_go` where a connection that had been kept was closed before a byte came: another
+    one will do, but whether the request was seen nobody knows, so who sends it again counts it.
+    """
 
     def __init__(self, fault: Fault, why: str) -> None:
         super().__init__(why)
         self.fault = fault
         self.why = why
+        self.let_go = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,13 +122,13 @@ class Wire:
         """Post a body; `hear` is given the bytes of the response as they come."""
         request = self._request(len(body), path)
         kept = self._waiting()
-        if kept is not None:
-            try:
-                return await self._exchange(kept, request, body, hear)
-            except WireError:
-                if not kept.let_go:
-                    raise
-        return await self._exchange(await self._connected(), request, body, hear)
+        try:
+            return await self._exchange(kept or await self._connected(), request, body, hear)
+        except WireError as error:
+            error.let_go = kept is not None and kept.let_go
+            if error.let_go:
+                self.close()  # the others that wait are most likely closed too
+            raise
 
     async def _exchange(
         self, connection: _Connection, request: Request, body: bytes, hear: Hear | None
