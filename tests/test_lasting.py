@@ -308,6 +308,29 @@ def test_the_cache_is_off_unless_asked_for_and_knows_attempts(sitting: Sitting) 
     assert sitting.server.counts == {"fine 1": 3}
 
 
+@pytest.mark.parametrize("body", ["{}", '{"fault": "busy"}', "[]", "{"])
+def test_a_damaged_answer_of_the_cache_is_a_damaged_store(sitting: Sitting, body: str) -> None:
+    sitting.asks("fine 1").run("--cache")
+    with closing(sqlite3.connect(sitting.store)) as opened, opened:
+        opened.execute("UPDATE cached SET body = ?", [body])
+    done = sitting.run("--cache")
+    assert done.code == 3
+    assert "is damaged" in done.err
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "json")], ids=["text", "json"])
+def test_a_record_that_cannot_be_written_hides_nothing_of_the_run(
+    sitting: Sitting, words: tuple[str, ...]
+) -> None:
+    folder = sitting.folder / "gone"
+    folder.mkdir()
+    record = ("--record", folder / "said.jsonl")
+    done = sitting.asks("fine 1").run(*record, *words, subject=f"cmd:rmdir {folder}")
+    assert done.code == 2
+    assert done.err.index("stored as run") < done.err.index("said.jsonl` cannot be written")
+    assert done.json["items"] if words else "right" in done.out
+
+
 def test_a_live_run_is_a_run_like_any_other(sitting: Sitting) -> None:
     done = sitting.asks("fine 1", "fine 2").run("--tag", "first")
     assert done.code == 0
