@@ -192,17 +192,14 @@ def test_nothing_is_left_beside_a_store_and_a_killed_run_holds_nobody_off(
 
 def test_how_to_go_on_is_told_without_the_password_of_the_store(postgres_url: str) -> None:
     words = ("run", "-r", "tutor-capstone", "-e", "capstone-extra", "--store", postgres_url)
-    key = "canary-5d41402abc4b2a76b9719d91"
     nobody = "openai:m@http://127.0.0.1:9/v1"
-    subjects = ("-s", f"cmd:false {key}", "-s", nobody, "--retries", "0")
-    done = here(*words, *subjects, MY_API_KEY=key)
+    done = here(*words, "-s", "cmd:false", "-s", nobody, "--retries", "0")
     password = postgres_url.rpartition("@")[0].rpartition(":")[2]
     assert password
     assert done.code == 4
     assert f"{postgres_url.replace(password, 'PASSWORD')} " in done.err
     assert f"{nobody} --retries 0 --resume" in done.err
     assert password not in done.err
-    assert key not in done.err
 
 
 def test_an_exam_by_another_name_or_with_another_file_asks_only_what_is_new(
@@ -378,6 +375,29 @@ def test_the_cache_is_off_unless_asked_for_and_knows_attempts(sitting: Sitting) 
     assert document["live"]["latency_ms"] is None
     sitting.run()
     assert sitting.server.counts == {"fine 1": 3}
+
+
+@pytest.mark.parametrize("body", ["{}", '{"fault": "busy"}', "[]", "{"])
+def test_a_damaged_answer_of_the_cache_is_a_damaged_store(sitting: Sitting, body: str) -> None:
+    sitting.asks("fine 1").run("--cache")
+    with closing(sqlite3.connect(sitting.store)) as opened, opened:
+        opened.execute("UPDATE cached SET body = ?", [body])
+    done = sitting.run("--cache")
+    assert done.code == 3
+    assert "is damaged" in done.err
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "json")], ids=["text", "json"])
+def test_a_record_that_cannot_be_written_hides_nothing_of_the_run(
+    sitting: Sitting, words: tuple[str, ...]
+) -> None:
+    folder = sitting.folder / "gone"
+    folder.mkdir()
+    record = ("--record", folder / "said.jsonl")
+    done = sitting.asks("fine 1").run(*record, *words, subject=f"cmd:rmdir {folder}")
+    assert done.code == 2
+    assert done.err.index("stored as run") < done.err.index("said.jsonl` cannot be written")
+    assert done.json["items"] if words else "right" in done.out
 
 
 def test_a_live_run_is_a_run_like_any_other(sitting: Sitting) -> None:

@@ -417,7 +417,8 @@ def test_no_half_of_a_key_stays_where_an_error_is_cut(sitting: Sitting) -> None:
     sitting.asks("lengthy 1")
     done = sitting.run("--format", "json", OPENAI_API_KEY=CANARY)
     assert CANARY[:5] not in done.out
-    script = f"import sys; sys.exit('x' * 300 + {CANARY!r} + 'x' * 185)"
+    key = "os.environ['OPENAI_API_KEY']"
+    script = f"import os, sys; sys.exit('x' * 300 + {key} + 'x' * 185)"
     command = f"cmd:{shlex.join([sys.executable, '-c', script])}"
     done = sitting.run("--no-store", "--format", "json", subject=command, OPENAI_API_KEY=CANARY)
     assert CANARY[-9:] not in str(done.json["errors"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
+from collections import Counter
 from collections.abc import Callable
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,11 @@ from urllib.parse import quote
 import pytest
 
 from commands import Done, here
+from markscheme.ask.keys import Secrets
 from markscheme.ask.pace import Pace
+from markscheme.ask.packed import Unpacking
+from markscheme.ask.runner import Runner
+from markscheme.ask.streams import Stream
 from raw_server import RawServer, Say, completion, event, http
 
 if TYPE_CHECKING:
@@ -60,10 +66,35 @@ def error(done: Done) -> Any:
 # --- connections ---
 
 
-def test_a_connection_that_the_server_let_go_of_costs_nothing(ask: Ask) -> None:
-    done = ask(lambda nth, _: (YES,) if nth == 1 else (None,), items=6)
+def test_a_connection_that_the_server_let_go_of_uses_up_no_retry_and_is_counted(ask: Ask) -> None:
+    heard = Counter[str]()
+
+    def once(nth: int, _: str) -> tuple[bytes | None]:
+        heard["requests"] += 1
+        return (YES,) if nth == 1 else (None,)
+
+    done = ask(once, items=6)
     assert done.code == 0
-    assert done.json["live"]["tries"] == 6
+    assert done.json["live"]["tries"] == heard["requests"] == 11
+
+
+def test_a_connection_that_was_let_go_of_is_no_wait(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Runner, "_wait", lambda *_: pytest.fail("it waited"))
+    assert ask(lambda nth, _: (YES,) if nth == 1 else (None,), items=3).code == 0
+
+
+def test_many_connections_that_are_let_go_of_lose_no_question(ask: Ask) -> None:
+    heard = Counter[str]()
+
+    def twice(nth: int, _: str) -> tuple[bytes | None]:
+        heard["requests"] += 1
+        return (YES,) if nth <= 2 else (None,)
+
+    done = ask(twice, "--concurrency", "8", items=60)
+    assert done.code == 0
+    assert done.json["live"]["tries"] == heard["requests"] > 60
 
 
 def test_a_server_that_closes_without_a_word_broke_off(ask: Ask) -> None:
@@ -162,7 +193,80 @@ def test_a_key_is_told_nowhere_however_the_server_says_it_back(
         assert not any(form in text for text in told)
 
 
+# --- packed ---
+
+
+def deflated(data: bytes, bits: int = -15) -> bytes:
+    packing = zlib.compressobj(wbits=bits)
+    return packing.compress(data) + packing.flush()
+
+
+def halves(pack: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    return lambda data: pack(data[: len(data) // 2]) + pack(data[len(data) // 2 :])
+
+
+WAYS_TO_PACK: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "gzip": ("gzip", gzip.compress),
+    "another name of it": ("X-Gzip", gzip.compress),
+    "several in a row": ("gzip", halves(gzip.compress)),
+    "with something after it": ("gzip", lambda data: gzip.compress(data) + b"\0\0\0"),
+    "zlib": ("deflate", zlib.compress),
+    "without a header": ("deflate", deflated),
+    "not at all": ("gzip", bytes),
+    "not at all, and said to be deflated": ("deflate", bytes),
+    "in a way that there is not": ("identity", bytes),
+}
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("way", WAYS_TO_PACK)
+def test_a_packed_answer_is_read(ask: Ask, way: str, *, streamed: bool) -> None:
+    encoding, pack = WAYS_TO_PACK[way]
+    plain = WAYS_TO_STREAM["as usual"] if streamed else json.dumps(completion("yes"))
+    whole = http(pack(plain.encode()), "200 OK", f"content-encoding: {encoding}")
+    done = ask(always(whole[:-9], whole[-9:]), *(["--stream"] if streamed else []))
+    assert done.json["items"][0]["got"] == "yes", done.err
+
+
+@pytest.mark.parametrize("way", WAYS_TO_PACK)
+@pytest.mark.parametrize("plain", [json.dumps(completion("yes")), f"{event('yes')}\n\n"])
+def test_a_pack_is_unpacked_in_whatever_pieces_it_comes(way: str, plain: str) -> None:
+    encoding, pack = WAYS_TO_PACK[way]
+    packed = pack(plain.encode())
+    for size in range(1, len(packed) + 1):
+        unpacking = Unpacking(encoding)
+        pieces = (packed[n : n + size] for n in range(0, len(packed), size))
+        assert b"".join(unpacking.take(piece, 10_000) for piece in pieces) == plain.encode()
+
+
+@pytest.mark.parametrize("words", [(), ("--stream",)], ids=["whole", "streamed"])
+def test_a_small_pack_with_far_too_much_in_it_is_too_large(
+    ask: Ask, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("markscheme.ask.wire.LARGEST", 100_000)
+    packed = gzip.compress(b"data: " + b"x" * 1_000_000)
+    said = error(ask(always(http(packed, "200 OK", "content-encoding: gzip")), *words))
+    assert said["kind"] == "too-large"
+
+
+def test_a_pack_that_breaks_is_garbled(ask: Ask) -> None:
+    packed = bytearray(gzip.compress(json.dumps(completion("yes " * 100)).encode()))
+    packed[-6] ^= 1
+    said = http(bytes(packed), "200 OK", "content-encoding: gzip")
+    assert error(ask(always(said[:-7], said[-7:])))["kind"] == "garbled"
+
+
 # --- streams ---
+
+
+def test_a_line_of_a_stream_may_come_in_any_number_of_pieces() -> None:
+    heard = Stream(lambda: 0, Secrets())
+    text = "yes " * 4_000_000
+    line = f"{event(text, 'stop')}\n\n".encode()
+    for start in range(0, len(line), 256):  # takes minutes if each piece is joined to the rest
+        heard.hear(line[start : start + 256])
+    assert heard.reply(0).text == text
+
 
 DONE = "data: [DONE]"
 WAYS_TO_STREAM = {

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 USUAL = "OPENAI_API_KEY"
 _SHORTEST = 4  # what is shorter stands in any text by chance
 _CERTAIN = 16  # a variable by another name may hold a plain word
-_NAMED = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY")
+_LIKELY = 8  # so long and with a digit in it, it is most likely no word
+_NAMED = re.compile(
+    r"(?:KEY|TOKEN|SECRET|PASSWORD)$|(?:^|[^A-Z0-9])(?:KEY|TOKEN|SECRET)(?![A-Z0-9])", re.IGNORECASE
+)
 _HIDDEN = "[key]"
 
 
@@ -37,6 +40,11 @@ class Secrets:
 
     def __or__(self, other: Secrets) -> Secrets:
         return Secrets.of([*self.keys, *other.keys])
+
+    @property
+    def certain(self) -> Secrets:
+        """The keys that no name and no path holds by chance: that of a server may be `ollama`."""
+        return Secrets(keys=tuple(key for key in self.keys if _is_no_word(key)))
 
     def hidden(self, text: str) -> str:
         """Return a text without any of the keys; before it is cut, lest half a key stay."""
@@ -86,5 +94,15 @@ def key_of(variable: str | None) -> str | None:
 
 def in_reach() -> Secrets:
     """Return the keys of the environment, which a command or a function of one's own could tell."""
-    keys = (value for name, value in os.environ.items() if name.upper().endswith(_NAMED))
-    return Secrets.of([os.environ.get(USUAL), *(key for key in keys if len(key) >= _CERTAIN)])
+    named = (value for name, value in os.environ.items() if _NAMED.search(name))
+    return Secrets.of([os.environ.get(USUAL), *(value for value in named if _is_key(value))])
+
+
+def _is_key(value: str) -> bool:
+    """Whether a variable that is named like one holds a key: neither a word nor where a file is."""
+    there = "/" in value and os.path.exists(value)  # noqa: PTH110 - it may be no path at all
+    return len(value) >= _CERTAIN and not there
+
+
+def _is_no_word(key: str) -> bool:
+    return len(key) >= _CERTAIN or (len(key) >= _LIKELY and any(map(str.isdigit, key)))

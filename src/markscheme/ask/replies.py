@@ -43,7 +43,8 @@ class Reply:
     """The text of an answer with what is known of it, or a fault and why.
 
     Times are whole microseconds. `wait` is for how many seconds a busy subject wants to be left
-    alone; it says nothing of the answer, and is not kept.
+    alone; `let_go` is true where a connection that was kept turned out to be closed. Both say
+    nothing of the answer, and are not kept.
     """
 
     text: str | None = None
@@ -57,20 +58,28 @@ class Reply:
     first_token_us: int | None = None
     cached: bool = False
     wait: float | None = None
+    let_go: bool = False
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.fault is None):
             raise ValueError("a reply has a text or a fault")
 
     @classmethod
-    def failed(cls, fault: Fault, why: str, *, wait: float | None = None) -> Reply:
+    def failed(
+        cls, fault: Fault, why: str, *, wait: float | None = None, let_go: bool = False
+    ) -> Reply:
         """Return a reply that is no answer."""
-        return cls(fault=fault, why=why, wait=wait)
+        return cls(fault=fault, why=why, wait=wait, let_go=let_go)
+
+    @property
+    def no_failure(self) -> bool:
+        """Whether nothing went wrong with the question, so that it uses up no retry."""
+        return self.fault is Fault.BUSY or self.let_go
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as plain data, the cost as it is written."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
-        del found["wait"]
+        del found["wait"], found["let_go"]
         known = {name: value for name, value in found.items() if value is not None}
         return known if self.cost is None else {**known, "cost": str(self.cost)}
 

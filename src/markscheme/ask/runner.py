@@ -144,11 +144,11 @@ class Runner:
             self._first[ask.subject].append(ask.key)
         while (reply := await self._once(ask)) is not None:
             tries += 1
-            busy += reply.fault is Fault.BUSY
+            busy += reply.no_failure
             lasting = reply.fault is None or not reply.fault.transient
             if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 return Asked(ask=ask, reply=reply, tries=tries)
-            if reply.fault is not Fault.BUSY:
+            if not reply.no_failure:
                 await pace.rest(self._wait(tries - busy, reply.wait))
         return None
 

@@ -25,7 +25,7 @@ class Stream:
     def __init__(self, watch: Callable[[], int], secrets: Secrets) -> None:
         self._watch = watch
         self._secrets = secrets
-        self._rest = b""
+        self._rest: list[bytes] = []  # of a line whose end is yet to come
         self._held: list[bytes] = []  # lines of an event that has several
         self._texts: list[str] = []
         self._usage: Any = None
@@ -38,7 +38,10 @@ class Stream:
 
     def hear(self, data: bytes) -> None:
         """Take some bytes."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0], self._rest = b"".join([*self._rest, lines[0]]), []
+        self._rest.append(rest)
         for line in lines:
             self._line(line)
 

@@ -11,7 +11,6 @@ import os
 import socket
 import ssl
 import sys
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
+from markscheme.ask.keys import in_reach
+from markscheme.ask.packed import Unpacking
 from markscheme.ask.replies import Fault
 from markscheme.errors import UsageError, shown
 from markscheme.values import dataclass
@@ -34,18 +35,21 @@ _SYSTEM_PROXIES = {"darwin", "win32"}  # where settings beside the environment n
 _LENGTHS = 512  # of bodies, for which the head of a request is kept
 _SHORTLY = 1.0  # seconds in which it shows that a server let go of a connection
 _OK = range(200, 300)
-_PACKED = {"gzip", "x-gzip", "deflate"}
 _AT_ONCE = getattr(socket, "TCP_QUICKACK", None)  # where the system can say so
-_ANY_HEADER = 32 + zlib.MAX_WBITS  # of gzip or of zlib
 
 
 class WireError(Exception):
-    """There is no response, or only a part of one."""
+    """There is no response, or only a part of one.
+
+    It was `let_go` where a connection that had been kept was closed before a byte came: another
+    one will do, but whether the request was seen nobody knows, so who sends it again counts it.
+    """
 
     def __init__(self, fault: Fault, why: str) -> None:
         super().__init__(why)
         self.fault = fault
         self.why = why
+        self.let_go = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,7 @@ class Address:
         if parts.scheme not in _PORTS or not parts.hostname or more:
             told = "write http://HOST:PORT/v1 or https://…, without user, password, `?` and `#`"
             named = url.rpartition("@")[2].partition("?")[0]  # a secret may stand in the rest
+            named = in_reach().certain.hidden(named)
             raise UsageError(f"{shown(named)} is no address that can be asked; {told}")
         port = _PORTS[parts.scheme] if port is None else port
         return cls(scheme=parts.scheme, host=parts.hostname, port=port, path=parts.path.rstrip("/"))
@@ -90,8 +95,13 @@ class Address:
     @property
     def named(self) -> str:
         """The host, with the port where it is not the usual one."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+        usual = self.port == _PORTS[self.scheme]
+        return self.bracketed if usual else f"{self.bracketed}:{self.port}"
+
+    @property
+    def bracketed(self) -> str:
+        """The host as it stands before a port."""
+        return f"[{self.host}]" if ":" in self.host else self.host
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.named}{self.path}"
@@ -112,13 +122,13 @@ class Wire:
         """Post a body; `hear` is given the bytes of the response as they come."""
         request = self._request(len(body), path)
         kept = self._waiting()
-        if kept is not None:
-            try:
-                return await self._exchange(kept, request, body, hear)
-            except WireError:
-                if not kept.let_go:
-                    raise
-        return await self._exchange(await self._connected(), request, body, hear)
+        try:
+            return await self._exchange(kept or await self._connected(), request, body, hear)
+        except WireError as error:
+            error.let_go = kept is not None and kept.let_go
+            if error.let_go:
+                self.close()  # the others that wait are most likely closed too
+            raise
 
     async def _exchange(
         self, connection: _Connection, request: Request, body: bytes, hear: Hear | None
@@ -164,7 +174,7 @@ class Wire:
         try:
             _, made = await loop.create_connection(_Connection, to.host, to.port, ssl=tls)
             if self._proxy and self._tls:
-                await made.tunnel(self._address, self._tls)
+                await _tunnelled(made, self._address, self._tls)
         except ssl.SSLCertVerificationError as error:
             why = f"the certificate of {self._address.named} is not trusted: {error.verify_message}"
             raise WireError(Fault.REJECTED, why) from error
@@ -173,6 +183,15 @@ class Wire:
             why = f"cannot connect to {to.named}: {told}"
             raise WireError(Fault.UNREACHABLE, why) from error
         return made
+
+
+async def _tunnelled(made: _Connection, to: Address, tls: ssl.SSLContext) -> None:
+    """Go through a proxy; a connection that leads nowhere is nobody's to close later."""
+    try:
+        await made.tunnel(to, tls)
+    except BaseException:
+        made.close()
+        raise
 
 
 class _Connection(asyncio.Protocol):
@@ -184,7 +203,8 @@ class _Connection(asyncio.Protocol):
         self._incoming: Incoming | None = None
         self._response: asyncio.Future[Response] | None = None
         self._body: list[bytes] = []
-        self._size = 0
+        self._size = self._unpacked = 0
+        self._unpacking: Unpacking | None = None
         self._hear: Hear | None = None
         self._open = True
         self._free = True
@@ -228,13 +248,14 @@ class _Connection(asyncio.Protocol):
         self._response = asyncio.get_running_loop().create_future()
         self._request, self._incoming = (request, body), None
         self._body, self._size, self._hear, self._free = [], 0, hear, False
+        self._unpacking, self._unpacked = None, 0
         self._sent_at = asyncio.get_running_loop().time()
         self._transport.write(request.written + body)
         return await self._response
 
     async def tunnel(self, to: Address, tls: ssl.SSLContext) -> None:
         """Let a proxy connect us, and speak TLS through it."""
-        named = f"{to.host}:{to.port}"
+        named = f"{to.bracketed}:{to.port}"
         request = _request("CONNECT", named, ("host", named))
         response = await self.exchange(request, b"", None)
         if not response.ok or self._transport is None:
@@ -257,9 +278,11 @@ class _Connection(asyncio.Protocol):
             if self._incoming is None:
                 self._incoming = incoming(*self._request, data)
             for part in self._incoming.take(data):
-                self._body.append(part)
-                if self._hear:
-                    self._hear(part)
+                self._hold(part, self._incoming.headers.get("content-encoding"))
+        except WireError as error:
+            self._fail(error)
+            self.close()
+            return
         except NotHttpError as error:
             known = self._incoming is not None and self._incoming.status is not None
             fault = Fault.BROKEN_OFF if known else Fault.GARBLED
@@ -271,6 +294,18 @@ class _Connection(asyncio.Protocol):
         else:
             self._acknowledge()
 
+    def _hold(self, part: bytes, encoding: str | None) -> None:
+        """Keep a part of the body, and let it be heard; some come packed."""
+        if encoding is not None:
+            self._unpacking = self._unpacking or Unpacking(encoding)
+            part = self._unpacking.take(part, LARGEST + 1 - self._unpacked)
+            self._unpacked += len(part)
+            if self._unpacked > LARGEST:
+                raise _too_large()
+        self._body.append(part)
+        if self._hear:
+            self._hear(part)
+
     def _acknowledge(self) -> None:
         """Tell the other side at once that a part came: many hold back the rest until then."""
         if self._transport is not None and _AT_ONCE is not None:
@@ -281,12 +316,9 @@ class _Connection(asyncio.Protocol):
     def _finish(self, found: Incoming) -> None:
         self._request, self._free = None, found.lasting
         if self._response and found.status is not None and not self._response.done():
-            headers = found.headers
-            body = _unpacked(b"".join(self._body), headers.get("content-encoding", ""))
-            if len(body) > LARGEST:
-                self._fail(_too_large())
-                return
-            self._response.set_result(Response(status=found.status, headers=headers, body=body))
+            body = b"".join(self._body)
+            response = Response(status=found.status, headers=found.headers, body=body)
+            self._response.set_result(response)
 
     def _fail(self, error: WireError) -> None:
         if self._response and not self._response.done():
@@ -304,16 +336,6 @@ def _too_large() -> WireError:
     return WireError(Fault.TOO_LARGE, f"the response is larger than {LARGEST:,} bytes")
 
 
-def _unpacked(body: bytes, encoding: str) -> bytes:
-    """Return a body that a server packed though it was not asked to."""
-    if encoding.strip().lower() not in _PACKED:
-        return body
-    try:
-        return zlib.decompressobj(_ANY_HEADER).decompress(body, LARGEST + 1)
-    except zlib.error:
-        return body
-
-
 def _proxy_for(address: Address) -> Address | None:
     """Return the proxy that the environment names for this address."""
     named = any(name.lower().endswith("_proxy") for name in os.environ)
@@ -322,9 +344,30 @@ def _proxy_for(address: Address) -> Address | None:
     from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - few have a proxy
 
     proxy = getproxies().get(address.scheme)
-    if not proxy or proxy_bypass(address.host):
+    if not proxy or _is_this_machine(address.host) or proxy_bypass(address.host):
         return None
     try:
-        return Address.of(proxy if "://" in proxy else f"http://{proxy}")
+        found = Address.of(proxy if "://" in proxy else f"http://{proxy}")
     except UsageError as error:
         raise UsageError(f"the proxy of the environment: {error}") from error
+    if found.scheme != "http":
+        told = f"the proxy of the environment: {shown(str(found))} is to be spoken to over TLS"
+        raise UsageError(f"{told}, which is not done; name one with http://")
+    return found
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether an address is that of loopback, which no proxy can reach for us."""
+    from ipaddress import IPv6Address, ip_address  # noqa: PLC0415 - few have a proxy
+
+    host = host.rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    with suppress(OSError):
+        host = socket.inet_ntoa(socket.inet_aton(host))  # it may be written 127.1
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return False
+    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return any(one.is_loopback or one.is_unspecified for one in (found, mapped) if one)

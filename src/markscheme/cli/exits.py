@@ -74,11 +74,27 @@ def complain(
     text: str, code: Exit, problems: Iterable[Problem] = (), *, as_json: bool = False
 ) -> None:
     """Say what is wrong on stderr, and as a document on stdout where JSON was asked for."""
+    text = without_keys(text)
     click.echo(text if code is Exit.INVALID else f"Error: {text}", err=True)
     if as_json:
-        told = [asdict(problem) for problem in problems]
-        document = {"error": {"exit_code": int(code), "message": text, "problems": told}}
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        say_as_json(text, code, problems)
+
+
+def say_as_json(message: str, code: Exit, problems: Iterable[Problem] = ()) -> None:
+    """Say what is wrong as the one document on stdout."""
+    told = [asdict(problem) for problem in problems]
+    document = {"error": {"exit_code": int(code), "message": message, "problems": told}}
+    click.echo(without_keys(json.dumps(document, ensure_ascii=False, indent=2)))
+
+
+def without_keys(text: str) -> str:
+    """Return what is to be said without any key of the environment: who raised it may be anybody.
+
+    A key that is a plain word stays, lest it be hidden in the name of a file.
+    """
+    from markscheme.ask.keys import in_reach
+
+    return in_reach().certain.hidden(text)
 
 
 def say_stored(kept: Sequence[str]) -> None:
@@ -91,7 +107,7 @@ def say_stored(kept: Sequence[str]) -> None:
 def remark(text: str) -> None:
     """Say it on stderr; who reads that may be gone, and still want the result."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(without_keys(text), err=True)
 
 
 @contextmanager
@@ -109,7 +125,7 @@ def whole_document() -> Iterator[BinaryIO]:
 
 def report_bug(error: BaseException) -> Exit:
     """Say that it is our fault and how to tell us; a traceback only where it is asked for."""
-    click.echo(f"markscheme failed: {type(error).__name__}: {error}", err=True)
+    click.echo(without_keys(f"markscheme failed: {type(error).__name__}: {error}"), err=True)
     click.echo(
         "This is a bug in markscheme, not a mistake of yours. Run again with MARKSCHEME_DEBUG=1 "
         "for a traceback, and please report it with the command that you ran.",
@@ -118,5 +134,5 @@ def report_bug(error: BaseException) -> Exit:
     if os.environ.get("MARKSCHEME_DEBUG"):
         import traceback
 
-        traceback.print_exception(error, file=sys.stderr)
+        click.echo(without_keys("".join(traceback.format_exception(error))), err=True, nl=False)
     return Exit.BUG

@@ -6,7 +6,7 @@ import atexit
 import codecs
 import contextlib
 import importlib
-import json
+import io
 import keyword
 import os
 import sys
@@ -17,7 +17,7 @@ import click
 
 from markscheme import __version__
 from markscheme.cli.endings import Endings
-from markscheme.cli.exits import Exit, remark, report_bug
+from markscheme.cli.exits import Exit, remark, report_bug, say_as_json, without_keys
 
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
@@ -138,7 +138,7 @@ def _outcome(endings: Endings) -> int:
     try:
         return int(main.main(prog_name="markscheme", standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        _show(error)
         complain_as_json(error.format_message(), Exit.USAGE)
         return Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
@@ -157,12 +157,18 @@ def _outcome(endings: Endings) -> int:
         return report_bug(error)
 
 
+def _show(error: click.ClickException) -> None:
+    """Say on stderr what is wrong with the words of a command, which may hold a key."""
+    told = io.StringIO()
+    error.show(told)
+    click.echo(without_keys(told.getvalue()), err=True, nl=False)
+
+
 def complain_as_json(message: str, code: Exit) -> None:
     """Put what went wrong into a document on stdout where JSON was asked for."""
     words = " ".join(sys.argv).replace("=", " ")
     if "--format json" in words:
-        document = {"error": {"exit_code": int(code), "message": message, "problems": []}}
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        say_as_json(message, code)
 
 
 def _steady_streams() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, remark, say_stored
+from markscheme.cli.exits import Exit, command_body, complain, remark, say_stored
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -19,10 +19,11 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
-from markscheme.errors import StoreUnavailableError, Terminated, shown
+from markscheme.errors import StoreUnavailableError, Terminated, UsageError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from markscheme.history.live_runs import LiveRun
 
@@ -186,15 +187,12 @@ def command(
         raise StoreUnavailableError(
             f"{error}\nonce that is mended, go on with: {_resuming()}"
         ) from error
-    if destination is not None:
-        from markscheme.history.live_runs import answer_record
-        from markscheme.tell.files import write_whole
-
-        rows = (answer_record(asked) for run in runs for asked in run.live.asked)
-        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
-        write_whole(destination, "".join(f"{line}\n" for line in lines).encode())
+    unwritten = _record(runs, destination)
     say_stored([run.id for run in runs if run.id is not None])
     _print(runs, format_)
+    if unwritten is not None:
+        complain(unwritten, Exit.USAGE)
+        return Exit.USAGE
     if all(run.result.summary.complete for run in runs):
         return Exit.OK
     if all(run.live.answered == run.live.questions for run in runs):
@@ -203,6 +201,22 @@ def command(
     stopped = next((run.live.stopped for run in runs if run.live.stopped), None)
     _say_how_to_resume(stopped or "not every question has an answer", stored=not no_store)
     return Exit.UNDECIDED
+
+
+def _record(runs: Sequence[LiveRun], destination: Path | None) -> str | None:
+    """Write the answers to a file, or return why not: what is stored is told first."""
+    if destination is None:
+        return None
+    from markscheme.history.live_runs import answer_record
+    from markscheme.tell.files import write_whole
+
+    rows = (answer_record(asked) for run in runs for asked in run.live.asked)
+    lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+    try:
+        write_whole(destination, "".join(f"{line}\n" for line in lines).encode())
+    except UsageError as error:
+        return str(error)
+    return None
 
 
 def _make_ready() -> None:

@@ -237,9 +237,8 @@ class Examination:
         found = self._store.sittings.cached([ask.key for ask in left])
         for ask in left:
             if ask.key in found:
-                known = {"text", "finish_reason", "tokens_in", "tokens_out"}
-                told = {k: v for k, v in found[ask.key].items() if k in known}
-                self._pending.append(Asked(ask=ask, reply=Reply(**told, cached=True), tries=0))
+                reply = _from_cached(found[ask.key])
+                self._pending.append(Asked(ask=ask, reply=reply, tries=0))
         self._commit()
         return (ask for ask in left if ask.key not in found)
 
@@ -343,6 +342,15 @@ def _noted(asked: Asked, now: str) -> Noted:
         "reply": asked.reply.to_dict(),
     }
     return Noted(key=asked.ask.key, body=body)
+
+
+def _from_cached(body: Mapping[str, Any]) -> Reply:
+    known = {"text", "finish_reason", "tokens_in", "tokens_out"}
+    try:
+        return Reply(**{k: v for k, v in body.items() if k in known}, cached=True)
+    except ValueError as error:
+        told = "is damaged: an answer of the cache cannot be read"
+        raise StoreInvalidError(f"the store {told}; run without --cache") from error
 
 
 def _cacheable(asked: Asked) -> Noted:

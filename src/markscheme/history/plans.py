@@ -6,6 +6,7 @@ from dataclasses import fields
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask.keys import in_reach
 from markscheme.ask.pace import Limits
 from markscheme.ask.subjects import subject_of
 from markscheme.ask.subjects.base import Options, Price, Sampling
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypedDict
 
+    from markscheme.ask.keys import Secrets
+    from markscheme.ask.subjects.base import Subject
     from markscheme.vocabulary import Exam, Rubric
 
     class RunSettings(TypedDict, total=False):
@@ -114,12 +117,16 @@ class Settings:
 
 def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Settings) -> Plan:
     """Return what is to be asked; what cannot be asked is said before anything is."""
+    _refuse_keys_in(subjects, settings)
     shots = shots_in(settings.examples, exam.items) if settings.examples else ()
     template = template_of(rubric, settings.template, structured=settings.structured, shots=shots)
+    found = tuple(subject_of(named, settings.options) for named in subjects)
+    for subject in found:
+        _refuse_keys_of(subject)
     return Plan(
         rubric=rubric,
         exam=exam,
-        subjects=tuple(subject_of(named, settings.options) for named in subjects),
+        subjects=found,
         template=template,
         limits=settings.limits,
         attempts=settings.attempts,
@@ -127,6 +134,29 @@ def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Setti
         resume=settings.resume,
         cache=settings.cache,
     )
+
+
+def _refuse_keys_in(subjects: Sequence[str], settings: Settings) -> None:
+    """Refuse a key where a name or an address belongs, before anything is made of it."""
+    options = {"--base-url": settings.base_url, "--key-env": settings.key_env}
+    told = [*(("the subject", named) for named in subjects), *options.items()]
+    for what, text in told:
+        _refuse_a_key(what, text or "", in_reach())
+
+
+def _refuse_keys_of(subject: Subject) -> None:
+    """Refuse a subject that would be stored with a key, which may come from a variable too."""
+    secrets = in_reach() | subject.secrets
+    _refuse_a_key("the subject", subject.name, secrets)
+    for name, value in subject.parameters.items():
+        _refuse_a_key(f"the {name} of the subject", str(value), secrets)
+
+
+def _refuse_a_key(what: str, text: str, secrets: Secrets) -> None:
+    hidden = secrets.certain.hidden(text)
+    if hidden != text:
+        told = f"{what} {shown(hidden)} holds a key, which would be stored and shown"
+        raise UsageError(f"{told}; let the subject read it from the environment, see --key-env")
 
 
 def _allowed(name: str, value: Any) -> str | None:

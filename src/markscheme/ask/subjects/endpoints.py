@@ -70,7 +70,7 @@ class EndpointSubject(BaseSubject):
                 orjson.dumps(body), _PATH, stream.hear if stream else None
             )
         except WireError as error:
-            return Reply.failed(error.fault, error.why)
+            return Reply.failed(error.fault, error.why, let_go=error.let_go)
         if not response.ok:
             return _fault(response, self.secrets)
         latency = watch()

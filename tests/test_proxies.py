@@ -1,0 +1,121 @@
+"""Proxies of the environment: where they are used, how they are spoken to, what is let go of."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from markscheme.ask.wire import Address, Wire, WireError
+from markscheme.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+DENIED = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"
+
+
+class Proxy:
+    """Hears one request on each connection, and says one thing to all of them."""
+
+    def __init__(self, says: bytes) -> None:
+        self.heard: list[bytes] = []
+        self.open = 0
+        self._says = says
+
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.open += 1
+        try:
+            self.heard.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(self._says)
+            await reader.read()
+        except ConnectionError:
+            pass
+        finally:
+            self.open -= 1
+            writer.close()
+
+
+@pytest.fixture(autouse=True)
+def no_other_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "no_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@asynccontextmanager
+async def serving(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    server = await asyncio.start_server(proxy.talk, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
+    yield
+    server.close()
+
+
+async def tried(url: str, times: int) -> None:
+    """Send requests that nobody answers, and let go of the wire."""
+    wire = Wire(Address.of(url), {})
+    for _ in range(times):
+        with pytest.raises((WireError, TimeoutError)):
+            async with asyncio.timeout(0.1):
+                await wire.send(b"{}", "/chat")
+    wire.close()
+    await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "says", [DENIED, b"", b"rubbish\r\n\r\n"], ids=["denies", "hangs", "raves"]
+)
+def test_nothing_stays_open_where_a_proxy_does_not_connect_us(
+    says: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = Proxy(says)
+
+    async def open_after() -> int:
+        async with serving(proxy, monkeypatch):
+            await tried("https://far.example/v1", 5)
+            return proxy.open
+
+    assert asyncio.run(open_after()) == 0
+    assert len(proxy.heard) == 5
+
+
+@pytest.mark.parametrize(
+    ("host", "named"), [("[fd00::1]:8443", b"[fd00::1]:8443"), ("far.example", b"far.example:443")]
+)
+def test_a_proxy_is_told_the_host_and_the_port(
+    host: str, named: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = Proxy(DENIED)
+
+    async def ask() -> None:
+        async with serving(proxy, monkeypatch):
+            await tried(f"https://{host}/v1", 1)
+
+    asyncio.run(ask())
+    assert proxy.heard == [b"CONNECT %b HTTP/1.1\r\nhost: %b\r\n\r\n" % (named, named)]
+
+
+def test_a_proxy_that_wants_tls_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "https://127.0.0.1:1")
+    with pytest.raises(UsageError, match=r"`https://127.0.0.1:1` .* name one with http://"):
+        Wire(Address.of("https://far.example/v1"), {})
+
+
+NAMES = (
+    "127.0.0.1 127.1 127.8.9.10 0.0.0.0 localhost LOCALHOST. me.localhost [::1] [::ffff:127.0.0.1]"
+)
+
+
+@pytest.mark.parametrize("host", NAMES.split())
+def test_this_machine_is_asked_without_a_proxy(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert Wire(Address.of(f"http://{host}:5555/v1"), {})._proxy is None
+
+
+@pytest.mark.parametrize("host", ["far.example", "127.far.example", "10.0.0.1", "[fd00::1]"])
+def test_any_other_is_asked_through_it(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert str(Wire(Address.of(f"http://{host}/v1"), {})._proxy) == "http://127.0.0.1:9"
