@@ -21,6 +21,7 @@ from markscheme.ask.keys import in_reach
 from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace
 from markscheme.ask.questions import Ask
 from markscheme.ask.replies import Fault, Reply, on_one_line
+from markscheme.ask.states import State
 from markscheme.read.sound import fault_in_text
 from markscheme.values import dataclass
 
@@ -67,6 +68,7 @@ class Runner:
         self._secrets = reduce(or_, (one.secrets for one in self._subjects.values()), in_reach())
         self._random = random.Random(f"waits {seed}")  # noqa: S311 - waits, not secrets
         self._paces = {name: Pace(limits, one.at_once) for name, one in self._subjects.items()}
+        self._failed: Counter[tuple[str, Fault]] = Counter()
         self._vain: Counter[tuple[str, Fault]] = Counter()
         self._answered: Counter[str] = Counter()
         self._cost = Decimal(0)
@@ -81,6 +83,19 @@ class Runner:
     def remember(self, reply: Reply) -> None:
         """Count what an answer cost that was given before this run was resumed."""
         self._cost += reply.cost or 0
+
+    def states(self) -> list[State]:
+        """Return how each subject does."""
+        return [
+            State(
+                subject=name,
+                running=pace.running,
+                busy=pace.refusals > 0,
+                again=pace.quiet,
+                failed={kind: n for (who, kind), n in self._failed.items() if who == name},
+            )
+            for name, pace in self._paces.items()
+        ]
 
     async def run(self, asks: Iterable[Ask]) -> None:
         """Put all questions, in their order as far as several at once have one."""
@@ -140,6 +155,8 @@ class Runner:
             tries += 1
             busy += reply.fault is Fault.BUSY
             lasting = reply.fault is None or not reply.fault.transient
+            if reply.fault is not None and not lasting:
+                self._failed[ask.subject, reply.fault] += 1
             if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 return Asked(ask=ask, reply=reply, tries=tries)
             if self.stopped:

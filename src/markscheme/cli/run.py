@@ -172,9 +172,10 @@ def command(
     try:
         with redirect_stdout(sys.stderr):  # what a function of one's own prints is no result
             plan = plan_of(loaded, exam, subjects, Settings.of(options))
-            with asking(plan.rubric, plan.exam, plan.questions) as watch:
+            names = [subject.name for subject in plan.subjects]
+            with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
                 load = _make_ready if format_ == "text" else lambda: None
-                onlooker = Onlooker(tell=remark, watch=watch, load=load)
+                onlooker = Onlooker(tell=remark, watch=seen.heard, look=seen.look, load=load)
                 runs = examine(plan, store=store, skip=no_store, tag=tag, onlooker=onlooker)
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)

@@ -1,0 +1,67 @@
+"""What a live run tells while it asks, and at its end."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from markscheme.history import asking
+from markscheme.tell import progress
+
+if TYPE_CHECKING:
+    from sittings import Sitting
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a line be told five times a second."""
+    monkeypatch.setattr(progress, "_EVERY", 0.2)
+    monkeypatch.setattr(asking, "_LOOKED", 0.1)
+
+
+# --- while it asks ---
+
+
+@pytest.mark.usefixtures("often")
+def test_a_pipe_is_told_that_a_subject_is_busy_and_when_it_is_asked_again(sitting: Sitting) -> None:
+    sitting.server.room = 0
+    done = sitting.asks("1", "2", "3").run("--max-time", "2", "--concurrency", "2")
+    line = r"0 of 3 done; openai:m is busy \(\d+ refusals?\), asked again (in \d+ s|now)"
+    told = [line for line in done.err.splitlines() if "0 of 3 done" in line]
+    assert len(told) > 3
+    assert all(re.fullmatch(line, one) for one in told[1:])
+
+
+@pytest.mark.usefixtures("often")
+def test_tries_that_fail_are_told_by_their_kind(sitting: Sitting) -> None:
+    words = ("--timeout", "0.3", "--retries", "9", "--max-time", "2")
+    done = sitting.asks("hang 1", "hang 2", "fine 3").run(*words)
+    *_, last = (line for line in done.err.splitlines() if " of 3 done" in line)
+    assert re.match(r"1 of 3 done; \d+ tries failed: timeout; score 1.00, 0 errors, 0.0/s", last)
+
+
+@pytest.mark.usefixtures("often")
+def test_tries_that_failed_in_several_ways_are_counted_one_by_one(sitting: Sitting) -> None:
+    words = ("--timeout", "0.2", "--retries", "9", "--max-time", "3")
+    done = sitting.asks("crowded 1", "hang 2").run(*words)
+    assert re.search(r"1 of 2 done; \d+ tries failed: busy 1, timeout \d+; score", done.err)
+
+
+@pytest.mark.usefixtures("often")
+def test_a_server_that_says_nothing_at_all_gets_a_sign_of_life(sitting: Sitting) -> None:
+    done = sitting.asks("hang 1", "hang 2").run("--max-time", "1")
+    assert "\n0 of 2 done; 2 under way\n" in done.err
+
+
+@pytest.mark.usefixtures("often")
+def test_a_pipe_is_told_how_each_of_two_subjects_does(sitting: Sitting) -> None:
+    sitting.server.delay = 0.1
+    sitting.asks(*(f"fine {n}" for n in range(12)))
+    done = sitting.run("--subject", "openai:b", "--concurrency", "4", "--price", "1:2")
+    each = r"{}: \d done, score 1.00( \[1.000, 1.000\])?, 0 errors; "
+    both = each.format("openai:m") + each.format("openai:b")
+    assert re.search(
+        rf"(?m)^\d+ of 24 done, about \d s left; {both}[\d.]+/s, cost [\d.]+$", done.err
+    )
