@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import signal
+import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from commands import prepared
 from markscheme.history import asking
 from markscheme.tell import progress
 
@@ -65,3 +70,28 @@ def test_a_pipe_is_told_how_each_of_two_subjects_does(sitting: Sitting) -> None:
     assert re.search(
         rf"(?m)^\d+ of 24 done, about \d s left; {both}[\d.]+/s, cost [\d.]+$", done.err
     )
+
+
+# --- at its end ---
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "why"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_run_that_was_ended_says_so_in_its_document(
+    sitting: Sitting, sent: signal.Signals, code: int, why: str
+) -> None:
+    words = sitting.asks("fine 1", "hang 2").words("--format", "json")
+    usual = prepared("import signal as s; s.signal(s.SIGINT, s.default_int_handler)")
+    process = subprocess.Popen(
+        [*usual, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    while len(sitting.server.counts) < 2:
+        time.sleep(0.01)
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert json.loads(out) == {"error": {"exit_code": code, "message": why, "problems": []}}
+    assert err.decode().splitlines()[0] == why
+    assert err.count(why.encode()) == err.count(b"go on with: markscheme run") == 1

@@ -179,7 +179,7 @@ def command(
                 runs = examine(plan, store=store, skip=no_store, tag=tag, onlooker=onlooker)
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
-        return Exit.INTERRUPTED
+        raise Terminated(Exit.INTERRUPTED) from None  # which says it in the document too
     except Terminated:  # or the terminal was closed
         _say_how_to_resume("terminated", stored=not no_store)
         raise
