@@ -86,10 +86,9 @@ def command(
         document["patterns"] = [*map(pattern_record, found.patterns)]
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
-        page = LivePage(rubric)
+        page = LivePage(rubric, None if live is None else live.live.to_dict())
         page.run(result)
-        if live is not None:
-            page.live(live.live.to_dict())
+        page.live()
         page.gates(found.gates.outcomes)
         PatternPage().first(found.patterns)
         if not (flawed or model):

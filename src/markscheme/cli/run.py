@@ -229,9 +229,11 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
     for run in runs:
         glimpse = Glimpse()
         glimpse.look([run.result.frame], run.result.frame.height)
-        page = LivePage(run.result.rubric)
-        page.run(replace(run.result, frame=pl.concat(glimpse.frames)), hidden=glimpse.hidden)
-        page.live(run.live.to_dict())
+        page = LivePage(run.result.rubric, run.live.to_dict())
+        shown = replace(run.result, frame=pl.concat(glimpse.frames))
+        writes = "--format json" if run.id is None else f"markscheme show {run.id} -o FILE"
+        page.run(shown, hidden=glimpse.hidden, writes=writes)
+        page.live()
 
 
 def _say_how_to_resume(why: str, *, stored: bool) -> None:
