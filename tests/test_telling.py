@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import prepared
+from commands import here, prepared
 from markscheme.history import asking
 from markscheme.tell import progress
 
@@ -95,3 +95,61 @@ def test_a_run_that_was_ended_says_so_in_its_document(
     assert json.loads(out) == {"error": {"exit_code": code, "message": why, "problems": []}}
     assert err.decode().splitlines()[0] == why
     assert err.count(why.encode()) == err.count(b"go on with: markscheme run") == 1
+
+
+def test_what_the_cache_answers_costs_nothing_and_the_rest_is_still_known(sitting: Sitting) -> None:
+    words = ("--cache", "--price", "1000000:0")
+    assert sitting.asks("fine 1").json(*words)["live"]["cost"] == "10"
+    live = sitting.asks("fine 1", "fine 2").json(*words)["live"]
+    assert (live["cached"], live["cost"], live["tokens_in"], live["tokens_out"]) == (1, "10", 10, 5)
+    live = sitting.json(*words)["live"]
+    assert (live["cached"], live["cost"], live["tokens_in"]) == (2, None, None)
+
+
+def test_tokens_are_summed_where_every_answer_tells_them(sitting: Sitting) -> None:
+    done = sitting.asks("fine 1", "fine 2", "reject 3").run("--tag", "two")
+    assert "20 tokens in, 10 tokens out" in done.out
+    assert "20 tokens in, 10 tokens out" in here("show", "two", "--store", sitting.store).out
+    live = sitting.asks("fine 1", "boast 2").json()["live"]
+    assert (live["tokens_in"], live["tokens_out"]) == (None, 10)
+
+
+def test_questions_without_an_answer_have_no_line(sitting: Sitting) -> None:
+    done = sitting.asks("fine 1", "reject 2").run("--attempts", "2", "--tag", "lacking")
+    told = "i1, attempt 2: no answer, rejected: the server says 404: no such model"
+    where = ("--store", sitting.store)
+    report = sitting.folder / "report.md"
+    here("report", "lacking", *where, "-o", report)
+    shown = here("show", "lacking", *where).out
+    for page in (done.out, shown, report.read_text(encoding="utf-8")):
+        assert "2 questions without an answer" in page
+        assert told in page.replace("\\", "")
+        assert "line 2" not in page
+
+
+def test_a_long_run_says_what_writes_the_rows_that_are_not_shown(sitting: Sitting) -> None:
+    sitting.asks(*(f"fine {n}" for n in range(130)))
+    done = sitting.run("--concurrency", "50")
+    (run,) = re.findall("stored as run (.*)", done.err)
+    assert f"markscheme show {run} -o FILE writes all of them" in done.out
+    assert "--format json writes all of them" in sitting.run("--no-store").out
+
+
+def test_every_question_without_an_answer_is_in_the_document(sitting: Sitting) -> None:
+    words = ("--attempts", "2", "--concurrency", "1", "--retries", "0", "--max-time", "2")
+    live = sitting.asks("fine 1", "reject 2", "hang 3").json(*words)["live"]
+    rows = {(row["item"], row["attempt"]): row for row in live["unanswered"]}
+    assert len(rows) == live["questions"] - live["answered"]
+    assert sum(row["order"] is None for row in rows.values()) == live["not_asked"] > 0
+    for (item, _), row in rows.items():
+        if row["error"] is not None:
+            assert (item, row["error"]["kind"], row["tries"]) == ("i1", "rejected", 1)
+
+
+def test_an_endpoint_that_knows_no_schema_is_asked_without_one_next_time(sitting: Sitting) -> None:
+    sitting.asks(*(f"schemaless {n}" for n in range(9)))
+    words = ("--concurrency", "1", "--format", "json")
+    stopped = sitting.run(*words).json["live"]["stopped"]
+    assert stopped.endswith("unknown field response_format; --no-structured leaves it out")
+    sitting.asks(*(f"reject {n}" for n in range(9)))
+    assert "--no-structured" not in sitting.run(*words).json["live"]["stopped"]

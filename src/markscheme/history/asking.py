@@ -34,6 +34,7 @@ UNWRITTEN = 2  # replies for each question at a time that may wait for the disk 
 _GATHERED = 0.005  # seconds in which replies come together to one commit
 _SENT = 0.01  # seconds after which the first questions are on their way
 _LOOKED = 1.0  # seconds after which those who look on see again how the subjects do
+_SCHEMA_WORDS = ("response_format", "json_schema")  # of an endpoint that rejects a question
 _AHEAD, _AT_ONCE = 1_000, 20  # questions that are made while the first are answered
 
 
@@ -174,7 +175,7 @@ class Examination:
             asks=self._asks.all(),
             asked=self._done,
             sittings=self._sittings,
-            stopped=self._runner.stopped,
+            stopped=_advised(self._runner.stopped),
         )
 
     # --- what was asked before ---
@@ -295,6 +296,13 @@ class Examination:
         for asked in some:
             self._done[asked.ask.key] = asked
             self._onlooker.watch(asked)
+
+
+def _advised(stopped: str | None) -> str | None:
+    """Return why a run stopped, with what helps against an endpoint that knows no schemas."""
+    if stopped is None or not any(word in stopped for word in _SCHEMA_WORDS):
+        return stopped
+    return f"{stopped}; --no-structured leaves it out"
 
 
 def _noted(asked: Asked, now: str) -> Noted:
