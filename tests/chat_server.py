@@ -203,6 +203,10 @@ class _Talk(asyncio.Protocol):
     def _reject(self, *_: Any) -> None:
         self._send(b'{"error": {"message": "no such model"}}', "404 Not Found")
 
+    def _schemaless(self, *_: Any) -> None:
+        said = b'{"error": {"message": "unknown field response_format"}}'
+        self._send(said, "400 Bad Request")
+
     def _tell(self, _: int, __: str, ___: Any, key: str) -> None:
         said = json.dumps({"error": {"message": f"wrong key: {key}"}}).encode()
         self._send(said, "400 Bad Request")

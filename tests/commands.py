@@ -85,6 +85,13 @@ def here(*arguments: str | Path, **env: str) -> Done:
     return Done(code, *told)
 
 
+def prepared(before: str) -> list[str]:
+    """Return a command that first does something to the program."""
+    start = "import runpy, sys\nsys.argv[0] = 'markscheme'\n"
+    run = "runpy.run_module('markscheme', run_name='__main__')\n"
+    return [sys.executable, "-c", f"{start}{before}\n{run}"]
+
+
 class Project:
     """A folder with a rubric, an exam of `items` questions, and a store."""
 

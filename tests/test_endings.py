@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commands import prepared
 from markscheme import wholly
 from markscheme.cli import main as program
 from markscheme.cli.endings import Endings
@@ -147,3 +150,47 @@ def test_signals_that_are_to_be_ignored_stay_ignored(endings: Endings) -> None:
     endings.listen()
     send(signal.SIGHUP)
     assert endings.heard is None
+
+
+KILLED_AT_ITS_WORD = """\
+import click, os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+said = click.echo
+def echo(*words, **how):
+    {before}
+    said(*words, **how)
+    {after}
+click.echo = echo
+"""
+ENDED = [
+    (signal.SIGINT, 130, "interrupted"),
+    (signal.SIGTERM, 143, "terminated"),
+    (signal.SIGHUP, 129, "hung up"),
+]
+
+
+def killed(tmp_path: Path, sent: signal.Signals, *when: str) -> tuple[int, Any]:
+    """Return the exit code and the one document of a command that is killed at its word."""
+    kill = f"os.kill(os.getpid(), {int(sent)})"
+    times = {"before": "pass", "after": "pass", **dict.fromkeys(when, kill)}
+    command = prepared(KILLED_AT_ITS_WORD.format(**times))
+    words = ["init", str(tmp_path / "mine"), "--format", "json"]
+    done = subprocess.run([*command, *words], capture_output=True, check=False)
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("sent", "code", "why"), ENDED)
+def test_a_command_that_was_ended_says_so_in_its_document(
+    tmp_path: Path, sent: signal.Signals, code: int, why: str
+) -> None:
+    told = {"error": {"exit_code": code, "message": why, "problems": []}}
+    assert killed(tmp_path, sent, "before") == (code, told)
+
+
+@pytest.mark.parametrize(("sent", "code", "why"), ENDED)
+def test_a_command_that_was_ended_after_its_document_adds_no_second(
+    tmp_path: Path, sent: signal.Signals, code: int, why: str
+) -> None:
+    del why
+    ended, document = killed(tmp_path, sent, "after")
+    assert (ended, list(document)) == (code, ["directory", "files"])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import RUBRIC, here
+from commands import RUBRIC, here, prepared
 from markscheme.keep import Sitting as Asked
 from markscheme.keep import open_store
 from sittings import faults, noted
@@ -50,13 +50,6 @@ async def stubborn(prompt):
         except asyncio.CancelledError:
             pass
 """
-
-
-def prepared(before: str) -> list[str]:
-    """Return a command that first does something to the program."""
-    start = "import runpy, sys\nsys.argv[0] = 'markscheme'\n"
-    run = "runpy.run_module('markscheme', run_name='__main__')\n"
-    return [sys.executable, "-c", f"{start}{before}\n{run}"]
 
 
 @pytest.mark.parametrize(

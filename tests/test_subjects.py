@@ -234,6 +234,18 @@ def test_progress_fits_its_terminal_and_leaves_room_for_ctrl_c(
         assert re.search(part, told)
 
 
+@pytest.mark.parametrize("width", [80, 40])
+def test_each_of_two_subjects_has_a_line_of_its_own(sitting: Sitting, width: int) -> None:
+    sitting.server.delay = 0.3
+    sitting.asks(*(f"fine {n}" for n in range(8)))
+    words = sitting.words("--concurrency", "4", "--subject", "openai:b")
+    lines = on_a_terminal([sys.executable, "-m", "markscheme", *map(str, words)], width)
+    assert max(map(len, lines)) <= width - 2
+    told = "\n".join(lines)
+    for name in ("openai:m", "openai:b"):
+        assert re.search(rf"(?m)^{name}: \d done,\sscore 1.00 \[1.000, 1.000\], 0 errors$", told)
+
+
 def on_a_terminal(command: list[str], width: int) -> list[str]:
     """Return every line that a command draws on a terminal while it runs, without colours."""
     ours, theirs = pty.openpty()
@@ -249,7 +261,7 @@ def on_a_terminal(command: list[str], width: int) -> list[str]:
                 drawn += data
     os.close(ours)
     assert process.returncode == 0
-    during, _, _ = drawn.partition(b"stored as run")
+    during, _, _ = drawn.partition(b"stored as ")
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", during.decode())
     return [line.rstrip() for line in re.split(r"[\r\n]+", plain)]
 

@@ -116,6 +116,11 @@ class Pace:
                 return Turn(began=time.monotonic(), tokens=expected)
         return None
 
+    @property
+    def quiet(self) -> float:
+        """For how many seconds the subject is left alone."""
+        return max(0.0, self._quiet_until - time.monotonic())
+
     def _delay(self) -> float:
         quiet = self._quiet_until - time.monotonic()
         return max(quiet, self._requests.delay(), self._tokens.delay())

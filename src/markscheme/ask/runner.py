@@ -21,6 +21,7 @@ from markscheme.ask.keys import in_reach
 from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace
 from markscheme.ask.questions import Ask
 from markscheme.ask.replies import Fault, Reply, on_one_line
+from markscheme.ask.states import State
 from markscheme.read.sound import fault_in_text
 from markscheme.values import dataclass
 
@@ -69,6 +70,7 @@ class Runner:
         self._random = random.Random(f"waits {seed}")  # noqa: S311 - waits, not secrets
         self._paces = {name: Pace(limits, one.at_once) for name, one in self._subjects.items()}
         self._first: dict[str, list[str]] = {name: [] for name in self._subjects}
+        self._failed: Counter[tuple[str, Fault]] = Counter()
         self._vain: Counter[tuple[str, Fault]] = Counter()
         self._hopeful: set[str] = set()
         self._cost = Decimal(0)
@@ -92,6 +94,19 @@ class Runner:
         """Count an answer that was given before this run was resumed."""
         self._hopeful.add(asked.ask.subject)
         self._cost += asked.reply.cost or 0
+
+    def states(self) -> list[State]:
+        """Return how each subject does."""
+        return [
+            State(
+                subject=name,
+                running=pace.running,
+                busy=pace.refusals > 0,
+                again=pace.quiet,
+                failed={kind: n for (who, kind), n in self._failed.items() if who == name},
+            )
+            for name, pace in self._paces.items()
+        ]
 
     async def run(self, asks: Iterable[Ask]) -> None:
         """Put all questions, in their order as far as several at once have one."""
@@ -146,6 +161,8 @@ class Runner:
             tries += 1
             busy += reply.no_failure
             lasting = reply.fault is None or not reply.fault.transient
+            if reply.fault is not None and not lasting:
+                self._failed[ask.subject, reply.fault] += 1
             if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 return Asked(ask=ask, reply=reply, tries=tries)
             if not reply.no_failure:

@@ -86,10 +86,9 @@ def command(
         document["patterns"] = [*map(pattern_record, found.patterns)]
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
-        page = LivePage(rubric)
+        page = LivePage(rubric, None if live is None else live.live.to_dict())
         page.run(result)
-        if live is not None:
-            page.live(live.live.to_dict())
+        page.live()
         page.gates(found.gates.outcomes)
         PatternPage().first(found.patterns)
         if not (flawed or model):
@@ -124,8 +123,10 @@ def _model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> Live
     from markscheme.tell.progress import asking
 
     plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
-    with asking(plan.rubric, plan.exam, plan.questions) as watch:
-        (run,) = examine(plan, store=store, skip=skip, onlooker=Onlooker(watch=watch))
+    names = [subject.name for subject in plan.subjects]
+    with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
+        onlooker = Onlooker(watch=seen.heard, look=seen.look)
+        (run,) = examine(plan, store=store, skip=skip, onlooker=onlooker)
     say_stored([run.id] if run.id else [])
     return run
 

@@ -18,6 +18,8 @@ import click
 from markscheme import __version__
 from markscheme.cli.endings import Endings
 from markscheme.cli.exits import Exit, remark, report_bug, say_as_json, without_keys
+from markscheme.cli.outlet import nothing_is_out, through_an_outlet
+from markscheme.errors import Terminated
 
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
@@ -143,7 +145,9 @@ def _outcome(endings: Endings) -> int:
         return Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
         remark("interrupted")
-        return Exit.INTERRUPTED
+        return _ended(Exit.INTERRUPTED)
+    except Terminated as ending:
+        return _ended(Exit(int(ending.code or 0)))
     except SystemExit as leaving:
         closed = type(sys.stdout).__name__ == "PacifyFlushWrapper"  # click met a closed pipe
         return Exit.PIPE_CLOSED if closed else int(leaving.code or 0)
@@ -152,7 +156,7 @@ def _outcome(endings: Endings) -> int:
         return Exit.USAGE
     except Exception as error:  # noqa: BLE001 - a user never sees a traceback
         if endings.heard is not None:  # raised in the middle of a library, it came out as this
-            return endings.heard
+            return _ended(endings.heard)
         complain_as_json(f"{type(error).__name__}: {error}", Exit.BUG)
         return report_bug(error)
 
@@ -164,10 +168,17 @@ def _show(error: click.ClickException) -> None:
     click.echo(without_keys(told.getvalue()), err=True, nl=False)
 
 
+def _ended(code: Exit) -> Exit:
+    """Say in a document too that somebody ended us; who closed the pipe knows."""
+    with contextlib.suppress(OSError, ValueError):
+        complain_as_json(code.name.lower().replace("_", " "), code)
+    return code
+
+
 def complain_as_json(message: str, code: Exit) -> None:
-    """Put what went wrong into a document on stdout where JSON was asked for."""
+    """Put what went wrong into a document on stdout where JSON was asked for, and is not there."""
     words = " ".join(sys.argv).replace("=", " ")
-    if "--format json" in words:
+    if "--format json" in words and nothing_is_out():
         say_as_json(message, code)
 
 
@@ -184,6 +195,8 @@ def _steady_streams() -> None:
         elif hasattr(stream, "reconfigure"):
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="plainly")
+            if name == "stdout":
+                sys.stdout = through_an_outlet(stream, encoding)
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:

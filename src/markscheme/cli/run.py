@@ -173,13 +173,14 @@ def command(
     try:
         with redirect_stdout(sys.stderr):  # what a function of one's own prints is no result
             plan = plan_of(loaded, exam, subjects, Settings.of(options))
-            with asking(plan.rubric, plan.exam, plan.questions) as watch:
+            names = [subject.name for subject in plan.subjects]
+            with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
                 load = _make_ready if format_ == "text" else lambda: None
-                onlooker = Onlooker(tell=remark, watch=watch, load=load)
+                onlooker = Onlooker(tell=remark, watch=seen.heard, look=seen.look, load=load)
                 runs = examine(plan, store=store, skip=no_store, tag=tag, onlooker=onlooker)
     except KeyboardInterrupt:
         _say_how_to_resume("interrupted", stored=not no_store)
-        return Exit.INTERRUPTED
+        raise Terminated(Exit.INTERRUPTED) from None  # which says it in the document too
     except Terminated:  # or the terminal was closed
         _say_how_to_resume("terminated", stored=not no_store)
         raise
@@ -242,9 +243,11 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
     for run in runs:
         glimpse = Glimpse()
         glimpse.look([run.result.frame], run.result.frame.height)
-        page = LivePage(run.result.rubric)
-        page.run(replace(run.result, frame=pl.concat(glimpse.frames)), hidden=glimpse.hidden)
-        page.live(run.live.to_dict())
+        page = LivePage(run.result.rubric, run.live.to_dict())
+        shown = replace(run.result, frame=pl.concat(glimpse.frames))
+        writes = "--format json" if run.id is None else f"markscheme show {run.id} -o FILE"
+        page.run(shown, hidden=glimpse.hidden, writes=writes)
+        page.live()
 
 
 def _say_how_to_resume(why: str, *, stored: bool) -> None:

@@ -111,9 +111,9 @@ def command(
         if items:
             VerdictPage().line(explained)
         else:
-            page = LivePage(result.rubric)
+            page = LivePage(result.rubric, live)
             page.run(result, hidden=glimpse.hidden, written=destination)
-            page.live(live)
+            page.live()
             page.gates(gates.outcomes)
         if patterns:
             PatternPage().every(found_patterns)

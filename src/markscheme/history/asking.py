@@ -16,6 +16,7 @@ from markscheme.ask.pace import Limits
 from markscheme.ask.questions import Ask, in_order, key_of, speakers
 from markscheme.ask.replies import Reply
 from markscheme.ask.runner import Asked, Runner
+from markscheme.ask.states import State
 from markscheme.ask.subjects.base import Subject
 from markscheme.ask.templates import Template
 from markscheme.ask.threads import to_the_end
@@ -34,6 +35,8 @@ Watch = Callable[[Asked], None]
 UNWRITTEN = 2  # replies for each question at a time that may wait for the disk before more is asked
 _GATHERED = 0.005  # seconds in which replies come together to one commit
 _SENT = 0.01  # seconds after which the first questions are on their way
+_LOOKED = 1.0  # seconds after which those who look on see again how the subjects do
+_SCHEMA_WORDS = ("response_format", "json_schema")  # of an endpoint that rejects a question
 _AHEAD, _AT_ONCE = 1_000, 20  # questions that are made while the first are answered
 
 
@@ -95,10 +98,14 @@ class Examined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Onlooker:
-    """Who looks on: is told what to know before, sees every reply that is done, loads meanwhile."""
+    """Who looks on: is told what to know before, sees every reply that is done, loads meanwhile.
+
+    `look` is told every second how the subjects do, also while nobody answers.
+    """
 
     tell: Callable[[str], object] = lambda _: None
     watch: Watch = lambda _: None
+    look: Callable[[Sequence[State]], object] = lambda _: None
     load: Callable[[], object] = lambda: None
 
 
@@ -180,7 +187,7 @@ class Examination:
             asked=self._done,
             sittings=self._sittings,
             stopped=self._runner.stopped,
-            given_up=self._runner.given_up,
+            given_up={who: _advised(why) for who, why in self._runner.given_up.items()},
         )
 
     # --- what was asked before ---
@@ -249,7 +256,7 @@ class Examination:
         async with AsyncExitStack() as stack:
             for subject in self._plan.subjects:
                 await stack.enter_async_context(subject)
-            beside = [self._keep_committing(), self._look_ahead()]
+            beside = [self._keep_committing(), self._look_ahead(), self._keep_looking()]
             tasks = [asyncio.create_task(one) for one in beside]
             try:
                 await self._runner.run(left)
@@ -267,6 +274,12 @@ class Examination:
             self._asks.make(_AT_ONCE)
             await asyncio.sleep(0)
         self._onlooker.load()
+
+    async def _keep_looking(self) -> None:
+        """Let others know how the subjects do, by the clock and not by replies."""
+        while True:
+            await asyncio.sleep(_LOOKED)
+            self._onlooker.look(self._runner.states())
 
     async def _hand(self, asked: Asked) -> None:
         """Take a reply; where the disk does not keep up, who brought it waits too."""
@@ -329,6 +342,12 @@ class Examination:
         for asked in some:
             self._done[asked.ask.key] = asked
             self._onlooker.watch(asked)
+
+
+def _advised(why: str) -> str:
+    """Return why a subject was given up, with what helps where it knows no schemas."""
+    knows_none = any(word in why for word in _SCHEMA_WORDS)
+    return f"{why}; --no-structured leaves it out" if knows_none else why
 
 
 def _noted(asked: Asked, now: str) -> Noted:

@@ -9,7 +9,18 @@ from markscheme.weigh.live import Live
 from markscheme.weigh.results import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from markscheme.ask.runner import Asked
+
+_NOT_ASKED: Mapping[str, Any] = {
+    "order": None,
+    "tries": 0,
+    "finish_reason": None,
+    "first_token_ms": None,
+    "cached": False,
+    "error": None,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +38,21 @@ class LiveRun:
         for row in document["items"]:
             found = told.get((row["item"], row["attempt"] or 1))  # a missing one has no attempt
             row["asked"] = None if found is None else asked_record(found)
-        return {**document, "live": self.live.to_dict(), "run": self.id}
+        live = {**self.live.to_dict(), "unanswered": self._unanswered(told)}
+        return {**document, "live": live, "run": self.id}
+
+    def _unanswered(self, told: Mapping[tuple[str, int], Asked]) -> list[dict[str, Any]]:
+        """Return each question that has no answer; one that was not asked has no error either."""
+        items = [item.id for item in self.result.exam.items]
+        attempts = range(1, self.live.questions // len(items) + 1)
+        every = (
+            (item, attempt, told.get((item, attempt))) for attempt in attempts for item in items
+        )
+        return [
+            {"item": item, "attempt": attempt, **(asked_record(one) if one else _NOT_ASKED)}
+            for item, attempt, one in every
+            if one is None or one.reply.text is None
+        ]
 
 
 def asked_record(asked: Asked) -> dict[str, Any]:

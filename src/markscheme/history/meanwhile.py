@@ -10,16 +10,15 @@ import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Self
-
-from markscheme.history.asking import Onlooker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from markscheme.ask.runner import Asked
-    from markscheme.history.asking import Examined, Plan
+    from markscheme.history.asking import Examined, Onlooker, Plan
     from markscheme.history.beginning import Beginning
     from markscheme.history.live_runs import LiveRun
     from markscheme.history.marking import Marking
@@ -55,7 +54,7 @@ class Meanwhile:
     @property
     def onlooker(self) -> Onlooker:
         """Who looks on: we, and for us the other one."""
-        return Onlooker(tell=self._onlooker.tell, watch=self._watch, load=self._load)
+        return replace(self._onlooker, watch=self._watch, load=self._load)
 
     def _load(self) -> None:
         """Load what scores, now that there is something to wait for."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markscheme.history.baselines import history_of, own_history
 from markscheme.history.patterns import patterns_of
-from markscheme.history.rows import bad_rows_of, rows_of_items, rows_with_outputs
+from markscheme.history.rows import bad_rows_of, is_live, rows_of_items, rows_with_outputs
 from markscheme.history.runs import is_open
 from markscheme.tell.reports import ItemStatus, Report, item_reports
 from markscheme.weigh.distribution import describe
@@ -82,6 +82,7 @@ def _report(runs: Runs, judged: Judged, items: tuple[ItemReport, ...]) -> Report
         gates=judged.gates,
         items=items,
         bad_rows=bad_rows_of(runs, found),
+        is_live=is_live(runs, found),
         stored=found.stored,
         baseline=beside.stored if beside else None,
     )

@@ -178,6 +178,11 @@ def bad_rows_of(runs: Runs, found: Found) -> tuple[RowError, ...]:
     return rows_of(runs, found).bad_rows()
 
 
+def is_live(runs: Runs, found: Found) -> bool:
+    """Say whether the answers of a stored run came from a live subject."""
+    return found.stored is not None and rows_of(runs, found).live() is not None
+
+
 def rows_with_outputs(runs: Runs, found: Found, observer: Observer) -> Iterator[Mapping[str, Any]]:
     """Yield every answer as `score` gives it, with its raw `output` where the store has it.
 

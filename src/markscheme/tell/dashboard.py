@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import number, plain, show, signed
 from markscheme.tell import charts, colours
+from markscheme.tell.bad_rows import name_of, place_of
 from markscheme.tell.item_rows import link, status_word, tag_link
-from markscheme.tell.language import say, say_many, told
+from markscheme.tell.language import say, told
 from markscheme.tell.markdown import limit_of
 from markscheme.tell.reports import ItemStatus
 from markscheme.vocabulary import Level, Outcome
@@ -184,8 +185,10 @@ def bad_rows(report: Report) -> dict[str, Any] | None:
     shown = report.bad_rows[:_BAD_ROWS]
     more = say("… and {n:,} more", n=total - len(shown)) if total > len(shown) else ""
     return {
-        "name": say_many("{n:,} bad row", "{n:,} bad rows", total),
-        "rows": [(row.place, told(row.reason), row.excerpt) for row in shown],
+        "name": name_of(total, live=report.is_live),
+        "rows": [
+            (place_of(row, live=report.is_live), told(row.reason), row.excerpt) for row in shown
+        ],
         "more": more if shown else say("The result file lists them."),
     }
 

@@ -13,17 +13,22 @@ from markscheme.tell.terminal import Page
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from markscheme.vocabulary import Rubric
+
 _WIDTH = 30
 
 
 class LivePage(Page):
     """Prints a run of a live subject."""
 
-    def live(self, facts: Mapping[str, Any] | None) -> None:
-        """Print latency, errors, tries, cost and why the run stopped, if it did.
+    def __init__(self, rubric: Rubric, facts: Mapping[str, Any] | None = None) -> None:
+        """Take what `Live.to_dict` gives, now or when the run was stored, if it was live."""
+        super().__init__(rubric, is_live=bool(facts))
+        self._known = facts
 
-        `facts` are what `Live.to_dict` gives, now or when the run was stored, if it was live.
-        """
+    def live(self) -> None:
+        """Print latency, errors, tries, cost and why the run stopped, if it did."""
+        facts = self._known
         if not facts:
             return
         answered, questions = facts["answered"], facts["questions"]
@@ -42,8 +47,7 @@ class LivePage(Page):
             self.out.print(
                 say_many("{n} answer from the cache", "{n} answers from the cache", facts["cached"])
             )
-        if facts["cost"] is not None:
-            self.out.print(say("cost {cost}", cost=facts["cost"]), highlight=False)
+        self._spent(facts)
         if facts["first_token_ms"]:
             self._latency(say("first token"), facts["first_token_ms"])
         if facts["latency_ms"]:
@@ -51,6 +55,16 @@ class LivePage(Page):
             self._histogram(facts["latency_ms"]["histogram"])
         if facts["stopped"]:
             self.out.print(Text(say("stopped: {why}", why=told(facts["stopped"])), "magenta"))
+
+    def _spent(self, facts: Mapping[str, Any]) -> None:
+        """Print tokens and cost, as far as they are known; older runs have no tokens."""
+        tokens = facts.get("tokens_in"), facts.get("tokens_out")
+        if None not in tokens:
+            sent, got = tokens
+            line = say("{sent:,} tokens in, {got:,} tokens out", sent=sent, got=got)
+            self.out.print(line, highlight=False)
+        if facts["cost"] is not None:
+            self.out.print(say("cost {cost}", cost=facts["cost"]), highlight=False)
 
     def _latency(self, what: str, found: Mapping[str, Any]) -> None:
         shown = (name for name in found if name not in {"n", "histogram"})

@@ -11,7 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from markscheme.exact import plain, show, signed
-from markscheme.tell.language import say, say_many, told
+from markscheme.tell.bad_rows import name_of, reason_of
+from markscheme.tell.language import say, told
 from markscheme.tell.reports import (
     EVIDENCE,
     FIRST,
@@ -80,11 +81,11 @@ def _bad_rows(report: Report) -> Iterator[str]:
     total, shown = report.past.run.marks.errors, report.bad_rows[:_BAD_ROWS]
     if not shown:
         return
-    what = say_many("{n:,} bad row", "{n:,} bad rows", total)
+    what = name_of(total, live=report.is_live)
     yield f"\n**{what} ({say('not scored')}):**\n"
     for row in shown:
         said = f" {code(row.excerpt)}" if row.excerpt else ""
-        yield f"- {sentence(f'{row.place}: {told(row.reason)}')}{said}"
+        yield f"- {sentence(reason_of(row, live=report.is_live))}{said}"
     if total > len(shown):
         yield f"- {say('… and {n:,} more', n=total - len(shown))}"
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from fractions import Fraction
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from markscheme.exact import mean, plain, show
-from markscheme.mark.scoring import mark_answer
+from markscheme.ask.replies import Fault
+from markscheme.exact import plain
+from markscheme.tell.tallies import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from markscheme.ask.runner import Asked
+    from markscheme.ask.states import State
     from markscheme.vocabulary import Exam, Rubric
     from markscheme.weigh.aggregate import Counts
 
@@ -29,6 +32,15 @@ if TYPE_CHECKING:
         @property
         def counts(self) -> Counts:
             """What was counted."""
+
+    class Place(Protocol):
+        """Where it is shown how a run goes."""
+
+        def count(self) -> None:
+            """Take note of one more question that is done."""
+
+        def tell(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
+            """Show what is known, in lines of parts."""
 
     S = TypeVar("S", bound=Scored)
 
@@ -57,87 +69,114 @@ def watched(stretches: Iterable[S], label: str) -> Iterator[S]:
 
 
 @contextmanager
-def asking(rubric: Rubric, exam: Exam, total: int) -> Iterator[Callable[[Asked], None]]:
-    """Give what is told of every question that is done, and show how the run goes on stderr.
+def asking(rubric: Rubric, exam: Exam, subjects: Sequence[str], total: int) -> Iterator[Asking]:
+    """Give whom to tell of every question that is done, and show how the run goes on stderr.
 
-    On a terminal lines that change; in a pipe a plain line every ten seconds.
+    On a terminal lines that change; in a pipe a plain line every ten seconds, whatever happens.
     """
-    watched = _Asking(rubric, exam, total)
+    items = {item.id: item for item in exam.items}
+    tallies = {name: Tally(rubric, items) for name in subjects}
     if not sys.stderr.isatty():
-        yield watched.heard_in_a_pipe
+        yield Asking(tallies, _Pipe(total), every=_EVERY)
         return
     from markscheme.tell.standing import Standing  # noqa: PLC0415 - only where a person watches
 
     with Standing(total) as standing:
-        yield lambda asked: standing.tell(watched.heard(asked, every=_REDRAWN))
+        yield Asking(tallies, standing, every=_REDRAWN)
 
 
-class _Asking:
-    """What is known while a subject is asked: the mean so far, per axis, errors, rate, cost."""
+class Asking:
+    """Hears every reply and how the subjects do, and tells it every so many seconds.
 
-    def __init__(self, rubric: Rubric, exam: Exam, total: int) -> None:
-        self._rubric = rubric
-        self._items = {item.id: item for item in exam.items}
+    Replies come from the thread that keeps them, how the subjects do from the one that asks.
+    """
+
+    def __init__(self, tallies: dict[str, Tally], place: Place, *, every: float) -> None:
+        self._tallies, self._place, self._every = tallies, place, every
+        self._states: Sequence[State] = ()
+        self._told, self._told_of = time.monotonic(), 0
+        self._telling = Lock()
+
+    def heard(self, asked: Asked) -> None:
+        """Count one reply."""
+        self._tallies[asked.ask.subject].count(asked)
+        self._place.count()
+        self._tell_if_due()
+
+    def look(self, states: Sequence[State]) -> None:
+        """Take how the subjects do, also while nobody answers."""
+        self._states = states
+        self._tell_if_due()
+
+    def _tell_if_due(self) -> None:
+        """Tell what is known, unless that was done just now or is being done."""
+        if time.monotonic() - self._told >= self._every and self._telling.acquire(blocking=False):
+            try:
+                self._tell()
+            finally:
+                self._telling.release()
+
+    def _tell(self) -> None:
+        now, done = time.monotonic(), sum(tally.done for tally in self._tallies.values())
+        rate = (done - self._told_of) / max(now - self._told, 1e-9)  # what was resumed is past
+        self._told, self._told_of = now, done
+        lines = [*_troubles(self._states, still=not rate), *(self._known(rate) if done else ())]
+        self._place.tell(done, rate, lines)
+
+    def _known(self, rate: float) -> list[list[str]]:
+        """Return what is known of the answers; each of several subjects has a line of its own."""
+        for tally in self._tallies.values():
+            tally.mark()
+        cost = sum((tally.cost for tally in self._tallies.values()), Decimal(0))
+        pace = [f"{rate:.1f}/s", *([f"cost {plain(cost)}"] if cost else [])]
+        if len(self._tallies) == 1:
+            (tally,) = self._tallies.values()
+            return [[*tally.told(), *pace, *tally.axes()]]
+        each = ([f"{name}: {one.done:,} done", *one.told()] for name, one in self._tallies.items())
+        return [*each, pace]
+
+
+class _Pipe:
+    """Prints plain lines."""
+
+    def __init__(self, total: int) -> None:
         self._total = total
-        self._new: list[Asked] = []
-        self._scores: list[Fraction] = []
-        self._axes: dict[str, list[Fraction]] = {spec.name: [] for spec in rubric}
-        self._done = self._errors = 0
-        self._cost = Decimal(0)
-        self._told, self._told_of, self._rate = time.monotonic(), 0, 0.0
 
-    def heard(self, asked: Asked, *, every: float) -> list[str] | None:
-        """Count one reply; return what is known every so many seconds."""
-        self._done += 1
-        self._errors += asked.reply.fault is not None
-        self._cost += asked.reply.cost or 0
-        self._new.append(asked)
-        now = time.monotonic()
-        if now - self._told < every:
-            return None
-        self._rate = (self._done - self._told_of) / (now - self._told)  # what was resumed is past
-        self._told, self._told_of = now, self._done
-        return self._known()
+    def count(self) -> None:
+        """Do nothing: a line tells of many."""
 
-    def heard_in_a_pipe(self, asked: Asked) -> None:
-        """Print a line every ten seconds."""
-        told = self.heard(asked, every=_EVERY)
-        if told is not None:
-            left = (self._total - self._done) / self._rate
-            done = f"{self._done:,} of {self._total:,} done, about {left:.0f} s left"
-            with suppress(OSError):  # who read it went away; the run goes on
-                sys.stderr.write(f"{done}; {', '.join(told)}\n")
-
-    def _known(self) -> list[str]:
-        self._mark()
-        parts = [self._mean(), f"{self._errors:,} errors", f"{self._rate:.1f}/s"]
-        parts += [f"cost {plain(self._cost)}"] if self._cost else []
-        return parts + [f"{axis} {show(_mean(found), 2)}" for axis, found in self._axes.items()]
-
-    def _mark(self) -> None:
-        """Mark what came since the last line; only who watches pays for it."""
-        for asked in self._new:
-            if asked.reply.text is not None:
-                found = mark_answer(
-                    self._rubric, self._items[asked.ask.question.item], asked.reply.text
-                )
-                if found.score is not None:
-                    self._scores.append(found.score)
-                for axis, cell in found.cells.items():
-                    if cell.value is not None:
-                        self._axes[axis].append(cell.value)
-        self._new.clear()
-
-    def _mean(self) -> str:
-        from markscheme.weigh.statistics import Sample  # noqa: PLC0415 - only where a line is told
-
-        told = f"score {show(_mean(self._scores), 3)}"
-        sample = Sample.of(self._scores)
-        if sample is None:
-            return told
-        low, high = sample.interval()
-        return f"{told} [{max(0.0, low):.3f}, {min(1.0, high):.3f}]"
+    def tell(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
+        """Print one line; who read it may be gone, and the run goes on."""
+        left = f", about {(self._total - done) / rate:.0f} s left" if rate else ""
+        said = [f"{done:,} of {self._total:,} done{left}", *map(", ".join, lines)]
+        with suppress(OSError):
+            sys.stderr.write(f"{'; '.join(said)}\n")
 
 
-def _mean(values: list[Fraction]) -> Fraction | None:
-    return mean(sum(values, Fraction(0)), len(values))
+def _troubles(states: Sequence[State], *, still: bool) -> Iterator[list[str]]:
+    """Yield what holds the run up; where it stands still and nothing is wrong, what is waited for.
+
+    Of several subjects each says who it is.
+    """
+    found = [line for state in states for line in _trouble(state, named=len(states) > 1)]
+    running = sum(state.running for state in states)
+    yield from found or ([[f"{running:,} under way"]] if still and running else [])
+
+
+def _trouble(state: State, *, named: bool) -> Iterator[list[str]]:
+    failed = dict(state.failed)
+    if state.busy:
+        refusals = failed.pop(Fault.BUSY, 0)
+        many = f"{refusals:,} refusal{'' if refusals == 1 else 's'}"
+        yield [f"{state.subject} is busy ({many})", _again(state.again)]
+    if failed:
+        tries = sum(failed.values())
+        kinds = ", ".join(f"{kind} {n:,}" for kind, n in failed.items())
+        who = f"{state.subject}: " if named else ""
+        many = "1 try" if tries == 1 else f"{tries:,} tries"
+        quiet = [_again(state.again)] if state.again and not state.busy else []
+        yield [f"{who}{many} failed: {kinds if len(failed) > 1 else next(iter(failed))}", *quiet]
+
+
+def _again(seconds: float) -> str:
+    return f"asked again in {math.ceil(seconds):,} s" if seconds else "asked again now"

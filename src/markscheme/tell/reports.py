@@ -85,14 +85,15 @@ class Report:
     """A judged run: which it is, what its gates say, and how each of its items did.
 
     `items` is empty where the run cannot be judged under its rubric and exam at all; `bad_rows` are
-    the first of those that were no answers. The `distribution` and the `patterns` are there where
-    the whole report was asked for.
+    the first of those that were no answers, of a live run questions without one. The `distribution`
+    and the `patterns` are there where the whole report was asked for.
     """
 
     past: Past
     gates: GateReport
     items: tuple[ItemReport, ...] = ()
     bad_rows: tuple[RowError, ...] = ()
+    is_live: bool = False
     stored: Run | None = None
     baseline: Run | None = None
     distribution: Distribution | None = None

@@ -29,19 +29,24 @@ class Standing(Progress):
             TextColumn("left"),
         )
         self._out = Console(stderr=True)
-        self._parts: Sequence[str] = ("asking",)
+        self._lines: Sequence[Sequence[str]] = (("asking",),)
         super().__init__(*columns, console=self._out, transient=True)
         self._task = self.add_task("", total=total)
 
-    def tell(self, parts: Sequence[str] | None) -> None:
-        """Count one question that is done; say what is known, if that is known anew."""
-        self._parts = parts or self._parts
+    def count(self) -> None:
+        """Count one question that is done."""
         self.advance(self._task)
+
+    def tell(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
+        """Say what is known anew; how many are done is counted here."""
+        del done, rate
+        self._lines = lines or self._lines
 
     def get_renderable(self) -> RenderableType:
         """Return what is drawn, in as many lines as there are columns for."""
         width = max(1, self._out.width - _INTERRUPT)
-        known = Text("\n".join(_lines(self._parts, width)), no_wrap=True, overflow="ellipsis")
+        lines = [line for parts in self._lines for line in _lines(parts, width)]
+        known = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
         return Constrain(Group(self.make_tasks_table(self.tasks), known), width)
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from markscheme.exact import show
 from markscheme.sentences import sentence
+from markscheme.tell.bad_rows import name_of, reason_of
 from markscheme.tell.language import say, say_many, told
 from markscheme.tell.operations import print_operations
 from markscheme.vocabulary import Level, Outcome
@@ -119,14 +120,24 @@ class _Console(Console):
 class Page:
     """Prints one run, part by part."""
 
-    def __init__(self, rubric: Rubric, out: Console | None = None) -> None:
+    def __init__(
+        self, rubric: Rubric, out: Console | None = None, *, is_live: bool = False
+    ) -> None:
         self.rubric = rubric
+        self._is_live = is_live
         self.out = out or console()
         self._marks = ("✓", "✗") if _unicode(self.out) else ("1", "0")
 
-    def run(self, result: Result, *, hidden: int = 0, written: Path | None = None) -> None:
-        """Print the whole run."""
-        self.breakdown(result.frame, hidden)
+    def run(
+        self,
+        result: Result,
+        *,
+        hidden: int = 0,
+        written: Path | None = None,
+        writes: str = "-o FILE",
+    ) -> None:
+        """Print the whole run; `writes` is what writes the rows that are not shown."""
+        self.breakdown(result.frame, hidden, writes)
         self.losses(result.frame, hidden)
         self.errors(result.errors, result.summary.errors)
         self.summary(result.summary)
@@ -134,7 +145,7 @@ class Page:
         if written is not None:
             self.out.print(Text("\n" + say("written to {file}", file=written)), soft_wrap=True)
 
-    def breakdown(self, frame: pl.DataFrame, hidden: int = 0) -> None:
+    def breakdown(self, frame: pl.DataFrame, hidden: int = 0, writes: str = "-o FILE") -> None:
         """Print a row for each answer: what was got and expected, each axis, the score."""
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
         table.add_column(say("item"), no_wrap=True, min_width=min(24, _widest(frame)))
@@ -147,8 +158,12 @@ class Page:
             table.add_row(*self._row(row))
         self.out.print(table)
         if hidden:
-            more = say("… {n:,} more rows are not shown; -o FILE writes all of them", n=hidden)
-            self.out.print(more)
+            more = say(
+                "… {n:,} more rows are not shown; {command} writes all of them",
+                n=hidden,
+                command=writes,
+            )
+            self.out.print(Text(more), soft_wrap=True)
 
     def _row(self, row: Mapping[str, Any]) -> list[Text | str]:
         got = row["got"] if row["got"] is not None else _STATUSES[row["status"]]
@@ -200,11 +215,12 @@ class Page:
         """Print the rows that were no answers."""
         if not total:
             return
-        many = say_many("{n:,} bad row", "{n:,} bad rows", total)
+        many = name_of(total, live=self._is_live)
         self.out.print(f"\n[bold]{many}[/bold] ({say('not scored')})")
         for error in errors[:ERRORS_SHOWN]:
             excerpt = f"  {error.excerpt}" if error.excerpt else ""
-            self.out.print(Text(f"{error.place}: {error.reason}{excerpt}"), soft_wrap=True)
+            reason = reason_of(error, live=self._is_live)
+            self.out.print(Text(f"{reason}{excerpt}"), soft_wrap=True)
         if total > ERRORS_SHOWN:
             self.out.print(say("… and {n:,} more", n=total - ERRORS_SHOWN))
 

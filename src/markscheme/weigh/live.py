@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from markscheme.ask.runner import Asked
 from markscheme.values import dataclass
 from markscheme.weigh.latencies import Latencies
+
+if TYPE_CHECKING:
+    from markscheme.ask.replies import Reply
+
+N = TypeVar("N", int, Decimal)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +54,27 @@ class Live:
 
     @property
     def cost(self) -> Decimal | None:
-        """What the answers cost, where that is known of every one."""
-        costs = [one.reply.cost for one in self.asked if one.reply.text is not None]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known, Decimal(0)) if known and len(known) == len(costs) else None
+        """What the answers cost, where that is known of every one; the cache costs nothing.
+
+        Where all came from the cache nothing tells a price, so that is not known either.
+        """
+        return _total([reply.cost for reply in self._new], Decimal(0))
+
+    @property
+    def tokens_in(self) -> int | None:
+        """How many tokens were sent for answers, where that is known of every one."""
+        return _total([reply.tokens_in for reply in self._new], 0)
+
+    @property
+    def tokens_out(self) -> int | None:
+        """How many tokens the answers have, where that is known of every one."""
+        return _total([reply.tokens_out for reply in self._new], 0)
+
+    @property
+    def _new(self) -> list[Reply]:
+        """The answers that were not taken from the cache."""
+        replies = (one.reply for one in self.asked)
+        return [reply for reply in replies if reply.text is not None and not reply.cached]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -77,6 +99,14 @@ class Live:
             "finish_reasons": dict(sorted(reasons.items())),
             "latency_ms": latency and latency.to_dict(),
             "first_token_ms": first and first.to_dict(),
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
             "cost": None if self.cost is None else str(self.cost),
             "stopped": self.stopped,
         }
+
+
+def _total(values: list[N | None], nothing: N) -> N | None:
+    """Return the sum, where there is something and every value is known."""
+    known = [value for value in values if value is not None]
+    return sum(known, nothing) if known and len(known) == len(values) else None
