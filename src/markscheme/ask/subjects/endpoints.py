@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
 from markscheme.ask.completions import completion_of, said_in
 from markscheme.ask.keys import Secrets, key_of
-from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.replies import Reply
+from markscheme.ask.statuses import fault_of, wait_of
 from markscheme.ask.streams import Stream
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
 from markscheme.ask.wire import Address, Wire, WireError
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 USUAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
-_BUSY = {429, 529}  # too many requests; overloaded
-_AGAIN = {408, 409, 425}
-_SERVER = 500
 _LONGEST_PORT = 5
 
 
@@ -99,32 +96,13 @@ def _fault(response: Response, secrets: Secrets) -> Reply:
     """Say what a server means that does not answer, and when it wants to be asked again."""
     status, said = response.status, said_in(response.body, secrets)
     told = f"the server says {status}{_elsewhere(response)}{': ' if said else ''}{said}"
-    wait = _wait(response.headers.get("retry-after"))
-    if status in _BUSY:
-        return Reply.failed(Fault.BUSY, told, wait=wait)
-    transient = status in _AGAIN or status >= _SERVER
-    return Reply.failed(Fault.SERVER if transient else Fault.REJECTED, told, wait=wait)
+    wait = wait_of(response.headers.get("retry-after"))
+    return Reply.failed(fault_of(status), told, wait=wait)
 
 
 def _elsewhere(response: Response) -> str:
     place = response.headers.get("location")
     return f" and names {place}; redirects are not followed" if place else ""
-
-
-def _wait(after: str | None) -> float | None:
-    """Read `Retry-After`: seconds, or a date."""
-    if not after:
-        return None
-    try:
-        return max(0.0, float(after))
-    except ValueError:
-        pass
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few servers say a date
-
-    try:
-        return max(0.0, (parsedate_to_datetime(after) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def subject(rest: str, options: Options) -> EndpointSubject:

@@ -1,0 +1,34 @@
+"""Statuses of HTTP: what one means for who asks, and when a server wants to be asked again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from markscheme.ask.replies import Fault
+
+_BUSY = {429, 529}  # too many requests; overloaded
+_AGAIN = {408, 409, 425}
+_SERVER = 500
+
+
+def fault_of(status: int) -> Fault:
+    """Say whether a server that does not answer is busy, may answer later, or never will."""
+    if status in _BUSY:
+        return Fault.BUSY
+    return Fault.SERVER if status in _AGAIN or status >= _SERVER else Fault.REJECTED
+
+
+def wait_of(after: str | None) -> float | None:
+    """Read `Retry-After`: seconds, or a date."""
+    if not after:
+        return None
+    try:
+        return max(0.0, float(after))
+    except ValueError:
+        pass
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few servers say a date
+
+    try:
+        return max(0.0, (parsedate_to_datetime(after) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError, OverflowError):
+        return None
