@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
 from markscheme.ask.threads import as_exception, in_thread
@@ -36,7 +37,7 @@ class FunctionSubject(BaseSubject):
         try:
             given = await asyncio.create_task(self._called(question.text))
         except Exception as error:  # noqa: BLE001 - the function may be anybody's
-            return Reply.failed(Fault.FAILED, f"{type(error).__name__}: {error}")
+            return reply_to(error)
         return _reply(given, watch())
 
     async def _called(self, text: str) -> Any:
@@ -50,7 +51,10 @@ class FunctionSubject(BaseSubject):
         except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, Terminated):
             raise
         except BaseException as error:
-            raise as_exception(error) from error
+            raised = as_exception(error)
+            if raised is error:
+                raise  # from itself, it would lose its cause
+            raise raised from error
 
 
 def _reply(given: Any, latency: int) -> Reply:

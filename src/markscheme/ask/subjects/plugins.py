@@ -6,29 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.keys import Secrets
-from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.raised import reply_to
+from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
 from markscheme.ask.threads import in_thread
 from markscheme.errors import UsageError, shown
 
 if TYPE_CHECKING:
     from markscheme.ask.questions import Question
-
-
-# Plugins raise the errors of their makers' libraries, which agree in these words at least.
-_WORDS = {
-    "RateLimit": Fault.BUSY,
-    "Overloaded": Fault.BUSY,
-    "Timeout": Fault.TIMEOUT,
-    "Connect": Fault.UNREACHABLE,
-    "InternalServer": Fault.SERVER,
-    "NeedsKey": Fault.REJECTED,
-    "Authentication": Fault.REJECTED,
-    "PermissionDenied": Fault.REJECTED,
-    "BadRequest": Fault.REJECTED,
-    "NotFound": Fault.REJECTED,
-    "Validation": Fault.REJECTED,
-}
 
 
 class PluginSubject(BaseSubject):
@@ -62,9 +47,7 @@ class PluginSubject(BaseSubject):
             text = response.text()
             usage = response.usage()
         except Exception as error:  # noqa: BLE001 - a plugin may be anybody's
-            name = type(error).__name__
-            fault = next((fault for word, fault in _WORDS.items() if word in name), Fault.FAILED)
-            return Reply.failed(fault, f"{name}: {error}")
+            return reply_to(error)
         price = self._options.price
         return Reply(
             text=text,

@@ -1,0 +1,270 @@
+"""Models of `llm`, and functions around a library: what their errors mean, and what is measured."""
+
+from __future__ import annotations
+
+import sys
+import tarfile
+import time
+from socket import gaierror
+from subprocess import TimeoutExpired
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from markscheme.ask.raised import reply_to
+from markscheme.ask.replies import Fault, Reply
+from sittings import Sitting, faults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Known = Callable[[Any], None]
+
+llm: Any = pytest.importorskip("llm")
+
+
+class Mine(llm.Model):  # type: ignore[misc]
+    """Raises what it is told to for its first questions, then says yes in two parts."""
+
+    model_id = "mine"
+    can_stream = True
+
+    class Options(llm.Options):  # type: ignore[misc]
+        """Two options; `max_tokens` is none of them."""
+
+        temperature: float | None = None
+        top_p: float | None = None
+
+    def __init__(self, *raised: Exception) -> None:
+        self.raised = [*raised]
+        self.streamed: list[bool] = []
+        self.told: dict[str, Any] | None = None
+
+    def execute(self, prompt: Any, stream: bool, response: Any, conversation: Any) -> Iterator[str]:  # noqa: FBT001
+        del prompt, conversation
+        self.streamed.append(stream)
+        if self.raised:
+            raise self.raised.pop(0)
+        response.response_json = self.told
+        yield "ye"
+        time.sleep(0.02)
+        yield "s"
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Known:
+    """Make a model known to `llm`."""
+
+    def know(model: Any) -> None:
+        monkeypatch.setattr(llm, "get_model", lambda _: model)
+
+    return know
+
+
+def error(name: str, *above: type[Exception], **has: Any) -> Exception:
+    """Return an error of somebody's library: its name, its parents, what it has."""
+    made: Exception = type(name, above or (Exception,), {"__module__": "somebody"})("no")
+    for key, value in has.items():
+        setattr(made, key, value)
+    return made
+
+
+class Response:
+    """What a library has heard; an empty one counts as false, as with `requests`."""
+
+    def __init__(self, status_code: Any, **headers: str) -> None:
+        self.status_code = status_code
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    def __bool__(self) -> bool:
+        return False
+
+
+# --- what an error means ---
+
+
+@pytest.mark.parametrize(
+    ("raised", "fault"),
+    [
+        (error("HTTPStatusError", response=Response(429)), Fault.BUSY),
+        (error("HTTPStatusError", response=Response(503)), Fault.SERVER),
+        (error("HTTPStatusError", response=Response(404)), Fault.REJECTED),
+        (error("APIStatusError", status_code=502), Fault.SERVER),
+        (error("APIStatusError", status_code=529), Fault.BUSY),
+        (error("ClientResponseError", status=408), Fault.SERVER),
+        (error("HTTPError", code=401), Fault.REJECTED),
+        (error("BadRequestError", status_code=429), Fault.BUSY),
+    ],
+)
+def test_a_status_says_whether_to_ask_again(raised: Exception, fault: Fault) -> None:
+    assert reply_to(raised).fault is fault
+
+
+@pytest.mark.parametrize(
+    ("raised", "fault"),
+    [
+        *((error(name), Fault.BROKEN_OFF) for name in ("ReadError", "WriteError")),
+        *((error(name), Fault.BROKEN_OFF) for name in ("RemoteProtocolError", "IncompleteRead")),
+        *((error(name), Fault.BROKEN_OFF) for name in ("ServerDisconnectedError", "CloseError")),
+        *((error(name), Fault.UNREACHABLE) for name in ("ConnectError", "APIConnectionError")),
+        *((error(name), Fault.TIMEOUT) for name in ("PoolTimeout", "ConnectTimeout")),
+        *((error(name), Fault.BUSY) for name in ("RateLimitError", "ThrottlingException")),
+        *((error(name), Fault.SERVER) for name in ("ServiceUnavailable", "InternalServerError")),
+        *((error(name), Fault.REJECTED) for name in ("NotFoundError", "PermissionDeniedError")),
+        (error("OurError", ConnectionError), Fault.UNREACHABLE),
+        (error("OurError", type(error("RateLimitError"))), Fault.BUSY),
+        *((ConnectionRefusedError("no"), Fault.UNREACHABLE), (gaierror("no"), Fault.UNREACHABLE)),
+        *((ConnectionResetError("no"), Fault.BROKEN_OFF), (TimeoutError("no"), Fault.TIMEOUT)),
+    ],
+)
+def test_without_a_status_its_kind_says_whether_to_ask_again(
+    raised: Exception, fault: Fault
+) -> None:
+    assert reply_to(raised).fault is fault
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        *(ModuleNotFoundError("no"), FileNotFoundError("no"), PermissionError("no")),
+        *(tarfile.ReadError("no"), TimeoutExpired("sleep", 1)),
+        *(ValueError("429"), RuntimeError("no"), KeyError("no"), error("TemplateNotFound")),
+        *(error("ValidationError"), error("LocalProtocolError"), error("OddError", status_code=-1)),
+        *(error("OddError", code=True), error("OddError", code="429"), error("OddError", code=7)),
+    ],
+)
+def test_any_other_error_is_one_of_its_own(raised: Exception) -> None:
+    assert reply_to(raised).fault is Fault.FAILED
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        *(("429 Too Many Requests", Fault.BUSY), ("Error code: 429 - {}", Fault.BUSY)),
+        *(("Server error '503 Unavailable' for url", Fault.SERVER), ("HTTP 401", Fault.REJECTED)),
+        *(("Request failed with status code 500", Fault.SERVER), ("Overloaded", Fault.BUSY)),
+        *(("Rate limit reached for mine", Fault.BUSY), ("at most 500 words", Fault.FAILED)),
+        *(("no idea", Fault.FAILED), ("", Fault.FAILED)),
+    ],
+)
+def test_an_error_of_llm_that_has_only_words_is_read(said: str, fault: Fault) -> None:
+    assert reply_to(llm.ModelError(said)).fault is fault
+
+
+def test_an_error_of_llm_is_what_caused_it() -> None:
+    busy = error("HTTPStatusError", response=Response(503, retry_after="7"))
+    told = Reply.failed(Fault.SERVER, "ModelError: no", wait=7.0)
+    assert reply_to(because_of(busy, llm.ModelError("no"))) == told
+    assert reply_to(because_of(error("ReadError"), llm.ModelError("no"))).fault is Fault.BROKEN_OFF
+    assert reply_to(because_of(busy, ValueError("no"))).fault is Fault.FAILED
+
+
+def test_an_error_of_llm_is_what_it_was_raised_after_unless_it_says_otherwise() -> None:
+    raised = llm.ModelError("no")
+    raised.__context__ = error("ReadError")
+    assert reply_to(raised).fault is Fault.BROKEN_OFF
+    raised.__cause__ = None  # as with `from None`
+    assert reply_to(raised).fault is Fault.FAILED
+
+
+def because_of(cause: Exception, raised: Exception) -> Exception:
+    raised.__cause__ = cause
+    return raised
+
+
+def test_a_time_that_is_named_is_waited_for() -> None:
+    for headers in ({"Retry_After": "7"}, {"retry_after": "7"}, {"retry_after": "7.0"}):
+        assert reply_to(error("Any", response=Response(429, **headers))).wait == 7.0
+    assert reply_to(error("Any", status_code=503, headers={"Retry-After": "7"})).wait == 7.0
+    assert reply_to(error("Any", response=Response(429, retry_after="soon"))).wait is None
+    assert reply_to(error("Any", response=Response(429), headers=None)).wait is None
+
+
+def test_an_error_that_cannot_be_looked_at_is_an_error_all_the_same() -> None:
+    class OddError(Exception):
+        @property
+        def response(self) -> None:
+            raise RuntimeError("not yet")
+
+    assert reply_to(OddError("no")) == Reply.failed(Fault.FAILED, "OddError: no")
+
+
+# --- asked again ---
+
+PASSES = [
+    error("HTTPStatusError", response=Response(429, retry_after="0.01")),
+    error("HTTPStatusError", response=Response(503, retry_after="0.01")),
+    error("APIStatusError", status_code=502),
+    error("RemoteProtocolError"),
+    llm.ModelError("429 Too Many Requests"),
+]
+
+
+@pytest.mark.parametrize("raised", PASSES, ids=str)
+def test_a_model_of_llm_is_asked_again_after_what_passes(
+    sitting: Sitting, known: Known, raised: Exception
+) -> None:
+    known(Mine(raised))
+    document = sitting.asks("x").json(subject="llm:mine")
+    assert (faults(document), document["items"][0]["asked"]["tries"]) == ({}, 2)
+
+
+@pytest.mark.parametrize("prompt", ["busy 1", "restarting 1", "shaky 1", "crowded 1"])
+def test_the_models_of_llm_itself_are_asked_again(
+    sitting: Sitting, known: Known, prompt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openai = pytest.importorskip("llm.default_plugins.openai_models")
+    monkeypatch.setattr("openai._constants.DEFAULT_MAX_RETRIES", 0)
+    known(openai.Chat("mine", key="secret", api_base=sitting.server.url))
+    document = sitting.asks(prompt).json(subject="llm:mine")
+    assert faults(document) == {}
+    assert document["items"][0]["asked"]["finish_reason"] == "stop"
+
+
+WRAPPED = """\
+import urllib.request
+from urllib.error import HTTPError
+times = {}
+def once(error):
+    def answer(prompt):
+        times[error] = times.get(error, 0) + 1
+        if times[error] == 1:
+            raise error
+        return "yes"
+    return answer
+class RateLimitError(Exception):
+    pass
+class NotFoundError(Exception):
+    status_code = 404
+busy = once(HTTPError("http://127.0.0.1/", 429, "busy", {"Retry-After": "0.01"}, None))
+limited = once(RateLimitError("later"))
+broken = once(ConnectionResetError("gone"))
+async def later(prompt):
+    return busy(prompt)
+def gone(prompt):
+    raise NotFoundError("no such model")
+def plain(prompt):
+    raise ValueError("no idea")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "tries"),
+    [
+        *((name, {}, 2) for name in ("busy", "limited", "broken", "later")),
+        *(("gone", {"rejected": 1}, 1), ("plain", {"failed": 1}, 1)),
+    ],
+)
+def test_a_function_is_asked_again_after_what_passes(
+    sitting: Sitting,
+    name: str,
+    expected: dict[str, int],
+    tries: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sitting.write("my_wrapper.py", WRAPPED)
+    monkeypatch.chdir(sitting.folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    sys.modules.pop("my_wrapper", None)
+    document = sitting.asks("x").json(subject=f"python:my_wrapper:{name}")
+    assert (faults(document), document["items"][0]["asked"]["tries"]) == (expected, tries)
