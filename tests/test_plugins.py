@@ -268,3 +268,63 @@ def test_a_function_is_asked_again_after_what_passes(
     sys.modules.pop("my_wrapper", None)
     document = sitting.asks("x").json(subject=f"python:my_wrapper:{name}")
     assert (faults(document), document["items"][0]["asked"]["tries"]) == (expected, tries)
+
+
+# --- what is measured and told ---
+
+
+def test_a_model_of_llm_that_can_stream_does_and_tells_when_it_began(
+    sitting: Sitting, known: Known
+) -> None:
+    model = Mine()
+    known(model)
+    row = sitting.asks("x").json("--stream", subject="llm:mine")["items"][0]
+    assert (row["got"], model.streamed) == ("yes", [True])
+    assert 0 < row["asked"]["first_token_ms"] < row["latency_ms"] - 10
+
+
+def test_a_model_of_llm_streams_only_when_it_is_told_to(sitting: Sitting, known: Known) -> None:
+    model = Mine()
+    known(model)
+    row = sitting.asks("x").json(subject="llm:mine")["items"][0]
+    assert (row["asked"]["first_token_ms"], model.streamed) == (None, [False])
+
+
+def test_the_models_of_llm_itself_stream(sitting: Sitting, known: Known) -> None:
+    openai = pytest.importorskip("llm.default_plugins.openai_models")
+    known(openai.Chat("mine", key="secret", api_base=sitting.server.url))
+    row = sitting.asks("stream 1").json("--stream", subject="llm:mine")["items"][0]
+    assert (row["got"], row["asked"]["finish_reason"]) == ("yes", "stop")
+    assert 0 < row["asked"]["first_token_ms"] < row["latency_ms"]
+
+
+def test_where_nothing_can_be_streamed_that_is_said(sitting: Sitting, known: Known) -> None:
+    model = Mine()
+    model.can_stream = False
+    known(model)
+    sitting.asks("fine 1")
+    for subject in ("llm:mine", "cmd:cat", "tutor"):
+        done = sitting.run("--stream", subject=subject)
+        assert f"--stream has no effect: {subject} gives its answers whole\n" in done.err
+    assert model.streamed == [False]
+    assert "no effect" not in sitting.run("--stream").err
+    assert "no effect" not in sitting.run(subject="tutor").err
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        *((None, None), ({}, None), ({"finish_reason": 7}, None), ({"choices": []}, None)),
+        *(({"finish_reason": "length"}, "length"), ({"stop_reason": "end_turn"}, "end_turn")),
+        ({"choices": [{"finish_reason": "length"}]}, "length"),
+        *(({"choices": 7}, None), ({"choices": [7]}, None), (7, None)),
+    ],
+)
+def test_why_an_answer_of_llm_ended_is_told_where_it_is_known(
+    sitting: Sitting, known: Known, told: Any, reason: str | None
+) -> None:
+    model = Mine()
+    model.told = told
+    known(model)
+    row = sitting.asks("x").json(subject="llm:mine")["items"][0]
+    assert (row["got"], row["asked"]["finish_reason"]) == ("yes", reason)

@@ -53,6 +53,7 @@ class Plan:
     seed: int = 0
     resume: bool = False
     cache: bool = False
+    stream: bool = False
 
     def __post_init__(self) -> None:
         names = [subject.name for subject in self.subjects]
@@ -165,6 +166,10 @@ class Examination:
 
     def run(self) -> Examined:
         """Ask what is missing; what is answered is on disk, however this ends."""
+        for subject in self._plan.subjects:
+            if self._plan.stream and not subject.can_stream:
+                told = f"{subject.name} gives its answers whole"
+                self._onlooker.tell(f"--stream has no effect: {told}")
         self._open_sittings()
         for asked in list(self._done.values()):
             self._runner.remember(asked)

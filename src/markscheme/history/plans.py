@@ -133,6 +133,7 @@ def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Setti
         seed=settings.seed,
         resume=settings.resume,
         cache=settings.cache,
+        stream=settings.stream,
     )
 
 

@@ -25,13 +25,15 @@ class Subject(Protocol):
 
     `name` is the subject of the stored answers. `parameters` are all that may change what it says;
     they are stored, so they hold no secret; `secrets` are what must not be seen anywhere. `at_once`
-    is how many questions it takes at a time, where it takes few.
+    is how many questions it takes at a time, where it takes few. `can_stream` is whether it can
+    say when an answer began.
     """
 
     name: str
     parameters: Mapping[str, Any]
     secrets: Secrets
     at_once: int | None
+    can_stream: bool
 
     async def ask(self, question: Question) -> Reply:
         """Put one question, once."""
@@ -54,6 +56,7 @@ class BaseSubject:
     parameters: Mapping[str, Any]
     secrets: Secrets = Secrets()
     at_once: int | None = None
+    can_stream: bool = False
 
     async def __aenter__(self) -> Self:
         return self

@@ -31,6 +31,8 @@ _LONGEST_PORT = 5
 class EndpointSubject(BaseSubject):
     """Posts chat completions; a response schema is asked for by `response_format`."""
 
+    can_stream = True
+
     def __init__(self, model: str, address: Address, options: Options, key: str | None) -> None:
         self.name = f"openai:{model}"
         self._model = model

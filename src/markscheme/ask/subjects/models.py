@@ -40,6 +40,7 @@ class LocalSubject(BaseSubject):
     """
 
     at_once = 1
+    can_stream = True
 
     def __init__(self, name: str, weights: Path, options: Options) -> None:
         self.name = f"local:{name}"

@@ -26,6 +26,7 @@ class PluginSubject(BaseSubject):
         self._said = options.sampling.to_dict()
         self.parameters: dict[str, Any] = dict(self._said)
         self.secrets = _secrets_of(model)
+        self.can_stream = bool(getattr(model, "can_stream", False))
 
     async def ask(self, question: Question) -> Reply:
         """Prompt the model once."""
@@ -34,16 +35,10 @@ class PluginSubject(BaseSubject):
 
     def _prompted(self, question: Question) -> Reply:
         watch = Watch()
-        held = question.schema is not None and getattr(self._model, "supports_schema", False)
-        shots = [f"{asked}\n{answer}" for asked, answer in question.shots]
+        streams = self._options.stream and self.can_stream
         try:
-            response = self._model.prompt(
-                "\n\n".join([*shots, question.user]),
-                system=question.system or None,
-                schema=dict(question.schema or {}) if held else None,
-                stream=False,
-                **self._said,
-            )
+            response = self._response(question, stream=streams)
+            first = _first_token(response, watch) if streams else None
             text = response.text()
             usage = response.usage()
         except Exception as error:  # noqa: BLE001 - a plugin may be anybody's
@@ -51,12 +46,47 @@ class PluginSubject(BaseSubject):
         price = self._options.price
         return Reply(
             text=text,
-            finish_reason="stop",
+            finish_reason=_reason(getattr(response, "response_json", None)),
             tokens_in=usage.input,
             tokens_out=usage.output,
             cost=price.of(usage.input, usage.output) if price else None,
             latency_us=watch(),
+            first_token_us=first,
         )
+
+    def _response(self, question: Question, *, stream: bool) -> Any:
+        """Return what the model will say; it says it when it is heard."""
+        held = question.schema is not None and getattr(self._model, "supports_schema", False)
+        shots = [f"{asked}\n{answer}" for asked, answer in question.shots]
+        return self._model.prompt(
+            "\n\n".join([*shots, question.user]),
+            system=question.system or None,
+            schema=dict(question.schema or {}) if held else None,
+            stream=stream,
+            **self._said,
+        )
+
+
+def _first_token(response: Any, watch: Watch) -> int | None:
+    """Hear a response to its end, and return when its first text came."""
+    first = None
+    for text in response:
+        if text and first is None:
+            first = watch()
+    return first
+
+
+def _reason(told: Any) -> str | None:
+    """Return why an answer ended, where the plugin keeps what its maker said of that."""
+    match told:
+        case (
+            {"finish_reason": str(reason)}
+            | {"stop_reason": str(reason)}
+            | {"done_reason": str(reason)}
+            | {"choices": [{"finish_reason": str(reason)}, *_]}
+        ):
+            return reason
+    return None
 
 
 def _secrets_of(model: Any) -> Secrets:
