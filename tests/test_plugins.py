@@ -328,3 +328,62 @@ def test_why_an_answer_of_llm_ended_is_told_where_it_is_known(
     known(model)
     row = sitting.asks("x").json(subject="llm:mine")["items"][0]
     assert (row["got"], row["asked"]["finish_reason"]) == ("yes", reason)
+
+
+# --- options ---
+
+
+def test_an_option_that_a_model_of_llm_does_not_have_is_refused_before_anything_is_asked(
+    sitting: Sitting, known: Known
+) -> None:
+    model = Mine()
+    known(model)
+    done = sitting.asks("x").run("--max-tokens", "9", subject="llm:mine")
+    assert done.code == 2
+    assert "`llm:mine` has no option `max_tokens`; it has `temperature`, `top_p`" in done.err
+    assert not model.streamed
+    assert sitting.run("--temperature", "0.5", subject="llm:mine").code == 0
+
+
+def test_a_model_of_llm_without_options_says_so(
+    sitting: Sitting, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Mine, "Options", llm.Options)
+    known(Mine())
+    done = sitting.asks("x").run("--max-tokens", "9", "--temperature", "1", subject="llm:mine")
+    assert done.code == 2
+    assert "`llm:mine` has no option `temperature`, `max_tokens`; it has none" in done.err
+
+
+def test_a_value_that_a_model_of_llm_does_not_take_is_refused_before_anything_is_asked(
+    sitting: Sitting, known: Known
+) -> None:
+    openai = pytest.importorskip("llm.default_plugins.openai_models")
+    known(openai.Chat("mine", key="secret", api_base=sitting.server.url))
+    done = sitting.asks("x").run("--temperature", "9", subject="llm:mine")
+    assert (done.code, sitting.server.counts) == (2, {})
+    assert "`llm:mine` does not take `temperature`: Input should be less" in done.err
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"), [(ValueError("not today"), "does not take its options"), (None, "`style`")]
+)
+def test_whatever_the_options_of_a_model_of_llm_refuse_is_wrong_usage(
+    sitting: Sitting,
+    known: Known,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: Exception | None,
+    told: str,
+) -> None:
+    class Options(llm.Options):  # type: ignore[misc]
+        style: str
+
+        def __init__(self, **told: Any) -> None:
+            if raised is not None:
+                raise raised
+            super().__init__(**told)
+
+    monkeypatch.setattr(Mine, "Options", Options)
+    known(Mine())
+    done = sitting.asks("x").run(subject="llm:mine")
+    assert (done.code, told in done.err) == (2, True)

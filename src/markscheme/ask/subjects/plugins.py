@@ -13,6 +13,8 @@ from markscheme.ask.threads import in_thread
 from markscheme.errors import UsageError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from markscheme.ask.questions import Question
 
 
@@ -113,4 +115,33 @@ def subject(rest: str, options: Options) -> PluginSubject:
     except Exception as error:
         told = f"llm cannot load its models: {type(error).__name__}: {error}"
         raise UsageError(told) from error
-    return PluginSubject(model, options)
+    found = PluginSubject(model, options)
+    _check_options(found.name, model, found.parameters)
+    return found
+
+
+def _check_options(name: str, model: Any, told: Mapping[str, Any]) -> None:
+    """Refuse options that the model does not have, or not with these values."""
+    try:
+        model.Options(**told)
+    except Exception as error:
+        has = list(getattr(model.Options, "model_fields", ()))
+        lacks = [one for one in told if one not in has]
+        if lacks:
+            why = f"has no option {_listed(lacks)}; it has {_listed(has) or 'none'}"
+        else:
+            why = _not_taken(error)
+        raise UsageError(f"{shown(name)} {why}") from error
+
+
+def _not_taken(error: Exception) -> str:
+    """Say in one line what a check of values found, as pydantic lists it."""
+    try:
+        found = error.errors()[0]  # type: ignore[attr-defined]
+        return f"does not take {_listed(found['loc']) or 'its options'}: {found['msg']}"
+    except Exception:  # noqa: BLE001 - a check may be anybody's
+        return f"does not take its options: {type(error).__name__}: {error}"
+
+
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
