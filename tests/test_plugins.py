@@ -61,6 +61,23 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Known:
     return know
 
 
+@pytest.fixture
+def chat(sitting: Sitting, known: Known) -> Iterator[None]:
+    """Make known a model of `llm` itself, which asks the server and leaves retries to us."""
+    openai: Any = pytest.importorskip("llm.default_plugins.openai_models")
+    clients = []
+
+    class Chat(openai.Chat):  # type: ignore[misc]
+        def get_client(self, key: str | None, **more: Any) -> Any:
+            clients.append(super().get_client(key, **more).with_options(max_retries=0))
+            return clients[-1]
+
+    known(Chat("mine", key="secret", api_base=sitting.server.url))
+    yield
+    for client in clients:
+        client.close()
+
+
 def error(name: str, *above: type[Exception], **has: Any) -> Exception:
     """Return an error of somebody's library: its name, its parents, what it has."""
     made: Exception = type(name, above or (Exception,), {"__module__": "somebody"})("no")
@@ -209,16 +226,11 @@ def test_a_model_of_llm_is_asked_again_after_what_passes(
     assert (faults(document), document["items"][0]["asked"]["tries"]) == ({}, 2)
 
 
+@pytest.mark.usefixtures("chat")
 @pytest.mark.parametrize("prompt", ["busy 1", "restarting 1", "shaky 1", "crowded 1"])
-def test_the_models_of_llm_itself_are_asked_again(
-    sitting: Sitting, known: Known, prompt: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    openai = pytest.importorskip("llm.default_plugins.openai_models")
-    monkeypatch.setattr("openai._constants.DEFAULT_MAX_RETRIES", 0)
-    known(openai.Chat("mine", key="secret", api_base=sitting.server.url))
-    document = sitting.asks(prompt).json(subject="llm:mine")
-    assert faults(document) == {}
-    assert document["items"][0]["asked"]["finish_reason"] == "stop"
+def test_the_models_of_llm_itself_are_asked_again(sitting: Sitting, prompt: str) -> None:
+    asked = sitting.asks(prompt).json(subject="llm:mine")["items"][0]["asked"]
+    assert (asked["error"], asked["tries"], asked["finish_reason"]) == (None, 2, "stop")
 
 
 WRAPPED = """\
@@ -290,9 +302,8 @@ def test_a_model_of_llm_streams_only_when_it_is_told_to(sitting: Sitting, known:
     assert (row["asked"]["first_token_ms"], model.streamed) == (None, [False])
 
 
-def test_the_models_of_llm_itself_stream(sitting: Sitting, known: Known) -> None:
-    openai = pytest.importorskip("llm.default_plugins.openai_models")
-    known(openai.Chat("mine", key="secret", api_base=sitting.server.url))
+@pytest.mark.usefixtures("chat")
+def test_the_models_of_llm_itself_stream(sitting: Sitting) -> None:
     row = sitting.asks("stream 1").json("--stream", subject="llm:mine")["items"][0]
     assert (row["got"], row["asked"]["finish_reason"]) == ("yes", "stop")
     assert 0 < row["asked"]["first_token_ms"] < row["latency_ms"]
@@ -355,11 +366,10 @@ def test_a_model_of_llm_without_options_says_so(
     assert "`llm:mine` has no option `temperature`, `max_tokens`; it has none" in done.err
 
 
+@pytest.mark.usefixtures("chat")
 def test_a_value_that_a_model_of_llm_does_not_take_is_refused_before_anything_is_asked(
-    sitting: Sitting, known: Known
+    sitting: Sitting,
 ) -> None:
-    openai = pytest.importorskip("llm.default_plugins.openai_models")
-    known(openai.Chat("mine", key="secret", api_base=sitting.server.url))
     done = sitting.asks("x").run("--temperature", "9", subject="llm:mine")
     assert (done.code, sitting.server.counts) == (2, {})
     assert "`llm:mine` does not take `temperature`: Input should be less" in done.err
