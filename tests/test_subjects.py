@@ -187,6 +187,7 @@ def test_a_function_that_never_returns_holds_nothing_back(sitting: Sitting) -> N
             "openai:",
             "openai:m@localhost:8000/v1",
             "openai:m@localhost:8000",
+            "openai:m@ftp://localhost/v1",
             "llm:",
             "cmd:",
         ),

@@ -35,7 +35,7 @@ def test_a_pipe_is_told_that_a_subject_is_busy_and_when_it_is_asked_again(sittin
     done = sitting.asks("1", "2", "3").run("--max-time", "2", "--concurrency", "2")
     line = r"0 of 3 done; openai:m is busy \(\d+ refusals?\), asked again (in \d+ s|now)"
     told = [line for line in done.err.splitlines() if "0 of 3 done" in line]
-    assert len(told) > 3
+    assert len(told) > 1
     assert all(re.fullmatch(line, one) for one in told[1:])
 
 
@@ -49,9 +49,17 @@ def test_tries_that_fail_are_told_by_their_kind(sitting: Sitting) -> None:
 
 @pytest.mark.usefixtures("often")
 def test_tries_that_failed_in_several_ways_are_counted_one_by_one(sitting: Sitting) -> None:
-    words = ("--timeout", "0.2", "--retries", "9", "--max-time", "3")
+    words = ("--timeout", "1", "--retries", "9", "--max-time", "5")
     done = sitting.asks("crowded 1", "hang 2").run(*words)
     assert re.search(r"1 of 2 done; \d+ tries failed: busy 1, timeout \d+; score", done.err)
+
+
+@pytest.mark.usefixtures("often")
+def test_what_was_answered_before_makes_no_run_look_fast(sitting: Sitting) -> None:
+    sitting.asks(*(f"fine {n}" for n in range(30)), "hang 30").run("--max-time", "1")
+    done = sitting.run("--max-time", "1", "--resume")
+    rates = set(re.findall(r"30 of 31 done.* ([0-9.]+)/s", done.err))
+    assert rates == {"0.0"}
 
 
 @pytest.mark.usefixtures("often")

@@ -174,6 +174,7 @@ class Examination:
         for asked in list(self._done.values()):
             self._runner.remember(asked)
             self._onlooker.watch(asked)
+        self._onlooker.look(self._runner.states())
         if self._plan.resume:
             self._tell_what_is_there()
         left: Iterator[Ask] = (ask for ask in self._asks if ask.key not in self._done)

@@ -97,6 +97,10 @@ class Asking:
         self._told, self._told_of = time.monotonic(), 0
         self._telling = Lock()
 
+    @property
+    def _done(self) -> int:
+        return sum(tally.done for tally in self._tallies.values())
+
     def heard(self, asked: Asked) -> None:
         """Count one reply."""
         self._tallies[asked.ask.subject].count(asked)
@@ -104,7 +108,9 @@ class Asking:
         self._tell_if_due()
 
     def look(self, states: Sequence[State]) -> None:
-        """Take how the subjects do, also while nobody answers."""
+        """Take how the subjects do, also while nobody answers; what was done before is past."""
+        if not self._states:
+            self._told, self._told_of = time.monotonic(), self._done
         self._states = states
         self._tell_if_due()
 
@@ -117,8 +123,8 @@ class Asking:
                 self._telling.release()
 
     def _tell(self) -> None:
-        now, done = time.monotonic(), sum(tally.done for tally in self._tallies.values())
-        rate = (done - self._told_of) / max(now - self._told, 1e-9)  # what was resumed is past
+        now, done = time.monotonic(), self._done
+        rate = (done - self._told_of) / max(now - self._told, 1e-9)
         self._told, self._told_of = now, done
         lines = [*_troubles(self._states, still=not rate), *(self._known(rate) if done else ())]
         self._place.tell(done, rate, lines)

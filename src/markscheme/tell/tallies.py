@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -22,8 +23,8 @@ class Tally:
     def __init__(self, rubric: Rubric, items: Mapping[str, Item]) -> None:
         self._rubric, self._items = rubric, items
         self._new: list[Asked] = []
-        self._scores: list[Fraction] = []
-        self._axes: dict[str, list[Fraction]] = {spec.name: [] for spec in rubric}
+        self._scores: Counter[Fraction] = Counter()
+        self._axes: dict[str, Counter[Fraction]] = {spec.name: Counter() for spec in rubric}
         self.done = self._errors = 0
         self.cost = Decimal(0)
 
@@ -45,10 +46,10 @@ class Tally:
     def _take(self, item: str, text: str) -> None:
         found = mark_answer(self._rubric, self._items[item], text)
         if found.score is not None:
-            self._scores.append(found.score)
+            self._scores[found.score] += 1
         for axis, cell in found.cells.items():
             if cell.value is not None:
-                self._axes[axis].append(cell.value)
+                self._axes[axis][cell.value] += 1
 
     def told(self) -> list[str]:
         """Return the mean with its interval, and how many ended with an error."""
@@ -62,12 +63,13 @@ class Tally:
         from markscheme.weigh.statistics import Sample  # noqa: PLC0415 - only where a line is told
 
         told = f"score {show(_mean(self._scores), 3)}"
-        sample = Sample.of(self._scores)
+        sample = Sample.of_counts(self._scores)
         if sample is None:
             return told
         low, high = sample.interval()
         return f"{told} [{max(0.0, low):.3f}, {min(1.0, high):.3f}]"
 
 
-def _mean(values: list[Fraction]) -> Fraction | None:
-    return mean(sum(values, Fraction(0)), len(values))
+def _mean(counts: Counter[Fraction]) -> Fraction | None:
+    """Return the mean of values that are counted: few are different, however many there are."""
+    return mean(sum((value * n for value, n in counts.items()), Fraction(0)), counts.total())

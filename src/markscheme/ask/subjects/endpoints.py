@@ -119,7 +119,7 @@ def subject(rest: str, options: Options) -> EndpointSubject:
         found = _at(f"http{url}", model, options)
         found.name = f"{found.name}@{found.address.named}"
         return found
-    if _names_a_port(rest):
+    if _names_a_port(rest) or "://" in rest:
         told = f"the address in {shown(f'openai:{rest}')} does not say how to reach it"
         raise UsageError(f"{told}; write openai:MODEL@http://HOST:PORT/v1")
     if options.base_url is not None:
