@@ -53,7 +53,8 @@ class Tally:
 
     def told(self) -> list[str]:
         """Return the mean with its interval, and how many ended with an error."""
-        return [self._mean(), f"{self._errors:,} errors"]
+        errors = "1 error" if self._errors == 1 else f"{self._errors:,} errors"
+        return [self._mean(), errors]
 
     def axes(self) -> list[str]:
         """Return the mean of each axis."""

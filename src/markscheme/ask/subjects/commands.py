@@ -112,7 +112,7 @@ def _reply(code: int, out: bytes, err: bytes, latency: int) -> Reply:
         text = out.decode()
     except UnicodeDecodeError as error:
         return Reply.failed(Fault.GARBLED, f"the answer is not UTF-8: {error.reason}")
-    return Reply(text=text.removesuffix("\n"), finish_reason="stop", latency_us=latency)
+    return Reply(text=text.removesuffix("\n"), latency_us=latency)
 
 
 def _words(command: str) -> list[str]:

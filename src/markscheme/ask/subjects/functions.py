@@ -60,13 +60,13 @@ class FunctionSubject(BaseSubject):
 def _reply(given: Any, latency: int) -> Reply:
     match given:
         case str():
-            return Reply(text=given, finish_reason="stop", latency_us=latency)
+            return Reply(text=given, latency_us=latency)
         case Mapping():
             try:
                 text = json.dumps(given, ensure_ascii=False, allow_nan=False)
             except (TypeError, ValueError) as error:
                 return Reply.failed(Fault.FAILED, f"the function gave no JSON: {error}")
-            return Reply(text=text, finish_reason="stop", latency_us=latency)
+            return Reply(text=text, latency_us=latency)
     told = f"the function gave a {type(given).__name__}"
     return Reply.failed(Fault.FAILED, f"{told}; allowed are a text and a dict")
 
