@@ -16,7 +16,7 @@ import pytest
 from commands import Done, here
 from markscheme.ask.keys import Secrets
 from markscheme.ask.pace import Pace
-from markscheme.ask.packed import Unpacking
+from markscheme.ask.packed import BrokenPackError, Unpacking
 from markscheme.ask.runner import Runner
 from markscheme.ask.streams import Stream
 from raw_server import RawServer, Say, completion, event, http
@@ -254,6 +254,24 @@ def test_a_pack_that_breaks_is_garbled(ask: Ask) -> None:
     packed[-6] ^= 1
     said = http(bytes(packed), "200 OK", "content-encoding: gzip")
     assert error(ask(always(said[:-7], said[-7:])))["kind"] == "garbled"
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 1000])
+def test_a_pack_that_breaks_is_seen_however_it_comes(pieces: int) -> None:
+    whole = gzip.compress(b'{"a": "b"}')
+    broken = whole[:-6] + bytes([whole[-6] ^ 1]) + whole[-5:]
+
+    def unpacked(data: bytes) -> bytes:
+        unpacking = Unpacking("gzip")
+        parts = (data[at : at + pieces] for at in range(0, len(data), pieces))
+        return b"".join(unpacking.take(part, 1000) for part in parts)
+
+    assert unpacked(whole) == unpacked(whole + bytes(8)) == b'{"a": "b"}'
+    assert unpacked(whole + whole) == b'{"a": "b"}' * 2
+    try:
+        assert unpacked(broken) == broken  # nothing came out: it is no pack at all
+    except BrokenPackError:
+        assert pieces < len(whole)
 
 
 # --- streams ---

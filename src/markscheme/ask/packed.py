@@ -17,13 +17,17 @@ _WAYS = {
 }
 
 
+class BrokenPackError(Exception):
+    """What was packed is not what comes out."""
+
+
 class Unpacking:
     """Unpacks a body part by part; what is not packed after all is given back as it is."""
 
     def __init__(self, encoding: str) -> None:
         self._ways = list(_WAYS.get(encoding.strip().lower(), ()))
         self._held: list[bytes] = []  # what came before anything could be unpacked
-        self._gave = self._broken = False
+        self._gave = self._between = self._over = False
         self._begin()
 
     def _begin(self) -> None:
@@ -31,8 +35,8 @@ class Unpacking:
 
     def take(self, data: bytes, most: int) -> bytes:
         """Take a part; return at most so many bytes of what is in it."""
-        if self._unpack is None or self._broken:
-            return b"" if self._broken else data
+        if self._unpack is None or self._over:
+            return b"" if self._over else data
         found: list[bytes] = []
         try:
             for part in self._parts(data, most):
@@ -40,7 +44,9 @@ class Unpacking:
         except zlib.error:
             if not self._gave and not any(found):
                 return self._otherwise(data, most)
-            self._broken = True  # what follows has nothing to give
+            if not self._between:
+                raise BrokenPackError from None
+            self._over = True  # what follows the end is no other pack
         if not self._gave:
             self._held.append(data)
             self._gave = any(found)
@@ -52,6 +58,7 @@ class Unpacking:
             found = self._unpack.decompress(data, most)
             most -= len(found)
             data = self._unpack.unused_data
+            self._between = self._unpack.eof or (self._between and not found)
             if self._unpack.eof:
                 self._begin()
             yield found

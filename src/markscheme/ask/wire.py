@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
 from markscheme.ask.keys import in_reach
-from markscheme.ask.packed import Unpacking
+from markscheme.ask.packed import BrokenPackError, Unpacking
 from markscheme.ask.replies import Fault
 from markscheme.errors import UsageError, shown
 from markscheme.values import dataclass
@@ -298,7 +298,10 @@ class _Connection(asyncio.Protocol):
         """Keep a part of the body, and let it be heard; some come packed."""
         if encoding is not None:
             self._unpacking = self._unpacking or Unpacking(encoding)
-            part = self._unpacking.take(part, LARGEST + 1 - self._unpacked)
+            try:
+                part = self._unpacking.take(part, LARGEST + 1 - self._unpacked)
+            except BrokenPackError as error:
+                raise WireError(Fault.GARBLED, "the response is packed, and broken") from error
             self._unpacked += len(part)
             if self._unpacked > LARGEST:
                 raise _too_large()
