@@ -169,8 +169,8 @@ def test_new_and_removed_items_are_listed_and_the_gate_cannot_tell() -> None:
         ({}, {"exam": "b2:x"}, "another exam fingerprint; recalibrate or set a new baseline"),
         ({}, {"rubric": None}, "the baseline does not say under which rubric"),
         ({"exam": None}, {}, "the run does not say under which exam"),
-        ({"errors": 1}, {}, "the run is incomplete (1 bad row)"),
-        ({}, {"errors": 1}, "the baseline `old` is incomplete (1 bad row)"),
+        ({"errors": 1}, {}, "the run is incomplete (1 error)"),
+        ({}, {"errors": 1}, "the baseline `old` is incomplete (1 error)"),
     ],
 )
 def test_what_cannot_be_compared_never_passes(

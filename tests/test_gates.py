@@ -234,7 +234,7 @@ def test_an_item_passes_by_its_mean_over_attempts_at_exactly_the_pass_mark() -> 
     [
         ({"a": []}, {}, "holds no answer"),
         ({"a": [(1, 1)], "b": []}, {}, "1 missing"),
-        ({"a": [(1, 1)]}, {"errors": 2}, "2 bad rows"),
+        ({"a": [(1, 1)]}, {"errors": 2}, "2 errors"),
         ({"a": [(1, None)]}, {}, "1 unscored"),
     ],
 )

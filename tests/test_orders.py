@@ -19,6 +19,8 @@ from markscheme.weigh.orders import Asked, AskedFirst, count_first, first_asked,
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sittings import Sitting
+
 BASELINE, CANDIDATE = "big", "small"
 UNKNOWN = "Which of the two was asked first is not recorded; the first should alternate."
 
@@ -136,6 +138,17 @@ def test_session_logs_say_who_was_prompted_first(tmp_path: Path) -> None:
     firsts = [query["asked_first"] for query in found["queries"]]
     assert firsts == [BASELINE, CANDIDATE, BASELINE, BASELINE, BASELINE]
     assert found["asked_first"]["balanced"] is False
+
+
+def test_what_is_asked_later_has_a_later_place_also_where_the_exam_was_changed(
+    sitting: Sitting,
+) -> None:
+    first = sitting.asks("fine 0", "fine 1", "fine 2").json()["items"]
+    again = sitting.asks("fine 0", "fine 1", "fine 2", "fine 3", "fine 4").json("--resume")["items"]
+    places = [row["asked"]["order"] for row in again]
+    assert places[:3] == [row["asked"]["order"] for row in first]
+    assert len(set(places)) == len(places)
+    assert max(places[:3]) < min(places[3:])
 
 
 def test_without_a_record_of_the_order_the_page_says_so(tmp_path: Path) -> None:

@@ -42,7 +42,10 @@ _AHEAD, _AT_ONCE = 1_000, 20  # questions that are made while the first are answ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Whom to ask what: every item of the exam, so many attempts, in an order that a seed makes."""
+    """Whom to ask what: every item of the exam, so many attempts, in an order that a seed makes.
+
+    `remarks` are to be known before the first question.
+    """
 
     rubric: Rubric
     exam: Exam
@@ -53,7 +56,7 @@ class Plan:
     seed: int = 0
     resume: bool = False
     cache: bool = False
-    stream: bool = False
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [subject.name for subject in self.subjects]
@@ -166,10 +169,8 @@ class Examination:
 
     def run(self) -> Examined:
         """Ask what is missing; what is answered is on disk, however this ends."""
-        for subject in self._plan.subjects:
-            if self._plan.stream and not subject.can_stream:
-                told = f"{subject.name} gives its answers whole"
-                self._onlooker.tell(f"--stream has no effect: {told}")
+        for remark in self._plan.remarks:
+            self._onlooker.tell(remark)
         self._open_sittings()
         for asked in list(self._done.values()):
             self._runner.remember(asked)
@@ -177,7 +178,7 @@ class Examination:
         self._onlooker.look(self._runner.states())
         if self._plan.resume:
             self._tell_what_is_there()
-        left: Iterator[Ask] = (ask for ask in self._asks if ask.key not in self._done)
+        left = self._later(ask for ask in self._asks if ask.key not in self._done)
         left = self._from_cache(list(left)) if self._plan.cache else left
         first = next(left, None)
         try:
@@ -227,6 +228,11 @@ class Examination:
             self._failed[ask.key] = asked
         else:
             self._done.setdefault(ask.key, asked)
+
+    def _later(self, left: Iterable[Ask]) -> Iterator[Ask]:
+        """Yield questions behind those that have their answer; they have its places."""
+        behind = 1 + max((asked.ask.order for asked in self._done.values()), default=-1)
+        return (replace(ask, order=ask.order + behind) for ask in left) if behind else iter(left)
 
     def _recall_faults(self) -> None:
         """Tell the errors from before of what was to be asked again, and was not."""

@@ -16,7 +16,7 @@ from markscheme.history.asking import Plan
 from markscheme.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import TypedDict
 
     from markscheme.ask.keys import Secrets
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 2**63 - 1
 _WHOLE = {"attempts", "concurrency", "max_tokens", "requests_per_minute", "tokens_per_minute"}
+_HEEDED = ("base_url", "key_env", "temperature", "max_tokens", "price")  # by somebody at least
+_HEEDED_BY_EACH = ("temperature", "max_tokens", "price", "stream")
 _TEXTS = {"base_url", "key_env", "template", "examples", "price"}
 
 
@@ -123,6 +125,7 @@ def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Setti
     found = tuple(subject_of(named, settings.options) for named in subjects)
     for subject in found:
         _refuse_keys_of(subject)
+    _refuse_what_nobody_heeds(found, settings)
     return Plan(
         rubric=rubric,
         exam=exam,
@@ -133,8 +136,34 @@ def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Setti
         seed=settings.seed,
         resume=settings.resume,
         cache=settings.cache,
-        stream=settings.stream,
+        remarks=tuple(_without_effect(found, settings)),
     )
+
+
+def _refuse_what_nobody_heeds(subjects: Sequence[Subject], settings: Settings) -> None:
+    """Refuse an option that would change nothing: who gives it believes that it does."""
+    for name in _told(settings, _HEEDED):
+        if not any(name in subject.heeds for subject in subjects):
+            whom = ", ".join(shown(subject.name) for subject in subjects)
+            raise UsageError(f"{_as_option(name)} means nothing to {whom}; leave it out")
+
+
+def _without_effect(subjects: Sequence[Subject], settings: Settings) -> Iterator[str]:
+    """Say which options change nothing for some of the subjects."""
+    for name in _told(settings, _HEEDED_BY_EACH):
+        for subject in subjects:
+            if name not in subject.heeds:
+                yield f"{_as_option(name)} has no effect on {subject.name}"
+
+
+def _told(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Return the options that were given; a temperature of 0 is one."""
+    values = {name: getattr(settings, name) for name in names}
+    return [name for name, value in values.items() if value is not None and value is not False]
+
+
+def _as_option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _refuse_keys_in(subjects: Sequence[str], settings: Settings) -> None:

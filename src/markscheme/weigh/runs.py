@@ -33,7 +33,7 @@ def incomplete(marks: Marks, whose: str = "") -> str:
     parts = {
         sentence("{n:,} missing"): len(marks.missing),
         sentence("{n:,} unscored"): marks.unscored,
-        sentence("{n:,} bad row") if one else sentence("{n:,} bad rows"): marks.errors,
+        sentence("{n:,} error") if one else sentence("{n:,} errors"): marks.errors,
     }
     lacks = ", ".join(what.format(n=count) for what, count in parts.items() if count)
     return sentence(

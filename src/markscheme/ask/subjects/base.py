@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from markscheme.ask.replies import Reply
 
 MILLION = Decimal(1_000_000)
+SPEAKING = frozenset({"temperature", "max_tokens", "price", "stream"})  # options of a model
 
 
 class Subject(Protocol):
@@ -25,15 +26,15 @@ class Subject(Protocol):
 
     `name` is the subject of the stored answers. `parameters` are all that may change what it says;
     they are stored, so they hold no secret; `secrets` are what must not be seen anywhere. `at_once`
-    is how many questions it takes at a time, where it takes few. `can_stream` is whether it can
-    say when an answer began.
+    is how many questions it takes at a time, where it takes few. `heeds` are the options of a run
+    that mean something to it, by their names; with `stream` it can say when an answer began.
     """
 
     name: str
     parameters: Mapping[str, Any]
     secrets: Secrets
     at_once: int | None
-    can_stream: bool
+    heeds: frozenset[str]
 
     async def ask(self, question: Question) -> Reply:
         """Put one question, once."""
@@ -56,7 +57,7 @@ class BaseSubject:
     parameters: Mapping[str, Any]
     secrets: Secrets = Secrets()
     at_once: int | None = None
-    can_stream: bool = False
+    heeds: frozenset[str] = frozenset()
 
     async def __aenter__(self) -> Self:
         return self

@@ -13,7 +13,7 @@ from markscheme.ask.keys import Secrets, key_of
 from markscheme.ask.replies import Reply
 from markscheme.ask.statuses import fault_of, wait_of
 from markscheme.ask.streams import Stream
-from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.ask.subjects.base import SPEAKING, BaseSubject, Options, Watch
 from markscheme.ask.wire import Address, Wire, WireError
 from markscheme.errors import UsageError, shown
 
@@ -31,7 +31,7 @@ _LONGEST_PORT = 5
 class EndpointSubject(BaseSubject):
     """Posts chat completions; a response schema is asked for by `response_format`."""
 
-    can_stream = True
+    heeds = SPEAKING | {"base_url", "key_env"}
 
     def __init__(self, model: str, address: Address, options: Options, key: str | None) -> None:
         self.name = f"openai:{model}"
@@ -118,6 +118,7 @@ def subject(rest: str, options: Options) -> EndpointSubject:
     if at:
         found = _at(f"http{url}", model, options)
         found.name = f"{found.name}@{found.address.named}"
+        found.heeds -= {"base_url"}
         return found
     if _names_a_port(rest) or "://" in rest:
         told = f"the address in {shown(f'openai:{rest}')} does not say how to reach it"

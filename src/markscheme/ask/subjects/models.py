@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.ask.subjects.base import BaseSubject, Options
+from markscheme.ask.subjects.base import SPEAKING, BaseSubject, Options
 from markscheme.ask.subjects.endpoints import EndpointSubject
 from markscheme.ask.wire import Address
 from markscheme.errors import UsageError, shown
@@ -40,7 +40,7 @@ class LocalSubject(BaseSubject):
     """
 
     at_once = 1
-    can_stream = True
+    heeds = SPEAKING
 
     def __init__(self, name: str, weights: Path, options: Options) -> None:
         self.name = f"local:{name}"

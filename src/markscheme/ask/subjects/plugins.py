@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.ask.keys import Secrets
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Reply
-from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.ask.subjects.base import SPEAKING, BaseSubject, Options, Watch
 from markscheme.ask.threads import in_thread
 from markscheme.errors import UsageError, shown
 
@@ -28,7 +28,8 @@ class PluginSubject(BaseSubject):
         self._said = options.sampling.to_dict()
         self.parameters: dict[str, Any] = dict(self._said)
         self.secrets = _secrets_of(model)
-        self.can_stream = bool(getattr(model, "can_stream", False))
+        can_stream = bool(getattr(model, "can_stream", False))
+        self.heeds = SPEAKING if can_stream else SPEAKING - {"stream"}
 
     async def ask(self, question: Question) -> Reply:
         """Prompt the model once."""
@@ -37,7 +38,7 @@ class PluginSubject(BaseSubject):
 
     def _prompted(self, question: Question) -> Reply:
         watch = Watch()
-        streams = self._options.stream and self.can_stream
+        streams = self._options.stream and "stream" in self.heeds
         try:
             response = self._response(question, stream=streams)
             first = _first_token(response, watch) if streams else None
