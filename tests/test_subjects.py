@@ -223,8 +223,8 @@ def test_what_is_no_number_of_use_is_wrong_usage(sitting: Sitting, words: tuple[
 def test_an_option_that_means_nothing_to_the_subject_is_refused(
     sitting: Sitting, words: tuple[str, str], subject: str
 ) -> None:
-    command = ["run", "-r", sitting.rubric, "-e", sitting.asks("fine 1").exam, "-s", subject]
-    done = here(*command, "--store", sitting.store, *words, MINE="")
+    named = ("-r", sitting.rubric, "-e", sitting.asks("fine 1").exam, "-s", subject)
+    done = here("run", *named, "--store", sitting.store, *words, MINE="")
     assert done.code == 2
     assert f"{words[0]} means nothing to" in done.err
     assert not sitting.server.counts
