@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +16,7 @@ from markscheme.ask.subjects.base import BaseSubject
 from markscheme.ask.templates import template_of
 from markscheme.errors import StoreUnavailableError
 from markscheme.history.asking import UNWRITTEN, Examination, Plan
-from markscheme.keep import Store, open_store
+from markscheme.keep import Sitting, Store, open_store
 from markscheme.keep.sittings import Sittings
 
 if TYPE_CHECKING:
@@ -102,3 +104,40 @@ def test_a_store_that_fails_while_others_wait_for_it_ends_the_run(
         with pytest.raises(StoreUnavailableError, match="the disk is full"):
             examination(tmp_path, subject, store).run()
     assert subject.asked <= MOST
+
+
+def test_a_store_that_fails_at_the_last_reply_is_not_tried_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject, tried = Quick(), []
+    with open_store(tmp_path / "store.db", create=True) as store:
+
+        def locked(_: Sittings, notes: Any) -> None:
+            if notes:
+                tried.append(len(notes))
+                raise StoreUnavailableError("the store is locked")
+
+        monkeypatch.setattr(Sittings, "note", locked)
+        with pytest.raises(StoreUnavailableError, match="the store is locked"):
+            examination(tmp_path, subject, store).run()
+    assert len(tried) == 1
+
+
+def test_of_two_who_go_on_with_the_same_at_once_one_is_refused(place: str) -> None:
+    sitting, together = Sitting(subject="s", exam="e", parameters={}), Barrier(2)
+
+    def resumed(_: int) -> bool:
+        with open_store(place, create=False) as store:
+            together.wait()
+            try:
+                store.sittings.open(sitting, ["k"])
+            except StoreUnavailableError as error:
+                assert "another process asks the same just now" in str(error)  # noqa: PT017
+                return False
+            finally:
+                together.wait()
+            return True
+
+    open_store(place, create=True).close()
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(resumed, range(2))) == [False, True]

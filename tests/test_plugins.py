@@ -39,6 +39,7 @@ class Mine(llm.Model):  # type: ignore[misc]
         self.raised = [*raised]
         self.streamed: list[bool] = []
         self.told: dict[str, Any] | None = None
+        self.tokens: Any = 3
 
     def execute(self, prompt: Any, stream: bool, response: Any, conversation: Any) -> Iterator[str]:  # noqa: FBT001
         del prompt, conversation
@@ -46,6 +47,7 @@ class Mine(llm.Model):  # type: ignore[misc]
         if self.raised:
             raise self.raised.pop(0)
         response.response_json = self.told
+        response.set_usage(input=self.tokens, output=4)
         yield "ye"
         time.sleep(0.02)
         yield "s"
@@ -307,6 +309,17 @@ def test_the_models_of_llm_itself_stream(sitting: Sitting) -> None:
     row = sitting.asks("stream 1").json("--stream", subject="llm:mine")["items"][0]
     assert (row["got"], row["asked"]["finish_reason"]) == ("yes", "stop")
     assert 0 < row["asked"]["first_token_ms"] < row["latency_ms"]
+
+
+@pytest.mark.parametrize("tokens", ["12", -5, 2**70, True, 12.0, None])
+def test_tokens_of_a_model_of_llm_that_are_no_count_are_not_known(
+    sitting: Sitting, known: Known, tokens: Any
+) -> None:
+    model = Mine()
+    model.tokens = tokens
+    known(model)
+    (row,) = sitting.asks("x").json("--price", "1:1", subject="llm:mine")["items"]
+    assert (row["got"], row["tokens_in"], row["tokens_out"], row["cost"]) == ("yes", None, 4, None)
 
 
 def test_where_nothing_can_be_streamed_that_is_said(sitting: Sitting, known: Known) -> None:

@@ -56,13 +56,14 @@ def usage_of(usage: Any) -> dict[str, Any]:
     """Return the tokens and, where the endpoint tells it, the cost of an answer."""
     told = usage if isinstance(usage, dict) else {}
     return {
-        "tokens_in": _whole(told.get("prompt_tokens")),
-        "tokens_out": _whole(told.get("completion_tokens")),
+        "tokens_in": whole(told.get("prompt_tokens")),
+        "tokens_out": whole(told.get("completion_tokens")),
         "cost": _amount(told.get("cost")),
     }
 
 
-def _whole(value: Any) -> int | None:
+def whole(value: Any) -> int | None:
+    """Return a count of tokens that can be kept; any other is not known."""
     return value if type(value) is int and 0 <= value <= LARGEST else None
 
 

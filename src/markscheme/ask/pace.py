@@ -26,7 +26,6 @@ class Limits:
     concurrency: int = 8
     timeout: float = 60.0
     retries: int = 4
-    busy_retries: int = 50
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     max_cost: Decimal | None = None
@@ -122,8 +121,7 @@ class Pace:
         return max(0.0, self._quiet_until - time.monotonic())
 
     def _delay(self) -> float:
-        quiet = self._quiet_until - time.monotonic()
-        return max(quiet, self._requests.delay(), self._tokens.delay())
+        return max(self.quiet, self._requests.delay(), self._tokens.delay())
 
     def leave(self, turn: Turn, tokens: float | None) -> None:
         """Note that a question is over, and the tokens of its answer, if it has one."""

@@ -74,11 +74,7 @@ def key_of(subject: str, parameters: Mapping[str, Any], question: Question) -> s
     return f"b2:{blake2b(_written(asked).encode(), digest_size=20).hexdigest()}"
 
 
-def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else str(value)
-
-
-_written = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain).encode
+_written = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def in_order(items: Sequence[Item], *, attempts: int, seed: int) -> Iterator[tuple[Item, int]]:

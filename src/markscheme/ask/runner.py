@@ -37,6 +37,7 @@ _SIGNS = 4.0  # of a text, to one token
 _REASON = 50  # and of why an answer ended
 _HOPELESS = 5  # if the first so many all end like this, the rest would end so too
 _VAIN = {Fault.REJECTED: "rejected", Fault.UNREACHABLE: "was unreachable for"}
+_MOST_BUSY = 50  # times that one question is put off
 _FOR_EVER = 20  # so many rounds of being told that it is busy, over minutes, and not one answer
 
 
@@ -170,7 +171,7 @@ class Runner:
         return None
 
     def _over(self, tries: int, busy: int) -> bool:
-        return tries - busy > self._limits.retries or busy > self._limits.busy_retries
+        return tries - busy > self._limits.retries or busy > _MOST_BUSY
 
     def _busy_for_ever(self, name: str) -> bool:
         return self._paces[name].refusals >= _FOR_EVER

@@ -94,11 +94,7 @@ def schema_of(rubric: Rubric) -> Mapping[str, Any] | None:
     """Return the response schema of the rubric's first axis that has one."""
     schemas = (getattr(spec.axis, "schema", None) for spec in rubric)
     found = next((schema for schema in schemas if schema is not None), None)
-    return None if found is None else json.loads(json.dumps(found, default=_plain))
-
-
-def _plain(value: Any) -> Any:
-    return dict(value) if hasattr(value, "keys") else float(value)
+    return None if found is None else json.loads(json.dumps(found, default=float))
 
 
 def _text_in(file: str, schema: Mapping[str, Any] | None) -> str:

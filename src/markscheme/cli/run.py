@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from contextlib import redirect_stdout
 from decimal import Decimal, InvalidOperation
@@ -20,6 +19,7 @@ from markscheme.cli.options import (
     store_option,
 )
 from markscheme.errors import StoreUnavailableError, Terminated, UsageError, shown
+from markscheme.read.sound import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,25 +52,14 @@ class _Amount(click.ParamType[Decimal]):
             amount = Decimal(value)
         except InvalidOperation:
             amount = Decimal(-1)
-        if not amount.is_finite() or not 0 <= amount <= _LARGEST:
+        if not amount.is_finite() or not 0 <= amount <= LARGEST:
             self.fail(f"{shown(str(value))} is no amount; write a number such as 0.5", param, ctx)
         return amount
 
 
-class _Seconds(click.FloatRange):
-    """A time; click lets through what is not a number."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        seconds = super().convert(value, param, ctx)
-        if math.isnan(seconds):
-            self.fail("nan is no time; write a number of seconds such as 30", param, ctx)
-        return seconds
-
-
-_LARGEST = 2**63 - 1
 _NOT_SHOWN = r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&]password=)[^&]+"  # of a store
 _AMOUNT = _Amount()
-_SECONDS = _Seconds(0, min_open=True)
+_SECONDS = click.FloatRange(0, min_open=True)
 _SUBJECT = "Whom to ask, see below; two or more are asked in turns."
 _EXAMPLES = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
 _STRUCTURED = "Ask the subject to keep to the rubric's JSON Schema, where it can."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain, count, islice
@@ -165,6 +165,7 @@ class Examination:
         self._room = UNWRITTEN * plan.limits.concurrency
         self._broken: Exception | None = None
         self._alone = Lock()
+        self._unopened = runs is not None
         self._runner = Runner(plan.subjects, plan.limits, self._hand, seed=plan.seed)
 
     def run(self) -> Examined:
@@ -185,7 +186,7 @@ class Examination:
             if first is not None:
                 to_the_end(self._ask(chain([first], left)))
         finally:
-            self._commit()
+            self._try_to_commit()
         if self._broken is not None:
             raise self._broken
         self._recall_faults()
@@ -208,11 +209,9 @@ class Examination:
                 subject=subject.name, exam=self._plan.exam.name, parameters=subject.parameters
             )
             journal = self._store.sittings
-            known = journal.latest(sitting, asks) if asks else None
-            taken = known or journal.begin(sitting)
-            journal.take(taken)
+            taken, known = journal.open(sitting, asks)
             self._sittings[subject.name] = taken
-            for noted in journal.noted(known) if known else ():
+            for noted in journal.noted(taken) if known else ():
                 if noted.key in asks:
                     self._recall(asks[noted.key], noted.body)
 
@@ -275,9 +274,11 @@ class Examination:
             finally:
                 for task in tasks:
                     task.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await task
-            self._commit()
+                ended = await asyncio.gather(*tasks, return_exceptions=True)
+            self._try_to_commit()
+            for error in ended:
+                if isinstance(error, Exception):
+                    raise error
 
     async def _look_ahead(self) -> None:
         """Make ready what follows the first questions, while they are answered."""
@@ -332,21 +333,18 @@ class Examination:
         """
         with self._alone:
             if self._broken is None:
-                self._begin_runs()
                 self._put_on_disk(self._pending[:])
 
-    def _begin_runs(self) -> None:
-        """Open the runs, so that they are seen also where they break off."""
-        if self._runs is not None and self._store is not None:
-            with self._store.together():
-                for subject in self._plan.subjects:
-                    self._runs.run(subject.name)
-
     def _put_on_disk(self, some: list[Asked]) -> None:
-        if some and self._store is not None:
+        """Open the runs, so that they are seen also where they break off, and note replies."""
+        if self._store is not None and (some or self._unopened):
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             notes = [(self._sittings[one.ask.subject] or "", _noted(one, now)) for one in some]
             with self._store.together():
+                if self._runs is not None:
+                    for subject in self._plan.subjects:
+                        self._runs.run(subject.name)
+                self._unopened = False
                 self._store.sittings.note(notes)
                 if self._plan.cache:
                     self._store.sittings.cache(map(_cacheable, filter(_is_new, some)))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from markscheme.history.recording import Recorder
     from markscheme.weigh.results import Result
 
+_ROWS = 20_000  # that are kept together, and so read together later
+
 
 class Marking:
     """The run of one subject: replies are taken as they come, and told in the order of the exam.
@@ -93,7 +95,9 @@ class Marking:
             sorting = rows["line"].arg_sort()
             rows = rows[sorting]
             if self._recorder and frames is self._rows:
-                self._recorder.keep(pl.concat(self._outputs).gather(sorting), rows)
+                outputs = pl.concat(self._outputs).gather(sorting)
+                for at in range(0, rows.height, _ROWS):
+                    self._recorder.keep(outputs[at : at + _ROWS], rows[at : at + _ROWS])
             yield rows
 
     def _errors(self, examined: Examined) -> Iterator[RowError]:

@@ -86,7 +86,8 @@ class Meanwhile:
         from markscheme.history.marking import Marking  # noqa: PLC0415 - polars, while others wait
         from markscheme.history.recording import Recorder  # noqa: PLC0415 - the same
 
-        signal.siginterrupt(signal.SIGINT, True)  # polars made waits deaf to it
+        if hasattr(signal, "siginterrupt"):  # not on Windows
+            signal.siginterrupt(signal.SIGINT, True)  # polars made waits deaf to it
         for subject in self._plan.subjects:
             recorder = Recorder(self._runs, self._tag) if self._runs else None
             self._markings[subject.name] = Marking(self._plan, subject.name, recorder)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from markscheme.ask.keys import in_reach
 from markscheme.ask.pace import Limits
 from markscheme.ask.subjects import subject_of
-from markscheme.ask.subjects.base import Options, Price, Sampling
+from markscheme.ask.subjects.base import SPEAKING, Options, Price, Sampling
 from markscheme.ask.templates import shots_in, template_of
 from markscheme.errors import UsageError, shown
 from markscheme.history.asking import Plan
+from markscheme.read.sound import LARGEST
 from markscheme.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import TypedDict
 
     from markscheme.ask.keys import Secrets
@@ -48,10 +49,11 @@ if TYPE_CHECKING:
         resume: bool
 
 
-_LARGEST = 2**63 - 1
-_WHOLE = {"attempts", "concurrency", "max_tokens", "requests_per_minute", "tokens_per_minute"}
-_HEEDED = ("base_url", "key_env", "temperature", "max_tokens", "price")  # by somebody at least
-_HEEDED_BY_EACH = ("temperature", "max_tokens", "price", "stream")
+_COUNTS = ("attempts", "concurrency", "max_tokens", "requests_per_minute", "tokens_per_minute")
+_WHOLE = {"retries": 0, "seed": -LARGEST, **dict.fromkeys(_COUNTS, 1)}  # each from so much on
+_SECONDS = {"timeout", "max_time"}
+_AMOUNTS = {"temperature", "max_cost"}
+_HEEDED = SPEAKING - {"stream"} | {"base_url", "key_env"}  # by one of the subjects at least
 _TEXTS = {"base_url", "key_env", "template", "examples", "price"}
 
 
@@ -90,7 +92,7 @@ class Settings:
             allowed = _allowed(name, value)
             if allowed and (value is not None or usual[name] is not None):
                 raise UsageError(f"`{name}` cannot be {shown(str(value))}; allowed is {allowed}")
-        return cls(**told)
+        return cls(**{name: _taken(name, value) for name, value in told.items()})
 
     @property
     def options(self) -> Options:
@@ -150,15 +152,15 @@ def _refuse_what_nobody_heeds(subjects: Sequence[Subject], settings: Settings) -
 
 def _without_effect(subjects: Sequence[Subject], settings: Settings) -> Iterator[str]:
     """Say which options change nothing for some of the subjects."""
-    for name in _told(settings, _HEEDED_BY_EACH):
+    for name in _told(settings, SPEAKING):
         for subject in subjects:
             if name not in subject.heeds:
                 yield f"{_as_option(name)} has no effect on {subject.name}"
 
 
-def _told(settings: Settings, names: Sequence[str]) -> list[str]:
+def _told(settings: Settings, names: Iterable[str]) -> list[str]:
     """Return the options that were given; a temperature of 0 is one."""
-    values = {name: getattr(settings, name) for name in names}
+    values = {name: getattr(settings, name) for name in sorted(names)}
     return [name for name, value in values.items() if value is not None and value is not False]
 
 
@@ -191,16 +193,33 @@ def _refuse_a_key(what: str, text: str, secrets: Secrets) -> None:
 
 def _allowed(name: str, value: Any) -> str | None:
     """Say what is allowed, where that is not what there is."""
-    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    if name in _WHOLE | {"retries"}:
-        least = 1 if name in _WHOLE else 0
-        fits = number and isinstance(value, int) and least <= value <= _LARGEST
-        return None if fits else f"a whole number from {least}"
-    if name in {"timeout", "max_time"}:
-        return None if number and value > 0 else "a number of seconds above 0"
-    if name in {"temperature", "max_cost"}:
-        return None if number and 0 <= value <= _LARGEST else "a number from 0"
-    return "a text" if name in _TEXTS and not isinstance(value, str) else None
+    number = _number(value)
+    if name in _WHOLE:
+        least = _WHOLE[name]
+        fits = isinstance(value, int) and number is not None and least <= number <= LARGEST
+        return None if fits else "a whole number" if least < 0 else f"a whole number from {least}"
+    if name in _SECONDS:
+        fits = number is not None and 0 < number <= LARGEST
+        return None if fits else "a number of seconds above 0"
+    if name in _AMOUNTS:
+        return None if number is not None and 0 <= number <= LARGEST else "a number from 0"
+    kind, allowed = (str, "a text") if name in _TEXTS else (bool, "True or False")
+    return None if isinstance(value, kind) else allowed
+
+
+def _number(value: Any) -> Decimal | None:
+    """Return a number exactly; what is none, or beyond all bounds, is none here."""
+    if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
+        return None
+    number = Decimal(value)
+    return number if number.is_finite() else None
+
+
+def _taken(name: str, value: Any) -> Any:
+    """Return a setting as it is used: times are floats, amounts are exact."""
+    if value is None:
+        return None
+    return float(value) if name in _SECONDS else Decimal(str(value)) if name in _AMOUNTS else value
 
 
 def _price(told: str | None) -> Price | None:
@@ -211,6 +230,6 @@ def _price(told: str | None) -> Price | None:
         amounts = Decimal(tokens_in), Decimal(tokens_out)
     except InvalidOperation:
         amounts = Decimal(-1), Decimal(-1)
-    if not all(amount.is_finite() and 0 <= amount <= _LARGEST for amount in amounts):
+    if not all(amount.is_finite() and 0 <= amount <= LARGEST for amount in amounts):
         raise UsageError(f"{shown(told)} is no price; write for example 0.15:0.60")
     return Price(tokens_in=amounts[0], tokens_out=amounts[1])

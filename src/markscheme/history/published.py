@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from markscheme.read.sound import LARGEST
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from markscheme.vocabulary import Rubric
 
     Rows = Sequence[Mapping[str, Any]]
-
-_LARGEST = 2**63 - 1
 
 
 def published_frame(rubric: Rubric, rows: Rows) -> pl.DataFrame:
@@ -34,7 +34,7 @@ def _number(value: Any) -> float | None:
 
 
 def _whole(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value <= _LARGEST else None
+    return value if type(value) is int and 0 <= value <= LARGEST else None
 
 
 def _attempt(value: Any) -> int | None:

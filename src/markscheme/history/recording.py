@@ -45,27 +45,21 @@ class Recorder:
         self._store = beginning.store
         self._beginning = beginning
         self._tag = tag
-        self._runs: dict[str | None, str] = {}
 
     def keep(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
         """Keep the answers of one batch and their cells; when this returns, they are on disk."""
         with self._store.together():
             rows = frame.with_columns(outputs.alias("output"))
             for part in rows.partition_by("subject", maintain_order=True):
-                run = self._run(part["subject"][0])
+                run = self._beginning.run(part["subject"][0])
                 self._store.append(run, part.select(ANSWERS), part.select(CELLS))
-
-    def _run(self, subject: str | None) -> str:
-        """Return the run of a subject, begun with its first answers if not before."""
-        if subject not in self._runs:
-            self._runs[subject] = self._beginning.run(subject)
-        return self._runs[subject]
 
     def finish(self, result: Result, more: Mapping[str, Any] | None = None) -> list[str]:
         """Close every run with what is decided about it, and more to be told; return their ids.
 
         A tag names one run, so the answers must be of one subject.
         """
+        runs: list[str] = []
         errors = [error_record(error) for error in result.errors]
         with self._store.together():
             for run in result.runs:
@@ -73,14 +67,14 @@ class Recorder:
                 record = {**summary_record(summary), "bad_rows": errors, **(more or {})}
                 if result.operations:
                     record["operational"] = operations_of(result.operations, run.subject)
+                runs.append(self._beginning.run(run.subject))
                 self._store.finish(
-                    self._run(run.subject),
+                    runs[-1],
                     counts=counts_of(summary),
                     summary=record,
                     measures=run.measures.to_dict(),
                     marks=run.marks.to_dict(),
                 )
-        runs = list(self._runs.values())
         if self._tag is not None:
             if len(runs) != 1:
                 told = f"a tag names one run; the answers are of {len(runs):,} subjects"

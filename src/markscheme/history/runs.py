@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from markscheme.errors import StoreError, StoreInvalidError, UsageError
 from markscheme.history.documents import Documents
+from markscheme.keep import RESULTS, RunStatus, open_store, place_of
 from markscheme.keep import Run as Stored
-from markscheme.keep import RunStatus, open_store, place_of
 from markscheme.library.documents import load_exam, load_rubric
 from markscheme.read.breakdowns import read_published
 from markscheme.read.sources import built_in
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from markscheme.keep import RunData, Store
     from markscheme.read.breakdowns import Published
     from markscheme.vocabulary import Exam
-
-RESULTS = (".json", ".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

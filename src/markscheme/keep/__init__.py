@@ -8,7 +8,7 @@ is called.
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.keep.names import check_tag
+from markscheme.keep.names import RESULTS, check_tag
 from markscheme.keep.opening import open_store
 from markscheme.keep.places import PLACE, VARIABLE, place_of
 from markscheme.keep.sittings import Noted, Sitting
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = (
     "PLACE",
+    "RESULTS",
     "VARIABLE",
     "Baseline",
     "Chunk",

@@ -62,7 +62,7 @@ class Database(ABC):
 
     @abstractmethod
     def lock(self) -> None:
-        """Inside a transaction: let nobody else change the schema until it ends."""
+        """Inside a transaction: whoever else calls this waits until it ends."""
 
     @abstractmethod
     def hold(self, id_: str) -> bool:

@@ -17,6 +17,7 @@ _LATEST = r"latest(?:~([0-9]{1,9}))?"
 _PREFIX = r"[0-9a-f]{4,12}"
 _TAG = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _ID_BYTES = 6
+RESULTS = (".json", ".jsonl", ".ndjson")  # what ends like this is the name of a result file
 
 
 def new_id() -> str:
@@ -42,7 +43,7 @@ def check_tag(name: str) -> None:
         raise UsageError(f"{shown(name)} cannot be a tag; allowed are {allowed}")
     if steps_back(name.lower()) is not None or id_prefix(name) is not None:
         raise UsageError(f"the tag {shown(name)} would look like an id or `latest`; take another")
-    if name.lower().endswith(".json"):
+    if name.lower().endswith(RESULTS):
         raise UsageError(f"the tag {shown(name)} would look like a result file; take another")
 
 

@@ -60,7 +60,7 @@ class PostgresDatabase(Database):
         self._connection.close()
 
     def lock(self) -> None:
-        """Take the lock of all who change the schema; make the schema where there is none."""
+        """Take a lock of the transaction; make the schema where there is none."""
         self.rows("SELECT pg_advisory_xact_lock(?)", [_LOCK])
         if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [SCHEMA]):
             self.change(f"CREATE SCHEMA {SCHEMA}")

@@ -56,8 +56,20 @@ class Sittings:
         self._database = database
         self._now = now
 
+    def open(self, sitting: Sitting, keys: Collection[str] = ()) -> tuple[str, bool]:
+        """Take the sitting that holds one of these questions, or a new one; tell whether it is old.
+
+        Whoever does the same meanwhile waits, and is refused what is taken then.
+        """
+        with self._database.transaction():
+            self._database.lock()
+            known = self.latest(sitting, keys) if keys else None
+            taken = known or self.begin(sitting)
+            self.take(taken)
+        return taken, known is not None
+
     def begin(self, sitting: Sitting) -> str:
-        """Open a sitting; return its id."""
+        """Begin a sitting; return its id."""
         id_ = new_id()
         self._database.change(
             "INSERT INTO sittings (id, started, subject, exam, parameters, digest)"

@@ -12,6 +12,7 @@ from markscheme.read.complaints import Complaints, guess
 from markscheme.read.exams import tag_text
 from markscheme.read.models import Name, Number, Scalar, Share
 from markscheme.read.shapes import Limits, Made, Model
+from markscheme.read.sound import LARGEST
 from markscheme.vocabulary import Allowance, Attempts, BaselineLimit, Gate, Level
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _PERCENT = r"[0-9]+(\.[0-9]+)?%"
 _LATENCY = r"latency_(p[1-9][0-9]?(\.[0-9]{1,6})?|max)"
-_LARGEST = 2**63 - 1  # as in answers
 _ALLOWANCE = {
     "anyOf": [
         {"type": "number", "minimum": 0, "maximum": 1},
@@ -41,8 +41,8 @@ def _allowance(value: Any) -> Allowance | None:
 
 
 Amount = Annotated[Any, Made(_allowance, "allowance_type", Frozen.of(_ALLOWANCE))]
-Count = Annotated[int, Limits(at_least=0, at_most=_LARGEST)]
-Measure = Annotated[Number, Limits(at_least=0, at_most=_LARGEST)]
+Count = Annotated[int, Limits(at_least=0, at_most=LARGEST)]
+Measure = Annotated[Number, Limits(at_least=0, at_most=LARGEST)]
 Tags = Annotated[dict[Name, Scalar], Limits(shortest=1)]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.errors import DocumentError, Problem, UsageError
 from markscheme.exact import recovered
 from markscheme.read.breakdowns import Published
+from markscheme.read.sound import LARGEST
 from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, RowError, Rubric
 from markscheme.weigh.marks import Marks
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from markscheme.read.breakdowns import Field
 
 _MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
-_LARGEST = 2**63 - 1  # as in answers
 
 
 def run_of_published(
@@ -178,8 +178,8 @@ class _Source:
         for key in _MEASURED:
             value = row.get(key)
             known = isinstance(value, int | Decimal) and not isinstance(value, bool)
-            if value is not None and not (known and 0 <= value <= _LARGEST):
-                allowed = f"must be a number from 0 to {_LARGEST}, or null"
+            if value is not None and not (known and 0 <= value <= LARGEST):
+                allowed = f"must be a number from 0 to {LARGEST}, or null"
                 yield self._problem((*place, key), allowed)
 
     def marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask.completions import whole
 from markscheme.ask.keys import Secrets
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Reply
@@ -44,15 +45,16 @@ class PluginSubject(BaseSubject):
             first = _first_token(response, watch) if streams else None
             text = response.text()
             usage = response.usage()
+            tokens_in, tokens_out = whole(usage.input), whole(usage.output)
         except Exception as error:  # noqa: BLE001 - a plugin may be anybody's
             return reply_to(error)
         price = self._options.price
         return Reply(
             text=text,
             finish_reason=_reason(getattr(response, "response_json", None)),
-            tokens_in=usage.input,
-            tokens_out=usage.output,
-            cost=price.of(usage.input, usage.output) if price else None,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost=price.of(tokens_in, tokens_out) if price else None,
             latency_us=watch(),
             first_token_us=first,
         )

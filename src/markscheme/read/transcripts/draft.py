@@ -136,10 +136,6 @@ class Draft:
         made.ended, made.answered = at, True
         return made
 
-    def awaits(self, id_: str) -> bool:
-        """Say whether a call of this id has no result yet."""
-        return id_ in self._open
-
     def dispatch(
         self, kind: str | None, call: DraftCall | None, prompt: str | None = None
     ) -> DraftDispatch:

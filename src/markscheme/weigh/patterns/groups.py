@@ -9,6 +9,7 @@ the search goes on with what is left, so nothing is told twice.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -74,7 +75,7 @@ def gatherings(columns: Mapping[Key, Column], groups: tuple[Group, ...]) -> Iter
         highest = max(highest, min(Fraction(1), found.p * max(1, count - told)))
         if highest > LEVEL:
             return
-        yield _adjusted(found, highest)
+        yield replace(found, p=highest)
         told += 1
         for key in left if found.column is None else (found.column,):
             left[key] = left[key].without(found.group.items)
@@ -121,16 +122,3 @@ def _order(found: Gathering) -> tuple[Fraction, bool, int, int, list[tuple[str, 
     """Return the least likely first; of equals that of every axis, of fewer tags, of more items."""
     tags = found.group.tags
     return found.p, found.column is not None, len(tags), -len(found.hits), sorted(tags.items())
-
-
-def _adjusted(found: Gathering, p: Fraction) -> Gathering:
-    return Gathering(
-        column=found.column,
-        group=found.group,
-        hits=found.hits,
-        of=found.of,
-        others=found.others,
-        rest=found.rest,
-        p=p,
-        groups=found.groups,
-    )
