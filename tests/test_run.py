@@ -390,6 +390,36 @@ def test_a_run_stops_when_its_time_is_over(sitting: Sitting) -> None:
     assert done.json["live"]["answered"] == 1
 
 
+def test_a_run_whose_time_is_over_says_why_what_was_asked_has_no_answer(sitting: Sitting) -> None:
+    sitting.asks("down 1", "hang 2", "fine 3")
+    live = sitting.json("--max-time", "0.5", "--retries", "99")["live"]
+    down, hung = live["unanswered"]
+    assert (live["answered"], live["not_asked"]) == (1, 0)
+    assert live["faults"] == {"server-error": 1, "timeout": 1}
+    assert down["error"]["why"] == "the server says 503: out of order"
+    assert hung["error"] == {"kind": "timeout", "why": "no answer before --max-time was over"}
+    assert (down["tries"], hung["tries"]) == (sitting.server.counts["down 1"], 1)
+
+
+def test_a_run_whose_budget_is_spent_says_why_what_was_asked_has_no_answer(
+    sitting: Sitting,
+) -> None:
+    sitting.server.delay = 0.2
+    sitting.asks("down 1", "fine 2", *(f"fine {n}" for n in range(3, 9)))
+    words = ("--price", "1000000:0", "--concurrency", "8", "--attempts", "2", "--retries", "99")
+    document = sitting.json(*words, "--max-cost", "1")
+    live, asked = document["live"], sum(sitting.server.counts.values())
+    down = [one for one in live["unanswered"] if one["error"]]
+    assert {one["error"]["why"] for one in down} == {"the server says 503: out of order"}
+    assert live["tries"] == asked
+    assert live["answered"] + len(down) + live["not_asked"] == 16
+    assert sum(live["faults"].values()) == len(down)
+    assert "no answer, server-error: the server says 503" in document["errors"][0]["reason"]
+    again = sitting.json(*words[:-1], "0", "--resume")["live"]
+    assert (again["answered"], again["not_asked"]) == (14, 0)
+    assert sum(sitting.server.counts.values()) > asked + live["not_asked"]
+
+
 # --- secrets ---
 
 

@@ -76,6 +76,8 @@ class Runner:
         self._hopeful: set[str] = set()
         self._cost = Decimal(0)
         self._waiting: Iterator[Ask] = iter(())
+        self._sent: dict[str, Ask] = {}  # tries that are under way
+        self._vainly: dict[str, Asked] = {}  # what failed so far, and is to be asked again
         self.stopped: str | None = None
         self.given_up: dict[str, str] = {}
 
@@ -120,6 +122,16 @@ class Runner:
                         group.create_task(self._work(ask))
         except TimeoutError:
             self.stop(f"--max-time of {self._limits.max_time:g} s is over")
+            await self._hand_what_was_cut_short()
+
+    async def _hand_what_was_cut_short(self) -> None:
+        """Hand over what was asked and has no answer, with why it had none until then."""
+        late = Reply.failed(Fault.TIMEOUT, "no answer before --max-time was over")
+        for key, ask in self._sent.items():
+            so_far = self._vainly.get(key) or Asked(ask=ask, reply=late, tries=0)
+            self._vainly[key] = replace(so_far, tries=so_far.tries + 1)
+        for asked in self._vainly.values():
+            await self._hand(asked)
 
     async def _work(self, first: Ask) -> None:
         ask: Ask | None = first
@@ -154,7 +166,10 @@ class Runner:
             self.stop(f"--max-cost of {limit} is spent; allow more to go on")
 
     async def _put(self, ask: Ask) -> Asked | None:
-        """Ask until there is an answer, a lasting fault, or no try left."""
+        """Ask until there is an answer, a lasting fault, or no try left.
+
+        Where nothing more is asked meanwhile, it ends with the fault that it had last.
+        """
         pace, tries, busy = self._paces[ask.subject], 0, 0
         if len(self._first[ask.subject]) < _HOPELESS:
             self._first[ask.subject].append(ask.key)
@@ -164,11 +179,14 @@ class Runner:
             lasting = reply.fault is None or not reply.fault.transient
             if reply.fault is not None and not lasting:
                 self._failed[ask.subject, reply.fault] += 1
+            asked = Asked(ask=ask, reply=reply, tries=tries)
             if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
-                return Asked(ask=ask, reply=reply, tries=tries)
+                self._vainly.pop(ask.key, None)
+                return asked
+            self._vainly[ask.key] = asked
             if not reply.no_failure:
                 await pace.rest(self._wait(tries - busy, reply.wait))
-        return None
+        return self._vainly.pop(ask.key, None)
 
     def _over(self, tries: int, busy: int) -> bool:
         return tries - busy > self._limits.retries or busy > _MOST_BUSY
@@ -182,11 +200,13 @@ class Runner:
         if turn is None:
             return None
         tokens: float | None = None
+        self._sent[ask.key] = ask
         try:
             reply = await self._timed(ask)
             tokens = _tokens(ask, reply)
         finally:
             pace.leave(turn, tokens)
+        del self._sent[ask.key]
         if reply.fault is Fault.BUSY:
             pace.was_busy(turn)
             pace.keep_quiet(self._quiet(pace.refusals, reply.wait))
