@@ -141,6 +141,24 @@ def test_who_waits_for_a_turn_goes_away_when_nothing_more_is_asked() -> None:
     assert asyncio.run(asyncio.wait_for(tried(), 30)) == [None, None, None]
 
 
+def test_who_came_first_is_let_through_first_however_often_others_come_again() -> None:
+    async def tried() -> list[str]:
+        pace, let_through = Pace(Limits(concurrency=1)), list[str]()
+
+        async def ask(name: str, times: int) -> None:
+            for _ in range(times):
+                turn = await pace.enter()
+                assert turn
+                let_through.append(name)
+                await asyncio.sleep(0)
+                pace.leave(turn, 1)
+
+        await asyncio.gather(ask("often", 6), ask("b", 1), ask("c", 1))
+        return let_through
+
+    assert asyncio.run(asyncio.wait_for(tried(), 30))[:3] == ["often", "b", "c"]
+
+
 def test_a_subject_may_take_fewer_at_a_time_than_are_allowed() -> None:
     async def tried() -> float:
         return Pace(Limits(concurrency=16), at_once=1).allowed

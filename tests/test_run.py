@@ -236,6 +236,13 @@ def test_a_subject_that_rejects_everybody_is_not_asked_a_thousand_times(sitting:
     assert "rejected the first 5 questions" in done.json["live"]["stopped"]
 
 
+def test_a_limit_of_tokens_that_is_far_away_holds_nobody_up(sitting: Sitting) -> None:
+    """The first goes alone, and takes all there are until its answer tells how many it took."""
+    sitting.asks(*(f"fine {n}" for n in range(20)))
+    live = sitting.json("--tokens-per-minute", "60000", "--max-time", "20")["live"]
+    assert (live["answered"], live["stopped"]) == (20, None)
+
+
 def test_fewer_questions_are_under_way_at_a_server_that_says_it_is_busy(sitting: Sitting) -> None:
     sitting.server.room, sitting.server.delay = 3, 0.02
     done = sitting.asks(*(f"fine {n}" for n in range(60))).run("--concurrency", "24")

@@ -76,6 +76,7 @@ class Pace:
         self._usual: float | None = None
         self._quiet_until = 0.0
         self._slowed_at = 0.0
+        self._door = asyncio.Lock()
         self._freed, self._closed = asyncio.Event(), asyncio.Event()
 
     @property
@@ -97,23 +98,34 @@ class Pace:
     async def enter(self) -> Turn | None:
         """Wait until one more question may be put; none may where it is closed.
 
-        The tokens that it will take, by those before it, are taken at once, lest many go out before
-        one is back. The first goes alone.
+        Who came first goes first, so that nobody waits for ever and one alone looks again whenever
+        a question is over.
         """
-        while not self.closed:
-            delay = self._delay()
-            if delay > 0:
-                await self.rest(delay)
-            elif self.running >= max(1, int(self.allowed)):
-                self._freed.clear()
-                await self._freed.wait()
-            else:
-                expected = self._tokens.per_minute if self._usual is None else self._usual
-                self.running += 1
-                self._requests.take(1)
-                self._tokens.take(expected)
-                return Turn(began=time.monotonic(), tokens=expected)
+        async with self._door:
+            while not self.closed:
+                delay = self._delay()
+                if delay <= 0 and self.running < max(1, int(self.allowed)):
+                    return self._let_through()
+                await self._until_freed(delay or None)
         return None
+
+    async def _until_freed(self, seconds: float | None) -> None:
+        """Wait until a question is over, which may give tokens back, or for so long."""
+        self._freed.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._freed.wait()
+
+    def _let_through(self) -> Turn:
+        """Take a turn, and at once the tokens that it will take, by those before it.
+
+        Else many would go out before one is back. The first goes alone.
+        """
+        expected = self._tokens.per_minute if self._usual is None else self._usual
+        self.running += 1
+        self._requests.take(1)
+        self._tokens.take(expected)
+        return Turn(began=time.monotonic(), tokens=expected)
 
     @property
     def quiet(self) -> float:
