@@ -64,7 +64,7 @@ def completion(content: Any, **more: Any) -> dict[str, Any]:
     return {"choices": [{"message": message, "finish_reason": "stop"} | more]}
 
 
-def event(content: Any, reason: str | None = None) -> str:
+def event(content: Any, reason: str | None = None, **more: Any) -> str:
     """Return the line of an event with a part of an answer, without its end."""
-    choice = {"delta": {"content": content}, "finish_reason": reason}
+    choice = {"delta": {"content": content}, "finish_reason": reason} | more
     return f"data: {json.dumps({'choices': [choice]})}"

@@ -326,6 +326,35 @@ def test_a_stream_without_a_whole_answer_says_why(
     assert why in found["why"]
 
 
+WAYS_TO_FAIL: dict[str, tuple[dict[str, Any], str]] = {
+    "with an error": ({"error": {"message": "overloaded"}}, "overloaded"),
+    "with one in words": ({"error": "overloaded"}, "overloaded"),
+    "with one without words": ({"error": {"type": "overloaded"}}, "{'type': 'overloaded'}"),
+    "for a reason alone": ({"finish_reason": "error"}, "it does not tell why"),
+    "for a reason, with an error": (
+        {"finish_reason": "error", "error": {"message": "overloaded"}},
+        "overloaded",
+    ),
+}
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("way", WAYS_TO_FAIL)
+def test_an_answer_that_ends_with_an_error_is_none_and_is_asked_again(
+    ask: Ask, way: str, *, streamed: bool
+) -> None:
+    told, why = WAYS_TO_FAIL[way]
+    whole, words = http(completion("ye", **told)), ["--retries", "1"]
+    if streamed:
+        events = [event("ye"), event("s", **told), DONE]
+        whole, words = http("\n\n".join([*events, ""])), [*words, "--stream"]
+    done = ask(always(whole), *words)
+    what = "the stream" if streamed else "the answer"
+    told_as = {"kind": "server-error", "why": f"{what} ended with an error: {why}"}
+    assert error(done) == told_as
+    assert done.json["live"]["tries"] == 2
+
+
 @pytest.mark.parametrize(
     ("content", "got"),
     [

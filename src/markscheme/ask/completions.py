@@ -26,6 +26,9 @@ def completion_of(body: bytes, latency: int, secrets: Secrets) -> Reply:
         return Reply.failed(Fault.GARBLED, f"the response is no JSON: {said}")
     try:
         choice = document["choices"][0]
+        ended = error_of(choice, document)
+        if ended is not None:
+            return failed_by(ended, "the answer", secrets)
         message = choice["message"]
         text, refusal = text_of(message.get("content")), text_of(message.get("refusal"))
     except (LookupError, TypeError, AttributeError):
@@ -40,6 +43,20 @@ def completion_of(body: bytes, latency: int, secrets: Secrets) -> Reply:
         latency_us=latency,
         **usage_of(document.get("usage")),
     )
+
+
+def error_of(choice: Any, document: Any) -> Any:
+    """Return the error that an answer ended with, if it did; what was said before is a part."""
+    if choice.get("finish_reason") == "error":
+        return choice.get("error") or document.get("error") or "it does not tell why"
+    return choice.get("error") or None
+
+
+def failed_by(error: Any, what: str, secrets: Secrets) -> Reply:
+    """Return the reply that an error inside a response is: another try may be answered."""
+    said = error.get("message") if isinstance(error, dict) else error
+    told = _shown(str(said or error), secrets)
+    return Reply.failed(Fault.SERVER, f"{what} ended with an error: {told}")
 
 
 def text_of(content: Any) -> str | None:
@@ -84,8 +101,11 @@ def _text_or_none(value: Any) -> str | None:
 def said_in(body: bytes, secrets: Secrets) -> str:
     """Return what an error body says, without keys, on one line and cut."""
     said = _message(body)
-    told = body.decode("utf-8", "replace") if said is None else str(said)
-    return on_one_line(secrets.hidden(told)[: 4 * _TOLD], _TOLD)
+    return _shown(body.decode("utf-8", "replace") if said is None else str(said), secrets)
+
+
+def _shown(text: str, secrets: Secrets) -> str:
+    return on_one_line(secrets.hidden(text)[: 4 * _TOLD], _TOLD)
 
 
 def _message(body: bytes) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.ask.completions import said_in, text_of, usage_of
+from markscheme.ask.completions import error_of, failed_by, said_in, text_of, usage_of
 from markscheme.ask.replies import Fault, Reply
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ class Stream:
         self._first: int | None = None
         self._refused = False
         self._ended = False
-        self._wrong = self._error = ""
+        self._wrong = ""
+        self._error: Any = None
         self.spoke = False
 
     def hear(self, data: bytes) -> None:
@@ -68,17 +69,17 @@ class Stream:
             return False
         try:
             if not self._ended:
-                self._take(document, data)
+                self._take(document)
         except (AttributeError, TypeError):
             told = f"none of a completion: {said_in(data, self._secrets)}"
             self._wrong = self._wrong or told
         return True
 
-    def _take(self, document: dict[str, Any], data: bytes) -> None:
+    def _take(self, document: dict[str, Any]) -> None:
         self._usage = document.get("usage") or self._usage
-        if document.get("error"):
-            self._error = self._error or said_in(data, self._secrets)
+        self._error = self._error or document.get("error")
         for choice in document.get("choices") or ():
+            self._error = self._error or error_of(choice, document)
             self._choice(choice)
 
     def _choice(self, choice: dict[str, Any]) -> None:
@@ -100,7 +101,7 @@ class Stream:
         if self._wrong:
             return Reply.failed(Fault.GARBLED, f"an event of the stream is {self._wrong}")
         if self._error:
-            return Reply.failed(Fault.SERVER, f"the stream ended with an error: {self._error}")
+            return failed_by(self._error, "the stream", self._secrets)
         if not self._ended and self._reason is None:
             return Reply.failed(Fault.BROKEN_OFF, "the stream ended before the answer did")
         if not self._texts:
