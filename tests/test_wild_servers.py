@@ -355,6 +355,38 @@ def test_an_answer_that_ends_with_an_error_is_none_and_is_asked_again(
     assert done.json["live"]["tries"] == 2
 
 
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        *((402, "rejected"), ("403", "rejected"), (502, "server-error"), ("529", "busy")),
+        *((200, None), (42900, None), ("rate", None), (None, None), (True, None), ("4²9", None)),
+    ],
+)
+def test_a_status_inside_a_response_that_says_all_is_well_is_heeded(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, code: Any, kind: str | None, *, streamed: bool
+) -> None:
+    monkeypatch.setattr(Pace, "keep_quiet", lambda *_: None)
+    said = json.dumps({"error": {"message": "no", "code": code}})
+    whole = http(f"data: {said}\n\n{DONE}\n\n" if streamed else said)
+    found = error(ask(always(whole), *(["--stream"] if streamed else [])))
+    assert found["kind"] == (kind or ("server-error" if streamed else "garbled"))
+    assert found["why"].endswith(": no")
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+def test_a_server_that_says_so_inside_a_response_is_busy(ask: Ask, *, streamed: bool) -> None:
+    said = {"error": {"message": "later", "code": 429}, "choices": []}
+    ended: dict[str, Any] = {"error": {"message": "later", "code": 429}, "finish_reason": "error"}
+    lines = [f"data: {json.dumps(said)}", event("", **ended)]
+    busy = [http(f"{line}\n\n{DONE}\n\n") for line in lines]
+    busy = busy if streamed else [http(said), http(completion("", **ended))]
+    answers = iter([*busy, http(WAYS_TO_STREAM["as usual"]) if streamed else YES])
+    done = ask(lambda *_: (next(answers),), *(["--stream"] if streamed else []))
+    assert done.code == 0
+    assert done.json["live"]["tries"] == 3
+
+
 @pytest.mark.parametrize(
     ("content", "got"),
     [

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from markscheme.ask.replies import Fault, Reply, on_one_line
+from markscheme.ask.statuses import fault_of
 from markscheme.read.sound import LARGEST
 
 if TYPE_CHECKING:
     from markscheme.ask.keys import Secrets
 
 _TOLD = 200
+_DIGITS = 3  # of a status
+_STATUSES = range(400, 600)  # that are errors
 
 
 def completion_of(body: bytes, latency: int, secrets: Secrets) -> Reply:
@@ -32,8 +35,7 @@ def completion_of(body: bytes, latency: int, secrets: Secrets) -> Reply:
         message = choice["message"]
         text, refusal = text_of(message.get("content")), text_of(message.get("refusal"))
     except (LookupError, TypeError, AttributeError):
-        said = said_in(body, secrets)
-        return Reply.failed(Fault.GARBLED, f"the response is no completion: {said}")
+        return _no_completion(document, said_in(body, secrets))
     if text is None or refusal is None:
         return Reply.failed(Fault.GARBLED, "the content of the answer is not text")
     reason = choice.get("finish_reason")
@@ -53,10 +55,27 @@ def error_of(choice: Any, document: Any) -> Any:
 
 
 def failed_by(error: Any, what: str, secrets: Secrets) -> Reply:
-    """Return the reply that an error inside a response is: another try may be answered."""
+    """Return the reply that an error inside a response is: unless it says so, it may pass."""
     said = error.get("message") if isinstance(error, dict) else error
-    told = _shown(str(said or error), secrets)
-    return Reply.failed(Fault.SERVER, f"{what} ended with an error: {told}")
+    told, status = _shown(str(said or error), secrets), _status_in(error)
+    fault = Fault.SERVER if status is None else fault_of(status)
+    return Reply.failed(fault, f"{what} ended with an error: {told}")
+
+
+def _no_completion(document: Any, said: str) -> Reply:
+    """Return the reply that some other document is: an error, where it says with what status."""
+    status = _status_in(document.get("error")) if isinstance(document, dict) else None
+    if status is None:
+        return Reply.failed(Fault.GARBLED, f"the response is no completion: {said}")
+    return Reply.failed(fault_of(status), f"the response says {status}: {said}")
+
+
+def _status_in(error: Any) -> int | None:
+    """Return the status that an error tells in a response whose own says that all is well."""
+    code = error.get("code") if isinstance(error, dict) else None
+    digits = str(code) if type(code) in {int, str} else ""
+    known = len(digits) == _DIGITS and digits.isascii() and digits.isdecimal()
+    return int(digits) if known and int(digits) in _STATUSES else None
 
 
 def text_of(content: Any) -> str | None:
