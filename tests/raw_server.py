@@ -1,7 +1,8 @@
 """A server on loopback that says exactly the bytes that a test wants, whatever they are.
 
 `say` is called for every request, with the how-many-eth on its connection and its key, and returns
-the parts that are written one after the other; `None` among them closes the connection.
+the parts that are written one after the other; a number of them is a pause in seconds, and `None`
+closes the connection.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-Say = Callable[[int, str], Iterable[bytes | None]]
+Say = Callable[[int, str], Iterable[bytes | float | None]]
 
 
 class RawServer:
@@ -42,8 +43,11 @@ class RawServer:
                 for part in self._say(nth, headers.get("authorization", "").partition(" ")[2]):
                     if part is None:
                         return
-                    wire.write(part)
-                    await wire.drain()
+                    if isinstance(part, float):
+                        await asyncio.sleep(part)
+                    else:
+                        wire.write(part)
+                        await wire.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             return
         finally:
@@ -56,6 +60,13 @@ def http(body: bytes | str | Any, status: str = "200 OK", *headers: str) -> byte
     body = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status}", *headers, f"content-length: {len(body)}"]
     return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def chunked(body: str) -> bytes:
+    """Return a response in chunks whose end is yet to come."""
+    whole = body.encode()
+    head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+    return head + f"{len(whole):x}\r\n".encode() + whole + b"\r\n"
 
 
 def completion(content: Any, **more: Any) -> dict[str, Any]:

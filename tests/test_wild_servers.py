@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import zlib
@@ -19,7 +20,8 @@ from markscheme.ask.pace import Pace
 from markscheme.ask.packed import BrokenPackError, Unpacking
 from markscheme.ask.runner import Runner
 from markscheme.ask.streams import Stream
-from raw_server import RawServer, Say, completion, event, http
+from markscheme.ask.wire import Address, Wire
+from raw_server import RawServer, Say, chunked, completion, event, http
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +57,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
     return asked
 
 
-def always(*parts: bytes | None) -> Say:
+def always(*parts: bytes | float | None) -> Say:
     return lambda *_: parts
 
 
@@ -304,6 +306,52 @@ def test_an_answer_is_whole_however_it_is_streamed(ask: Ask, way: str) -> None:
     done = ask(always(http(WAYS_TO_STREAM[way])), "--stream")
     assert done.code == 0
     assert done.json["items"][0]["got"] == "yes"
+
+
+@pytest.mark.parametrize(
+    "then", [(None,), (), (30.0,), (b"no chunk\r\n",), (b"0\r\n\r\n",)], ids=str
+)
+def test_a_streamed_answer_is_whole_whatever_the_server_does_after_its_end(
+    ask: Ask, then: tuple[bytes | float | None, ...]
+) -> None:
+    said = always(chunked(WAYS_TO_STREAM["as usual"]), *then)
+    done = ask(said, "--stream", "--timeout", "20", items=3)
+    assert done.code == 0
+    assert done.json["live"]["tries"] == 3
+    assert done.json["items"][0]["latency_ms"] < 10_000
+
+
+def test_a_connection_is_used_again_when_the_end_of_a_stream_came_too() -> None:
+    nths: list[int] = []
+
+    def say(nth: int, _: str) -> tuple[bytes | float | None, ...]:
+        nths.append(nth)
+        return (chunked(f"{DONE}\n\n"), 0.2, b"0\r\n\r\n")
+
+    async def asked() -> None:
+        wire = Wire(Address.of(RawServer(say).url), {})
+        heard = Stream(lambda: 0, Secrets()).hear
+        for _ in range(2):
+            await wire.send(b"{}", "/", heard)
+            assert not wire._idle
+            for _ in range(1000):
+                await asyncio.sleep(0 if wire._idle else 0.01)
+        wire.close()
+
+    asyncio.run(asyncio.wait_for(asked(), 30))
+    assert nths == [1, 2]
+
+
+def test_no_connection_is_left_when_a_stream_is_given_up_before_its_end() -> None:
+    async def asked() -> int:
+        wire = Wire(Address.of(RawServer(always(chunked(f"{DONE}\n\n"))).url), {})
+        await wire.send(b"{}", "/", Stream(lambda: 0, Secrets()).hear)
+        left = len(wire._ending)
+        wire.close()
+        assert not wire._ending
+        return left
+
+    assert asyncio.run(asyncio.wait_for(asked(), 30)) == 1
 
 
 @pytest.mark.parametrize(

@@ -32,19 +32,20 @@ class Stream:
         self._reason: str | None = None
         self._first: int | None = None
         self._refused = False
-        self._ended = False
+        self._ended: int | None = None  # when it was said to be the end
         self._wrong = ""
         self._error: Any = None
         self.spoke = False
 
-    def hear(self, data: bytes) -> None:
-        """Take some bytes."""
+    def hear(self, data: bytes) -> bool:
+        """Take some bytes; say whether the answer is whole, whatever may follow."""
         *lines, rest = data.split(b"\n")
         if lines:
             lines[0], self._rest = b"".join([*self._rest, lines[0]]), []
         self._rest.append(rest)
         for line in lines:
             self._line(line)
+        return self._ended is not None
 
     def _line(self, line: bytes) -> None:
         """Take a line: most are an event, some a part of one, and an empty one is its end."""
@@ -53,7 +54,7 @@ class Stream:
             self.spoke = True
             data = line.removeprefix(_DATA).strip()
             if data == _END:
-                self._ended = True
+                self._ended = self._watch() if self._ended is None else self._ended
             elif self._held or not self._event(data):
                 self._held.append(data)
         elif not line and self._held:
@@ -68,7 +69,7 @@ class Stream:
         except orjson.JSONDecodeError:
             return False
         try:
-            if not self._ended:
+            if self._ended is None:
                 self._take(document)
         except (AttributeError, TypeError):
             told = f"none of a completion: {said_in(data, self._secrets)}"
@@ -102,14 +103,14 @@ class Stream:
             return Reply.failed(Fault.GARBLED, f"an event of the stream is {self._wrong}")
         if self._error:
             return failed_by(self._error, "the stream", self._secrets)
-        if not self._ended and self._reason is None:
+        if self._ended is None and self._reason is None:
             return Reply.failed(Fault.BROKEN_OFF, "the stream ended before the answer did")
         if not self._texts:
             return Reply.failed(Fault.GARBLED, "the stream holds no answer")
         return Reply(
             text="".join(self._texts),
             finish_reason="refusal" if self._refused else self._reason,
-            latency_us=latency,
+            latency_us=latency if self._ended is None else self._ended,
             first_token_us=self._first,
             **usage_of(self._usage),
         )

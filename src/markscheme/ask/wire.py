@@ -13,7 +13,7 @@ import ssl
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -27,13 +27,14 @@ from markscheme.values import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Hear = Callable[[bytes], None]
+    Hear = Callable[[bytes], bool]
 
 LARGEST = 64_000_000  # bytes of a response
 _PORTS = {"http": 80, "https": 443}
 _SYSTEM_PROXIES = {"darwin", "win32"}  # where settings beside the environment name them
 _LENGTHS = 512  # of bodies, for which the head of a request is kept
 _SHORTLY = 1.0  # seconds in which it shows that a server let go of a connection
+_ENDING = 1.0  # and in which a response ends of which all was heard
 _OK = range(200, 300)
 _AT_ONCE = getattr(socket, "TCP_QUICKACK", None)  # where the system can say so
 
@@ -114,12 +115,16 @@ class Wire:
         self._address = address
         self._headers = tuple(headers.items())
         self._idle: list[_Connection] = []
+        self._ending: dict[_Connection, asyncio.TimerHandle] = {}
         self._tls = ssl.create_default_context() if address.scheme == "https" else None
         self._proxy = _proxy_for(address)
         self._request = lru_cache(_LENGTHS)(self._checked)  # writing costs more than sending
 
     async def send(self, body: bytes, path: str, hear: Hear | None = None) -> Response:
-        """Post a body; `hear` is given the bytes of the response as they come."""
+        """Post a body; `hear` is given the bytes of the response as they come.
+
+        Once it says that it has heard all, the response is as whole as it needs to be.
+        """
         request = self._request(len(body), path)
         kept = self._waiting()
         try:
@@ -138,14 +143,36 @@ class Wire:
         except BaseException:
             connection.close()
             raise
+        self._keep(connection)
+        return response
+
+    def _keep(self, connection: _Connection) -> None:
+        """Keep a connection for the next request, or let go of it; wait a little for its end."""
+        if connection.ending:
+            settle = partial(self._settle, connection)
+            self._ending[connection] = asyncio.get_running_loop().call_later(_ENDING, settle)
+            connection.then = settle
+        elif connection.reusable:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def _settle(self, connection: _Connection) -> None:
+        """Keep a connection whose response has ended; let go of one that is still open."""
+        timer = self._ending.pop(connection, None)
+        if timer is None:
+            return
+        timer.cancel()
         if connection.reusable:
             self._idle.append(connection)
         else:
             connection.close()
-        return response
 
     def close(self) -> None:
         """Let go of every connection."""
+        for connection in [*self._ending]:
+            connection.close()
+            self._settle(connection)
         while self._idle:
             self._idle.pop().close()
 
@@ -206,6 +233,8 @@ class _Connection(asyncio.Protocol):
         self._size = self._unpacked = 0
         self._unpacking: Unpacking | None = None
         self._hear: Hear | None = None
+        self._heard = False  # all that is needed
+        self.then: Callable[[], None] | None = None  # when the response has ended after all
         self._open = True
         self._free = True
         self._sent_at = 0.0
@@ -215,6 +244,11 @@ class _Connection(asyncio.Protocol):
     def reusable(self) -> bool:
         """Whether another request can go this way."""
         return self._open and self._free
+
+    @property
+    def ending(self) -> bool:
+        """Whether the end of a response is yet to come, of which all that matters was heard."""
+        return self._open and self._heard and self._request is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the transport."""
@@ -249,6 +283,7 @@ class _Connection(asyncio.Protocol):
         self._request, self._incoming = (request, body), None
         self._body, self._size, self._hear, self._free = [], 0, hear, False
         self._unpacking, self._unpacked = None, 0
+        self._heard, self.then = False, None
         self._sent_at = asyncio.get_running_loop().time()
         self._transport.write(request.written + body)
         return await self._response
@@ -279,6 +314,8 @@ class _Connection(asyncio.Protocol):
                 self._incoming = incoming(*self._request, data)
             for part in self._incoming.take(data):
                 self._hold(part, self._incoming.headers.get("content-encoding"))
+                if self._heard:
+                    self._answer(self._incoming)
         except WireError as error:
             self._fail(error)
             self.close()
@@ -307,7 +344,7 @@ class _Connection(asyncio.Protocol):
                 raise _too_large()
         self._body.append(part)
         if self._hear:
-            self._hear(part)
+            self._heard = self._hear(part)
 
     def _acknowledge(self) -> None:
         """Tell the other side at once that a part came: many hold back the rest until then."""
@@ -318,6 +355,11 @@ class _Connection(asyncio.Protocol):
 
     def _finish(self, found: Incoming) -> None:
         self._request, self._free = None, found.lasting
+        self._answer(found)
+        if self.then is not None:
+            self.then()
+
+    def _answer(self, found: Incoming) -> None:
         if self._response and found.status is not None and not self._response.done():
             body = b"".join(self._body)
             response = Response(status=found.status, headers=found.headers, body=body)
