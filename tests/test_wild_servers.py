@@ -520,3 +520,21 @@ def test_whatever_an_answer_is_said_to_cost_it_is_scored(ask: Ask, tokens: int, 
     done = ask(always(http({**completion("yes"), "usage": usage})), "--price", "3000000:3000000")
     assert done.code == 0
     assert done.json["summary"]["n"] == 1
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    ("usage", "price"),
+    [({"cost": 0.5}, []), ({"prompt_tokens": 5, "completion_tokens": 0}, ["--price", "100000:0"])],
+    ids=["told", "by its tokens"],
+)
+def test_what_was_charged_for_no_answer_counts_for_the_budget_but_is_no_cost_of_answers(
+    ask: Ask, usage: dict[str, Any], price: list[str], *, streamed: bool
+) -> None:
+    told = f"data: {json.dumps({'choices': [], 'usage': usage})}"
+    events = "\n\n".join([event("ye"), event("s", error={"message": "died"}), told, ""])
+    whole = http(events if streamed else {**completion({"x": 1}), "usage": usage})
+    words = [*price, *(["--stream"] if streamed else []), "--max-cost", "1", "--retries", "9"]
+    live = ask(always(whole), *words).json["live"]
+    assert "--max-cost of 1 is spent" in live["stopped"]
+    assert (live["tries"], live["cost"]) == (2, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -27,24 +28,28 @@ def completion_of(body: bytes, latency: int, secrets: Secrets) -> Reply:
     except orjson.JSONDecodeError as error:
         said = on_one_line(f"{said_in(body, secrets) or 'it is empty'} ({error})", _TOLD * 2)
         return Reply.failed(Fault.GARBLED, f"the response is no JSON: {said}")
+    usage = usage_of(document.get("usage") if isinstance(document, dict) else None)
+    found = _found_in(document, secrets) or _no_completion(document, said_in(body, secrets))
+    if isinstance(found, Reply):
+        return replace(found, **usage)
+    text, reason = found
+    return Reply(text=text, finish_reason=reason, latency_us=latency, **usage)
+
+
+def _found_in(document: Any, secrets: Secrets) -> tuple[str, str | None] | Reply | None:
+    """Return the answer and why it ended, or why there is none; nothing if it is no completion."""
     try:
         choice = document["choices"][0]
         ended = error_of(choice, document)
         if ended is not None:
             return failed_by(ended, "the answer", secrets)
-        message = choice["message"]
+        message, reason = choice["message"], choice.get("finish_reason")
         text, refusal = text_of(message.get("content")), text_of(message.get("refusal"))
     except (LookupError, TypeError, AttributeError):
-        return _no_completion(document, said_in(body, secrets))
+        return None
     if text is None or refusal is None:
         return Reply.failed(Fault.GARBLED, "the content of the answer is not text")
-    reason = choice.get("finish_reason")
-    return Reply(
-        text=text or refusal,
-        finish_reason="refusal" if refusal else _text_or_none(reason),
-        latency_us=latency,
-        **usage_of(document.get("usage")),
-    )
+    return text or refusal, "refusal" if refusal else _text_or_none(reason)
 
 
 def error_of(choice: Any, document: Any) -> Any:

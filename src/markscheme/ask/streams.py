@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -97,8 +98,20 @@ class Stream:
             self._reason = reason
 
     def reply(self, latency: int) -> Reply:
-        """Return the whole answer, unless its end never came."""
+        """Return the whole answer, unless its end never came; what it took is known anyhow."""
         self.hear(b"\n")  # the last line may lack its end
+        usage, failed = usage_of(self._usage), self._failed()
+        if failed is not None:
+            return replace(failed, **usage)
+        return Reply(
+            text="".join(self._texts),
+            finish_reason="refusal" if self._refused else self._reason,
+            latency_us=latency if self._ended is None else self._ended,
+            first_token_us=self._first,
+            **usage,
+        )
+
+    def _failed(self) -> Reply | None:
         if self._wrong:
             return Reply.failed(Fault.GARBLED, f"an event of the stream is {self._wrong}")
         if self._error:
@@ -107,10 +120,4 @@ class Stream:
             return Reply.failed(Fault.BROKEN_OFF, "the stream ended before the answer did")
         if not self._texts:
             return Reply.failed(Fault.GARBLED, "the stream holds no answer")
-        return Reply(
-            text="".join(self._texts),
-            finish_reason="refusal" if self._refused else self._reason,
-            latency_us=latency if self._ended is None else self._ended,
-            first_token_us=self._first,
-            **usage_of(self._usage),
-        )
+        return None

@@ -79,7 +79,7 @@ class EndpointSubject(BaseSubject):
 
     def _priced(self, reply: Reply) -> Reply:
         price = self._options.price
-        if price is None or reply.cost is not None or reply.text is None:
+        if price is None or reply.cost is not None:
             return reply
         return replace(reply, cost=price.of(reply.tokens_in, reply.tokens_out))
 
