@@ -159,6 +159,28 @@ def test_who_came_first_is_let_through_first_however_often_others_come_again() -
     assert asyncio.run(asyncio.wait_for(tried(), 30))[:3] == ["often", "b", "c"]
 
 
+def test_who_waits_to_be_asked_again_at_a_crowded_server_keeps_its_place() -> None:
+    async def tried() -> list[str]:
+        pace, let_through = Pace(Limits(concurrency=1)), list[str]()
+
+        async def ask(name: str, *, held: bool = False) -> None:
+            turn = await pace.enter(held=held)
+            assert turn
+            let_through.append(name)
+            pace.leave(turn, None)
+
+        turn = await pace.enter()
+        assert turn
+        other = asyncio.create_task(ask("another"))
+        await asyncio.sleep(0)
+        pace.leave(turn, None)
+        await pace.rest(0.05, held=True)
+        await asyncio.gather(ask("the same", held=True), other)
+        return let_through
+
+    assert asyncio.run(asyncio.wait_for(tried(), 30)) == ["the same", "another"]
+
+
 def test_a_subject_may_take_fewer_at_a_time_than_are_allowed() -> None:
     async def tried() -> float:
         return Pace(Limits(concurrency=16), at_once=1).allowed

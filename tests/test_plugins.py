@@ -172,7 +172,7 @@ def test_an_error_of_llm_that_has_only_words_is_read(said: str, fault: Fault) ->
 
 def test_an_error_of_llm_is_what_caused_it() -> None:
     busy = error("HTTPStatusError", response=Response(503, retry_after="7"))
-    told = Reply.failed(Fault.SERVER, "ModelError: no", wait=7.0)
+    told = Reply(fault=Fault.SERVER, why="ModelError: no", wait=7.0, crowded=True)
     assert reply_to(because_of(busy, llm.ModelError("no"))) == told
     assert reply_to(because_of(error("ReadError"), llm.ModelError("no"))).fault is Fault.BROKEN_OFF
     assert reply_to(because_of(busy, ValueError("no"))).fault is Fault.FAILED

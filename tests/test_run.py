@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chat_server import HUGE
 from commands import here, markscheme
-from markscheme.ask.pace import Pace
+from markscheme.ask.pace import Pace, Turn
 from sittings import Sitting, faults
 
 if TYPE_CHECKING:
@@ -97,6 +97,25 @@ def test_a_server_that_names_a_time_is_left_alone_by_all_questions(
     monkeypatch.setattr(Pace, "keep_quiet", noted)
     assert sitting.asks("restarting 1", "shaky 2", "fine 3").run().code == 0
     assert quiet == [0.5]
+
+
+def test_a_crowded_server_is_asked_half_as_much_at_once_and_a_broken_one_is_not(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed: list[float] = []
+    slow_down = Pace.slow_down
+
+    def noted(pace: Pace, turn: Turn) -> bool:
+        slowed = slow_down(pace, turn)
+        allowed.append(pace.allowed)
+        return slowed
+
+    monkeypatch.setattr(Pace, "slow_down", noted)
+    sitting.asks("shaky 1", "late 2").run("--concurrency", "8")
+    assert allowed == []
+    sitting.asks("down 1").run("--concurrency", "8", "--retries", "2")
+    assert allowed == [4, 2, 1]
+    assert sitting.server.counts["down 1"] == 3
 
 
 def test_an_answer_of_five_megabytes_is_an_answer(sitting: Sitting) -> None:

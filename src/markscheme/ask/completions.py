@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from markscheme.ask.replies import Fault, Reply, on_one_line
-from markscheme.ask.statuses import fault_of
+from markscheme.ask.statuses import failed_with
 from markscheme.read.sound import LARGEST
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def error_of(choice: Any, document: Any) -> Any:
 def failed_by(error: Any, what: str, secrets: Secrets) -> Reply:
     """Return the reply that an error inside a response is: unless it says so, it may pass."""
     said = error.get("message") if isinstance(error, dict) else error
-    told, status = _shown(str(said or error), secrets), _status_in(error)
-    fault = Fault.SERVER if status is None else fault_of(status)
-    return Reply.failed(fault, f"{what} ended with an error: {told}")
+    told = f"{what} ended with an error: {_shown(str(said or error), secrets)}"
+    status = _status_in(error)
+    return Reply.failed(Fault.SERVER, told) if status is None else failed_with(status, told)
 
 
 def _no_completion(document: Any, said: str) -> Reply:
@@ -72,7 +72,7 @@ def _no_completion(document: Any, said: str) -> Reply:
     status = _status_in(document.get("error")) if isinstance(document, dict) else None
     if status is None:
         return Reply.failed(Fault.GARBLED, f"the response is no completion: {said}")
-    return Reply.failed(fault_of(status), f"the response says {status}: {said}")
+    return failed_with(status, f"the response says {status}: {said}")
 
 
 def _status_in(error: Any) -> int | None:

@@ -71,6 +71,7 @@ class Pace:
         self.most = min(limits.concurrency, at_once or limits.concurrency)
         self.allowed = float(self.most)
         self.running = self.refusals = 0
+        self._held = 0  # places of questions that are to be put again
         self._requests = Bucket(limits.requests_per_minute)
         self._tokens = Bucket(limits.tokens_per_minute)
         self._usual: float | None = None
@@ -89,24 +90,31 @@ class Pace:
         self._closed.set()
         self._freed.set()
 
-    async def rest(self, seconds: float) -> None:
-        """Wait so long, unless it is closed meanwhile."""
+    async def rest(self, seconds: float, *, held: bool = False) -> None:
+        """Wait so long, unless it is closed meanwhile; who holds a place lets no other take it."""
+        self._held += held
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
 
-    async def enter(self) -> Turn | None:
+    async def enter(self, *, held: bool = False) -> Turn | None:
         """Wait until one more question may be put; none may where it is closed.
 
-        Who came first goes first, so that nobody waits for ever and one alone looks again whenever
-        a question is over.
+        Who holds a place goes before others, and who came first goes first: nobody waits for ever,
+        and one alone looks again whenever a question is over.
         """
+        if held:
+            return await self._enter(held=True)
         async with self._door:
-            while not self.closed:
-                delay = self._delay()
-                if delay <= 0 and self.running < max(1, int(self.allowed)):
-                    return self._let_through()
-                await self._until_freed(delay or None)
+            return await self._enter(held=False)
+
+    async def _enter(self, *, held: bool) -> Turn | None:
+        while not self.closed:
+            delay, taken = self._delay(), self.running + (0 if held else self._held)
+            if delay <= 0 and taken < max(1, int(self.allowed)):
+                self._held -= held
+                return self._let_through()
+            await self._until_freed(delay or None)
         return None
 
     async def _until_freed(self, seconds: float | None) -> None:
@@ -154,14 +162,20 @@ class Pace:
         self.refusals = 0
 
     def was_busy(self, turn: Turn) -> None:
-        """Allow half as much.
+        """Note that it said so, and allow half as much."""
+        if self.slow_down(turn):
+            self.refusals += 1
+
+    def slow_down(self, turn: Turn) -> bool:
+        """Allow half as much; say whether that was done.
 
         Questions that were under way when that was last done say nothing new.
         """
-        if turn.began >= self._slowed_at:
-            self.allowed = max(1.0, self.allowed / 2)
-            self.refusals += 1
-            self._slowed_at = time.monotonic()
+        if turn.began < self._slowed_at:
+            return False
+        self.allowed = max(1.0, self.allowed / 2)
+        self._slowed_at = time.monotonic()
+        return True
 
     def keep_quiet(self, wait: float) -> None:
         """Let nothing through for a while."""

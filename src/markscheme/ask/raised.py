@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.statuses import fault_of, wait_of
+from markscheme.ask.statuses import failed_with, fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def reply_to(error: Exception) -> Reply:
     for one in _looked_at(error):
         status = _status_of(one)
         if status is not None:
-            return Reply.failed(fault_of(status), told, wait=wait_of(_retry_after(one)))
+            return failed_with(status, told, _retry_after(one))
     known = (_kind_of(one) for one in _looked_at(error))
     return Reply.failed(next(filter(None, known), None) or _fault_said(error), told)
 

@@ -43,8 +43,9 @@ class Reply:
     """The text of an answer with what is known of it, or a fault and why.
 
     Times are whole microseconds. `wait` is for how many seconds a busy subject wants to be left
-    alone; `let_go` is true where a connection that was kept turned out to be closed. Both say
-    nothing of the answer, and are not kept.
+    alone; `crowded` is one that fails where it may have too much to do; `let_go` is true where a
+    connection that was kept turned out to be closed. They say nothing of the answer, and are not
+    kept.
     """
 
     text: str | None = None
@@ -58,6 +59,7 @@ class Reply:
     first_token_us: int | None = None
     cached: bool = False
     wait: float | None = None
+    crowded: bool = False
     let_go: bool = False
 
     def __post_init__(self) -> None:
@@ -79,7 +81,7 @@ class Reply:
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as plain data, the cost as it is written."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
-        del found["wait"], found["let_go"]
+        del found["wait"], found["crowded"], found["let_go"]
         known = {name: value for name, value in found.items() if value is not None}
         return known if self.cost is None else {**known, "cost": str(self.cost)}
 

@@ -170,10 +170,10 @@ class Runner:
 
         Where nothing more is asked meanwhile, it ends with the fault that it had last.
         """
-        pace, tries, busy = self._paces[ask.subject], 0, 0
+        pace, tries, busy, held = self._paces[ask.subject], 0, 0, False
         if len(self._first[ask.subject]) < _HOPELESS:
             self._first[ask.subject].append(ask.key)
-        while (reply := await self._once(ask)) is not None:
+        while (reply := await self._once(ask, held=held)) is not None:
             tries += 1
             busy += reply.no_failure
             lasting = reply.fault is None or not reply.fault.transient
@@ -184,8 +184,9 @@ class Runner:
                 self._vainly.pop(ask.key, None)
                 return asked
             self._vainly[ask.key] = asked
+            held = reply.crowded
             if not reply.no_failure:
-                await pace.rest(self._wait(tries - busy, reply.wait))
+                await pace.rest(self._wait(tries - busy, reply.wait), held=held)
         return self._vainly.pop(ask.key, None)
 
     def _over(self, tries: int, busy: int) -> bool:
@@ -194,9 +195,9 @@ class Runner:
     def _busy_for_ever(self, name: str) -> bool:
         return self._paces[name].refusals >= _FOR_EVER
 
-    async def _once(self, ask: Ask) -> Reply | None:
+    async def _once(self, ask: Ask, *, held: bool) -> Reply | None:
         pace = self._paces[ask.subject]
-        turn = await pace.enter()
+        turn = await pace.enter(held=held)
         if turn is None:
             return None
         tokens: float | None = None
@@ -214,6 +215,8 @@ class Runner:
             pace.went_well()
         else:
             pace.was_not_busy()
+            if reply.crowded:
+                pace.slow_down(turn)
             if reply.wait:  # it is not this question that is too much for it
                 pace.keep_quiet(min(reply.wait, LONGEST_WAIT))
         self._spend(reply)

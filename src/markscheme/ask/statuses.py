@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from markscheme.ask.replies import Fault
+from markscheme.ask.replies import Fault, Reply
 
 _BUSY = {429, 529}  # too many requests; overloaded
 _AGAIN = {408, 409, 425}
+_CROWDED = {502, 503, 504}  # of a server, or one before it, that has too much to do
 _SERVER = 500
+
+
+def failed_with(status: int, why: str, after: str | None = None) -> Reply:
+    """Return the reply that a status is, with what `Retry-After` says, if it does."""
+    crowded = status in _CROWDED
+    return Reply(fault=fault_of(status), why=why, wait=wait_of(after), crowded=crowded)
 
 
 def fault_of(status: int) -> Fault:

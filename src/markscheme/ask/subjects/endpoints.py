@@ -11,7 +11,7 @@ import orjson
 from markscheme.ask.completions import completion_of, said_in
 from markscheme.ask.keys import Secrets, key_of
 from markscheme.ask.replies import Reply
-from markscheme.ask.statuses import fault_of, wait_of
+from markscheme.ask.statuses import failed_with
 from markscheme.ask.streams import Stream
 from markscheme.ask.subjects.base import SPEAKING, BaseSubject, Options, Watch
 from markscheme.ask.wire import Address, Wire, WireError
@@ -98,8 +98,7 @@ def _fault(response: Response, secrets: Secrets) -> Reply:
     """Say what a server means that does not answer, and when it wants to be asked again."""
     status, said = response.status, said_in(response.body, secrets)
     told = f"the server says {status}{_elsewhere(response)}{': ' if said else ''}{said}"
-    wait = wait_of(response.headers.get("retry-after"))
-    return Reply.failed(fault_of(status), told, wait=wait)
+    return failed_with(status, told, response.headers.get("retry-after"))
 
 
 def _elsewhere(response: Response) -> str:
