@@ -34,6 +34,7 @@ class ChatServer:
         self.answered: Counter[str] = Counter()
         self.order: list[tuple[str, str]] = []
         self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
         self.running = self.most_running = 0
         self.room = 10**9
         self.url = ""
@@ -87,6 +88,7 @@ class _Talk(asyncio.Protocol):
             told = {"counts": self._server.counts, "answered": self._server.answered}
             self._send(json.dumps(told).encode())
             return
+        self._server.headers.append(headers)
         self._hear(json.loads(rest[:length]), headers.get("authorization", ""))
 
     def _hear(self, body: dict[str, Any], key: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from chat_server import HUGE
 from commands import here, markscheme
+from markscheme import __version__
 from markscheme.ask.pace import Pace, Turn
 from sittings import Sitting, faults
 
@@ -283,6 +284,12 @@ def test_the_schema_of_the_rubric_is_in_the_prompt_and_asked_for(sitting: Sittin
     assert held["response_format"]["json_schema"]["schema"]["required"] == ["word"]
     assert '"required": ["word"]' in held["messages"][0]["content"]
     assert "response_format" not in free
+
+
+def test_a_server_is_told_who_asks(sitting: Sitting) -> None:
+    sitting.asks("fine 1").run()
+    (headers,) = sitting.server.headers
+    assert headers["user-agent"] == f"markscheme/{__version__}"
 
 
 def test_a_template_and_examples_make_the_prompt(sitting: Sitting) -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from markscheme.version import __version__
+
 if TYPE_CHECKING:
     from markscheme.errors import (
         AnswersError,
@@ -94,8 +96,6 @@ if TYPE_CHECKING:
     from markscheme.weigh.results import Result
     from markscheme.weigh.runs import Run
     from markscheme.weigh.verification import Finding, Verification
-
-__version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),

@@ -23,6 +23,7 @@ from markscheme.ask.packed import BrokenPackError, Unpacking
 from markscheme.ask.replies import Fault
 from markscheme.errors import UsageError, shown
 from markscheme.values import dataclass
+from markscheme.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,6 +191,7 @@ class Wire:
             ("host", self._address.named),
             ("content-type", "application/json"),
             ("accept-encoding", "identity"),
+            ("user-agent", f"markscheme/{__version__}"),
             ("content-length", str(length)),
         )
         target = f"{whole}{self._address.path}{path}"
