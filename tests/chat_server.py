@@ -209,6 +209,21 @@ class _Talk(asyncio.Protocol):
         said = b'{"error": {"message": "unknown field response_format"}}'
         self._send(said, "400 Bad Request")
 
+    def _strict(self, nth: int, prompt: str, body: dict[str, Any], key: str) -> None:
+        if "stream_options" in body:
+            told = [{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]
+            said = json.dumps({"message": {"detail": told}}).encode()
+            self._send(said, "422 Unprocessable Entity", "retry-after: 20")
+        else:
+            self._stream(nth, prompt, body, key)
+
+    def _reasoner(self, _: int, prompt: str, body: dict[str, Any], __: str) -> None:
+        if "max_tokens" in body:
+            said = b"'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+            self._send(said, "400 Bad Request")
+        else:
+            self._say(prompt, "yes")
+
     def _tell(self, _: int, __: str, ___: Any, key: str) -> None:
         said = json.dumps({"error": {"message": f"wrong key: {key}"}}).encode()
         self._send(said, "400 Bad Request")

@@ -286,6 +286,28 @@ def test_the_schema_of_the_rubric_is_in_the_prompt_and_asked_for(sitting: Sittin
     assert "response_format" not in free
 
 
+def test_a_parameter_that_an_endpoint_does_not_know_is_left_out(sitting: Sitting) -> None:
+    sitting.asks(*(f"strict {n}" for n in range(12)))
+    words = ("--stream", "--retries", "0", "--concurrency", "4")
+    done = sitting.run(*words, "--format", "json")
+    asked = len(sitting.server.bodies)
+    assert done.code == 0
+    assert done.json["live"]["tries"] == asked
+    assert 13 <= asked <= 16
+    assert done.err.count("openai:m does not take stream_options: it is left out") == 1
+    assert sitting.run(*words, "--resume").code == 0
+    assert len(sitting.server.bodies) == asked
+
+
+def test_a_model_that_wants_another_name_for_the_most_tokens_gets_it(sitting: Sitting) -> None:
+    done = sitting.asks("reasoner 1", "reasoner 2").run("--max-tokens", "50", "--concurrency", "1")
+    assert done.code == 0
+    told = "openai:m does not take max_tokens: max_completion_tokens is sent in its place"
+    assert done.err.count(told) == 1
+    limits = [(b.get("max_tokens"), b.get("max_completion_tokens")) for b in sitting.server.bodies]
+    assert limits == [(50, None), (None, 50), (None, 50)]
+
+
 def test_a_server_is_told_who_asks(sitting: Sitting) -> None:
     sitting.asks("fine 1").run()
     (headers,) = sitting.server.headers

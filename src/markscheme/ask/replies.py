@@ -43,9 +43,9 @@ class Reply:
     """The text of an answer with what is known of it, or a fault and why.
 
     Times are whole microseconds. `wait` is for how many seconds a busy subject wants to be left
-    alone; `crowded` is one that fails where it may have too much to do; `let_go` is true where a
-    connection that was kept turned out to be closed. They say nothing of the answer, and are not
-    kept.
+    alone; `crowded` is one that fails where it may have too much to do. `anew` is true where the
+    question is to be put again at once: a connection that was kept turned out to be closed, or it
+    is to be put in other words. They say nothing of the answer, and are not kept.
     """
 
     text: str | None = None
@@ -60,7 +60,7 @@ class Reply:
     cached: bool = False
     wait: float | None = None
     crowded: bool = False
-    let_go: bool = False
+    anew: bool = False
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.fault is None):
@@ -68,20 +68,25 @@ class Reply:
 
     @classmethod
     def failed(
-        cls, fault: Fault, why: str, *, wait: float | None = None, let_go: bool = False
+        cls, fault: Fault, why: str, *, wait: float | None = None, anew: bool = False
     ) -> Reply:
         """Return a reply that is no answer."""
-        return cls(fault=fault, why=why, wait=wait, let_go=let_go)
+        return cls(fault=fault, why=why, wait=wait, anew=anew)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether there is no sense in asking again."""
+        return self.fault is None or not (self.fault.transient or self.anew)
 
     @property
     def no_failure(self) -> bool:
         """Whether nothing went wrong with the question, so that it uses up no retry."""
-        return self.fault is Fault.BUSY or self.let_go
+        return self.fault is Fault.BUSY or self.anew
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as plain data, the cost as it is written."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
-        del found["wait"], found["crowded"], found["let_go"]
+        del found["wait"], found["crowded"], found["anew"]
         known = {name: value for name, value in found.items() if value is not None}
         return known if self.cost is None else {**known, "cost": str(self.cost)}
 

@@ -176,11 +176,10 @@ class Runner:
         while (reply := await self._once(ask, held=held)) is not None:
             tries += 1
             busy += reply.no_failure
-            lasting = reply.fault is None or not reply.fault.transient
-            if reply.fault is not None and not lasting:
+            if reply.fault is not None and not reply.lasting:
                 self._failed[ask.subject, reply.fault] += 1
             asked = Asked(ask=ask, reply=reply, tries=tries)
-            if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
+            if reply.lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 self._vainly.pop(ask.key, None)
                 return asked
             self._vainly[ask.key] = asked

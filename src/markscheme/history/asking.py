@@ -189,6 +189,8 @@ class Examination:
             self._try_to_commit()
         if self._broken is not None:
             raise self._broken
+        for remark in (one for subject in self._plan.subjects for one in subject.remarks):
+            self._onlooker.tell(remark)
         self._recall_faults()
         return Examined(
             asks=self._asks.all(),

@@ -28,6 +28,7 @@ class Subject(Protocol):
     they are stored, so they hold no secret; `secrets` are what must not be seen anywhere. `at_once`
     is how many questions it takes at a time, where it takes few. `heeds` are the options of a run
     that mean something to it, by their names; with `stream` it can say when an answer began.
+    `remarks` are what came up while it was asked, and is to be known.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Subject(Protocol):
     secrets: Secrets
     at_once: int | None
     heeds: frozenset[str]
+    remarks: tuple[str, ...]
 
     async def ask(self, question: Question) -> Reply:
         """Put one question, once."""
@@ -58,6 +60,7 @@ class BaseSubject:
     secrets: Secrets = Secrets()
     at_once: int | None = None
     heeds: frozenset[str] = frozenset()
+    remarks: tuple[str, ...] = ()
 
     async def __aenter__(self) -> Self:
         return self

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 USUAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
 _LONGEST_PORT = 5
+_UNKNOWN = {400, 422}  # said of a parameter that an endpoint does not know
+_REPLACED = {"stream_options": None, "max_tokens": "max_completion_tokens"}
 
 
 class EndpointSubject(BaseSubject):
@@ -69,13 +71,27 @@ class EndpointSubject(BaseSubject):
                 orjson.dumps(body), _PATH, stream.hear if stream else None
             )
         except WireError as error:
-            return Reply.failed(error.fault, error.why, let_go=error.let_go)
+            return Reply.failed(error.fault, error.why, anew=error.let_go)
         if not response.ok:
-            return _fault(response, self.secrets)
+            anew = self._learnt_from(response, body)
+            return replace(_fault(response, self.secrets), anew=anew)
         latency = watch()
         if stream is not None and stream.spoke:
             return self._priced(stream.reply(latency))
         return self._priced(completion_of(response.body, latency, self.secrets))
+
+    def _learnt_from(self, response: Response, sent: Mapping[str, Any]) -> bool:
+        """See whether a parameter is rejected by its name that can be left out, or has another."""
+        for name, better in _REPLACED.items():
+            told = (better or name).encode()
+            if response.status in _UNKNOWN and name in sent and told in response.body:
+                if name in self._fixed:
+                    value = self._fixed.pop(name)
+                    self._fixed |= {better: value} if better else {}
+                    instead = f"{better} is sent in its place" if better else "it is left out"
+                    self.remarks += (f"{self.name} does not take {name}: {instead}",)
+                return True
+        return False
 
     def _priced(self, reply: Reply) -> Reply:
         price = self._options.price
