@@ -69,6 +69,23 @@ def test_a_bucket_gives_so_much_a_minute(clock: Clock) -> None:
     assert bucket.delay() == pytest.approx(10)
 
 
+@given(st.integers(1, 3_000), st.lists(st.floats(0, 90), max_size=20))
+def test_requests_are_never_more_in_any_minute_than_are_allowed(
+    limit: int, pauses: list[float]
+) -> None:
+    clock, sent = Clock(), list[float]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("markscheme.ask.pace.time.monotonic", clock)
+        bucket = Bucket(limit, evenly=True)
+        for pause in [*pauses, *[0.0] * 2 * limit]:
+            clock.now += pause
+            while (delay := bucket.delay()) > 0:
+                clock.now += delay + 1e-6
+            bucket.take(1)
+            sent.append(clock.now)
+    assert all(later - one > 60 for one, later in zip(sent, sent[limit:], strict=False))
+
+
 def test_tokens_beyond_belief_hold_a_run_up_for_minutes_at_most(clock: Clock) -> None:
     bucket = Bucket(60)
     bucket.take(2**63)

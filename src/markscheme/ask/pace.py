@@ -15,6 +15,8 @@ from decimal import Decimal
 from markscheme.values import dataclass
 
 MINUTE = 60.0  # seconds
+_LONGER = 1.01  # than a minute: the first request may take longer on its way than the last
+_LATE = 0.02  # seconds of which the requests may catch up: waits take a little longer than told
 _NEWEST = 0.2  # how much the newest answer says about the next one
 LONGEST_WAIT = 120.0  # a server may name a day; the run goes on trying
 
@@ -33,12 +35,17 @@ class Limits:
 
 
 class Bucket:
-    """So much may be taken per minute; taking more makes those after wait until it is paid."""
+    """So much may be taken per minute; taking more makes those after wait until it is paid.
 
-    def __init__(self, per_minute: int | None) -> None:
+    Evenly, it is never more in any minute, also for somebody who counts a little away from us;
+    else what is left of a second may be taken at once.
+    """
+
+    def __init__(self, per_minute: int | None, *, evenly: bool = False) -> None:
         self.per_minute = float(per_minute or 0)
-        self._rate = None if per_minute is None else per_minute / MINUTE
-        self._most = max(1.0, self._rate or 0.0)
+        minute = MINUTE * _LONGER if evenly else MINUTE
+        self._rate = None if per_minute is None else per_minute / minute
+        self._most = max(1.0, (self._rate or 0.0) * (_LATE if evenly else 1.0))
         self._level = self._most
         self._at = time.monotonic()
 
@@ -72,7 +79,7 @@ class Pace:
         self.allowed = float(self.most)
         self.running = self.refusals = 0
         self._held = 0  # places of questions that are to be put again
-        self._requests = Bucket(limits.requests_per_minute)
+        self._requests = Bucket(limits.requests_per_minute, evenly=True)
         self._tokens = Bucket(limits.tokens_per_minute)
         self._usual: float | None = None
         self._quiet_until = 0.0
