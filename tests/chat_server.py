@@ -205,6 +205,9 @@ class _Talk(asyncio.Protocol):
     def _reject(self, *_: Any) -> None:
         self._send(b'{"error": {"message": "no such model"}}', "404 Not Found")
 
+    def _heavy(self, *_: Any) -> None:
+        self._send(b"too much", "413 Content Too Large", "retry-after: 20")
+
     def _schemaless(self, *_: Any) -> None:
         said = b'{"error": {"message": "unknown field response_format"}}'
         self._send(said, "400 Bad Request")

@@ -98,6 +98,9 @@ def test_a_server_that_names_a_time_is_left_alone_by_all_questions(
     monkeypatch.setattr(Pace, "keep_quiet", noted)
     assert sitting.asks("restarting 1", "shaky 2", "fine 3").run().code == 0
     assert quiet == [0.5]
+    sitting.asks("heavy 1", "fine 2").run()
+    sitting.asks("strict 1").run("--stream")
+    assert quiet == [0.5]  # nobody needs to wait for what was rejected
 
 
 def test_a_crowded_server_is_asked_half_as_much_at_once_and_a_broken_one_is_not(

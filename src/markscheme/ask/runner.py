@@ -216,7 +216,8 @@ class Runner:
             pace.was_not_busy()
             if reply.crowded:
                 pace.slow_down(turn)
-            if reply.wait:  # it is not this question that is too much for it
+            passing = reply.fault is not None and reply.fault.transient
+            if reply.wait and passing:  # it is not this question that is too much for it
                 pace.keep_quiet(min(reply.wait, LONGEST_WAIT))
         self._spend(reply)
         return _sound(self._secrets.hidden_in(reply))
