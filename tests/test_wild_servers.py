@@ -289,6 +289,7 @@ def test_a_line_of_a_stream_may_come_in_any_number_of_pieces() -> None:
 
 
 DONE = "data: [DONE]"
+END = '{"finish_reason": "stop"}'
 WAYS_TO_STREAM = {
     "as usual": f"{event('ye')}\n\n{event('s', 'stop')}\n\n{DONE}\n\n",
     "with another end of line": f"{event('yes', 'stop')}\r\n\r\n{DONE}\r\n\r\n",
@@ -298,6 +299,10 @@ WAYS_TO_STREAM = {
     "with comments and names": f": hi\n\nevent: message\nid: 1\n{event('yes')}\n\n{DONE}\n\n",
     "and then some more": f"{event('yes')}\n\n{DONE}\n\n{event(' no')}\n\n",
     "in parts": f"{event([{'type': 'text', 'text': 'ye'}])}\n\n{event('s', 'stop')}\n\n",
+    "as one message": f"data: {json.dumps(completion('yes'))}\n\n{DONE}\n\n",
+    "in messages": "".join(f"data: {json.dumps(completion(part))}\n\n" for part in ("ye", "s")),
+    "and then as a message": f"{event('yes')}\n\ndata: {json.dumps(completion('yes'))}\n\n",
+    "without a delta at the end": f'{event("yes")}\n\ndata: {{"choices": [{END}]}}\n\n',
 }
 
 
@@ -362,6 +367,7 @@ def test_no_connection_is_left_when_a_stream_is_given_up_before_its_end() -> Non
         ("data: null\n\n", "garbled", "an event of the stream is none of a completion: null"),
         ("data: {no\n\n", "garbled", "an event of the stream is no JSON"),
         (f"{DONE}\n\n", "garbled", "the stream holds no answer"),
+        (f'data: {{"choices": [{END}]}}\n\n{DONE}\n\n', "garbled", "holds no answer"),
         (f"{event('ye')}\n\ndata: {{", "broken-off", "the stream ended before the answer did"),
         ("event: error\ndata: all is lost\n\n", "garbled", "all is lost"),
     ],

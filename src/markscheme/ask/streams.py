@@ -32,7 +32,7 @@ class Stream:
         self._usage: Any = None
         self._reason: str | None = None
         self._first: int | None = None
-        self._refused = False
+        self._refused = self._in_deltas = False
         self._ended: int | None = None  # when it was said to be the end
         self._wrong = ""
         self._error: Any = None
@@ -83,9 +83,13 @@ class Stream:
         for choice in document.get("choices") or ():
             self._error = self._error or error_of(choice, document)
             self._choice(choice)
+            reason = choice.get("finish_reason")
+            self._reason = reason if isinstance(reason, str) else self._reason
 
     def _choice(self, choice: dict[str, Any]) -> None:
-        delta = choice.get("delta") or {}
+        delta = self._part_of(choice)
+        if delta is None:
+            return
         text, refusal = text_of(delta.get("content")), text_of(delta.get("refusal"))
         if text is None or refusal is None:
             raise TypeError("not text")
@@ -93,9 +97,12 @@ class Stream:
         if (text or refusal) and self._first is None:
             self._first = self._watch()
         self._texts.append(text or refusal)
-        reason = choice.get("finish_reason")
-        if isinstance(reason, str):
-            self._reason = reason
+
+    def _part_of(self, choice: dict[str, Any]) -> dict[str, Any] | None:
+        """Return what a choice adds: a delta, or a message where no delta ever came."""
+        delta: dict[str, Any] | None = choice.get("delta")
+        self._in_deltas = self._in_deltas or delta is not None
+        return delta if self._in_deltas else choice.get("message")
 
     def reply(self, latency: int) -> Reply:
         """Return the whole answer, unless its end never came; what it took is known anyhow."""
