@@ -306,6 +306,31 @@ WAYS_TO_STREAM = {
 }
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 10_000])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+@pytest.mark.parametrize("way", WAYS_TO_STREAM)
+def test_an_answer_is_whole_whatever_its_lines_end_with_and_in_whatever_pieces_it_comes(
+    way: str, end: str, size: int
+) -> None:
+    said = WAYS_TO_STREAM[way].replace("\r\n", "\n").replace("\n", end).encode()
+    heard = Stream(lambda: 0, Secrets())
+    for start in range(0, len(said), size):
+        heard.hear(said[start : start + size])
+    assert heard.reply(0).text == "yes"
+
+
+def test_a_sign_whose_halves_come_in_two_events_is_whole(ask: Ask) -> None:
+    smile = "yes \U0001f600"
+    escaped = json.dumps(smile)[1:-1]
+    parts = [event(escaped[:-6]), event(escaped[-6:], "stop")]
+    said = "\n\n".join([*parts, DONE, ""]).replace("\\\\u", "\\u")
+    assert ask(always(http(said)), "--stream").json["items"][0]["got"] == smile
+    half = "\n\n".join([parts[0], DONE, ""]).replace("\\\\u", "\\u")
+    found = error(ask(always(http(half)), "--stream"))
+    assert found["kind"] == "garbled"
+    assert "the answer holds a lone surrogate" in found["why"]
+
+
 @pytest.mark.parametrize("way", WAYS_TO_STREAM)
 def test_an_answer_is_whole_however_it_is_streamed(ask: Ask, way: str) -> None:
     done = ask(always(http(WAYS_TO_STREAM[way])), "--stream")
@@ -517,6 +542,41 @@ def test_the_page_tells_how_answers_ended_that_did_not_just_stop(ask: Ask) -> No
     done = ask(lambda *_: (next(answers),), "--format", "text", items=2)
     assert "answers ended with: length 1, stop 1" in done.out
     assert "ended with" not in ask(always(YES), "--format", "text").out
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"usage": {"prompt_tokens": 10.0, "completion_tokens": 5, "cost": 0.5}},
+        {"usage": {"prompt_tokens": 10, "completion_tokens": 5.0, "cost": {"total_cost": 0.5}}},
+        {"x_groq": {"usage": {"prompt_tokens": 10, "completion_tokens": 5, "cost": "0.5"}}},
+    ],
+    ids=["with fractions", "with parts of the cost", "by Groq"],
+)
+def test_what_an_answer_took_is_read_however_it_is_told(
+    ask: Ask, more: dict[str, Any], *, streamed: bool
+) -> None:
+    told = f"data: {json.dumps({'choices': [], **more})}"
+    events = "\n\n".join([event("yes", "stop"), told, DONE, ""])
+    whole = http(events if streamed else {**completion("yes"), **more})
+    (row,) = ask(always(whole), *(["--stream"] if streamed else [])).json["items"]
+    assert (row["tokens_in"], row["tokens_out"], row["cost"]) == (10, 5, 0.5)
+
+
+@pytest.mark.parametrize("tokens", [10.5, -1.0, 1e300, True, "10"])
+def test_tokens_that_cannot_be_counted_are_not_known(ask: Ask, tokens: Any) -> None:
+    said = {**completion("yes"), "usage": {"prompt_tokens": tokens}}
+    assert ask(always(http(said))).json["items"][0]["tokens_in"] is None
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+def test_a_refusal_that_a_gateway_passes_on_is_read(ask: Ask, *, streamed: bool) -> None:
+    message = {"content": None, "provider_specific_fields": {"refusal": "I will not."}}
+    events = "\n\n".join([event("", delta=message), event("", "stop"), DONE, ""])
+    whole = http(events if streamed else completion("", message=message))
+    (row,) = ask(always(whole), *(["--stream"] if streamed else [])).json["items"]
+    assert (row["got"], row["asked"]["finish_reason"]) == ("I will not.", "refusal")
 
 
 @pytest.mark.parametrize("cost", [2**63 - 1, "9223372036854775807", 2**62, "1e-999999999", "-1"])

@@ -28,7 +28,7 @@ def completion_of(body: bytes, latency: int, secrets: Secrets) -> Reply:
     except orjson.JSONDecodeError as error:
         said = on_one_line(f"{said_in(body, secrets) or 'it is empty'} ({error})", _TOLD * 2)
         return Reply.failed(Fault.GARBLED, f"the response is no JSON: {said}")
-    usage = usage_of(document.get("usage") if isinstance(document, dict) else None)
+    usage = usage_of(usage_in(document) if isinstance(document, dict) else None)
     found = _found_in(document, secrets) or _no_completion(document, said_in(body, secrets))
     if isinstance(found, Reply):
         return replace(found, **usage)
@@ -44,7 +44,7 @@ def _found_in(document: Any, secrets: Secrets) -> tuple[str, str | None] | Reply
         if ended is not None:
             return failed_by(ended, "the answer", secrets)
         message, reason = choice["message"], choice.get("finish_reason")
-        text, refusal = text_of(message.get("content")), text_of(message.get("refusal"))
+        text, refusal = text_of(message.get("content")), refusal_of(message)
     except (LookupError, TypeError, AttributeError):
         return None
     if text is None or refusal is None:
@@ -93,19 +93,38 @@ def text_of(content: Any) -> str | None:
     return "".join(texts) if all(isinstance(text, str) for text in texts) else None
 
 
+def refusal_of(message: Any) -> str | None:
+    """Return the refusal of a message as text; LiteLLM passes on that of others further down."""
+    found = message.get("refusal")
+    others = None if found else message.get("provider_specific_fields")
+    return text_of(others.get("refusal") if isinstance(others, dict) else found)
+
+
+def usage_in(document: dict[str, Any]) -> Any:
+    """Return the usage that a document tells; Groq does so further down where it streams."""
+    found, groq = document.get("usage"), document.get("x_groq")
+    return found or (groq.get("usage") if isinstance(groq, dict) else None)
+
+
 def usage_of(usage: Any) -> dict[str, Any]:
     """Return the tokens and, where the endpoint tells it, the cost of an answer."""
     told = usage if isinstance(usage, dict) else {}
+    cost = told.get("cost")
     return {
-        "tokens_in": whole(told.get("prompt_tokens")),
-        "tokens_out": whole(told.get("completion_tokens")),
-        "cost": _amount(told.get("cost")),
+        "tokens_in": whole(_exact(told.get("prompt_tokens"))),
+        "tokens_out": whole(_exact(told.get("completion_tokens"))),
+        "cost": _amount(cost.get("total_cost") if isinstance(cost, dict) else cost),
     }
 
 
 def whole(value: Any) -> int | None:
     """Return a count of tokens that can be kept; any other is not known."""
     return value if type(value) is int and 0 <= value <= LARGEST else None
+
+
+def _exact(value: Any) -> Any:
+    """Return a whole number as one that is; some endpoints write every number as `10.0`."""
+    return int(value) if type(value) is float and value.is_integer() else value
 
 
 def _amount(value: Any) -> Decimal | None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from codecs import BOM_UTF8
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.ask.completions import error_of, failed_by, said_in, text_of, usage_of
+from markscheme.ask.completions import (
+    error_of,
+    failed_by,
+    refusal_of,
+    said_in,
+    text_of,
+    usage_in,
+    usage_of,
+)
 from markscheme.ask.replies import Fault, Reply
 
 if TYPE_CHECKING:
@@ -18,6 +27,25 @@ if TYPE_CHECKING:
 
 _DATA = b"data:"
 _END = b"[DONE]"
+_HALF = rb"\ud"  # begins the escape of one
+
+
+def _loaded(data: bytes) -> Any:
+    """Read JSON; it may hold half of a sign that takes two escapes: the rest may follow."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        if _HALF not in data.lower():
+            raise
+        return json.loads(data)
+
+
+def _rejoined(text: str) -> str:
+    """Return a text in which signs are whole whose halves came apart."""
+    try:
+        return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:  # one half never came
+        return text
 
 
 class Stream:
@@ -32,7 +60,7 @@ class Stream:
         self._usage: Any = None
         self._reason: str | None = None
         self._first: int | None = None
-        self._refused = self._in_deltas = False
+        self._refused = self._in_deltas = self._returned = False
         self._ended: int | None = None  # when it was said to be the end
         self._wrong = ""
         self._error: Any = None
@@ -40,13 +68,25 @@ class Stream:
 
     def hear(self, data: bytes) -> bool:
         """Take some bytes; say whether the answer is whole, whatever may follow."""
-        *lines, rest = data.split(b"\n")
+        *lines, rest = self._with_usual_ends(data).split(b"\n")
         if lines:
             lines[0], self._rest = b"".join([*self._rest, lines[0]]), []
         self._rest.append(rest)
         for line in lines:
             self._line(line)
         return self._ended is not None
+
+    def _with_usual_ends(self, data: bytes) -> bytes:
+        """Return bytes whose lines end with a line feed; some end with a carriage return, or both.
+
+        The two of one end may come apart.
+        """
+        if self._returned and data:
+            data = data.removeprefix(b"\n")
+        self._returned = data.endswith(b"\r")
+        if b"\r" not in data:
+            return data
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _line(self, line: bytes) -> None:
         """Take a line: most are an event, some a part of one, and an empty one is its end."""
@@ -66,8 +106,8 @@ class Stream:
     def _event(self, data: bytes) -> bool:
         """Take an event, if it is JSON."""
         try:
-            document = orjson.loads(data)
-        except orjson.JSONDecodeError:
+            document = _loaded(data)
+        except (ValueError, RecursionError):
             return False
         try:
             if self._ended is None:
@@ -78,7 +118,7 @@ class Stream:
         return True
 
     def _take(self, document: dict[str, Any]) -> None:
-        self._usage = document.get("usage") or self._usage
+        self._usage = usage_in(document) or self._usage
         self._error = self._error or document.get("error")
         for choice in document.get("choices") or ():
             self._error = self._error or error_of(choice, document)
@@ -90,7 +130,7 @@ class Stream:
         delta = self._part_of(choice)
         if delta is None:
             return
-        text, refusal = text_of(delta.get("content")), text_of(delta.get("refusal"))
+        text, refusal = text_of(delta.get("content")), refusal_of(delta)
         if text is None or refusal is None:
             raise TypeError("not text")
         self._refused = self._refused or bool(refusal)
@@ -106,12 +146,12 @@ class Stream:
 
     def reply(self, latency: int) -> Reply:
         """Return the whole answer, unless its end never came; what it took is known anyhow."""
-        self.hear(b"\n")  # the last line may lack its end
+        self._line(b"".join(self._rest))  # it may lack its end
         usage, failed = usage_of(self._usage), self._failed()
         if failed is not None:
             return replace(failed, **usage)
         return Reply(
-            text="".join(self._texts),
+            text=_rejoined("".join(self._texts)),
             finish_reason="refusal" if self._refused else self._reason,
             latency_us=latency if self._ended is None else self._ended,
             first_token_us=self._first,
