@@ -11,7 +11,10 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import ssl
 
 Say = Callable[[int, str], Iterable[bytes | float | None]]
 
@@ -19,16 +22,18 @@ Say = Callable[[int, str], Iterable[bytes | float | None]]
 class RawServer:
     """Says what it is told to."""
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, tls: ssl.SSLContext | None = None) -> None:
         self._say = say
+        self._tls = tls
         started = threading.Event()
         run = lambda: asyncio.run(self._serve(started))  # noqa: E731
         threading.Thread(target=run, daemon=True).start()
         assert started.wait(10)
 
     async def _serve(self, started: threading.Event) -> None:
-        server = await asyncio.start_server(self._talk, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        server = await asyncio.start_server(self._talk, "127.0.0.1", 0, ssl=self._tls)
+        scheme = "https" if self._tls else "http"
+        self.url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
         started.set()
         await server.serve_forever()
 

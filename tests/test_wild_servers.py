@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import shutil
+import ssl
+import subprocess
 import zlib
 from collections import Counter
 from collections.abc import Callable
@@ -527,6 +530,22 @@ def test_what_a_server_says_instead_of_an_answer_is_told(
 def test_a_host_that_can_have_no_address_is_unreachable(ask: Ask, host: str) -> None:
     done = ask(always(YES), "--base-url", f"http://{host}/v1")
     assert error(done) == {"kind": "unreachable", "why": f"cannot connect to {host}: no such host"}
+
+
+def test_a_certificate_of_ones_own_is_trusted_where_it_is_named(ask: Ask, tmp_path: Path) -> None:
+    openssl, made = shutil.which("openssl"), [tmp_path / "key.pem", tmp_path / "mine.pem"]
+    if openssl is None:
+        pytest.skip("openssl is not installed")
+    words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=me", "-addext"]
+    out: list[str | Path] = ["subjectAltName=IP:127.0.0.1", "-keyout", made[0], "-out", made[1]]
+    subprocess.run([openssl, *words, *out], check=True, capture_output=True)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(made[1], made[0])
+    server = RawServer(always(YES), tls)
+    found = error(ask(always(YES), "--base-url", server.url))
+    assert found["kind"] == "rejected"
+    assert found["why"].endswith("name a file with the authority that signed it in SSL_CERT_FILE")
+    assert ask(always(YES), "--base-url", server.url, SSL_CERT_FILE=str(made[1])).code == 0
 
 
 def test_a_server_that_is_not_there_is_not_asked_a_thousand_times(ask: Ask) -> None:

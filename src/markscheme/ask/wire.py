@@ -206,7 +206,8 @@ class Wire:
                 await _tunnelled(made, self._address, self._tls)
         except ssl.SSLCertVerificationError as error:
             why = f"the certificate of {self._address.named} is not trusted: {error.verify_message}"
-            raise WireError(Fault.REJECTED, why) from error
+            helps = "name a file with the authority that signed it in SSL_CERT_FILE"
+            raise WireError(Fault.REJECTED, f"{why}; {helps}") from error
         except (OSError, UnicodeError) as error:  # a name may be none that can be looked up
             told = error.strerror or error if isinstance(error, OSError) else "no such host"
             why = f"cannot connect to {to.named}: {told}"
