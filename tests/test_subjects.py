@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import re
@@ -73,13 +74,97 @@ def test_a_command_that_never_stops_talking_is_stopped(
     assert faults(sitting.asks("x").json(subject="cmd:yes")) == {"too-large": 1}
 
 
-def test_what_a_function_prints_is_no_part_of_the_document(sitting: Sitting) -> None:
-    sitting.write("my_printer.py", "def answer(prompt):\n    print('noise')\n    return 'yes'\n")
+NOISY = """\
+import atexit, os, subprocess, sys, threading, time
+def prints(prompt):
+    print("noise")
+def writes_to_the_first_stdout(prompt):
+    print("noise", file=sys.__stdout__, flush=True)
+def writes_to_the_descriptor(prompt):
+    os.write(1, b"noise\\n")
+def asks_a_shell(prompt):
+    os.system("echo noise")
+def starts_a_child(prompt):
+    subprocess.run(["echo", "noise"])
+def lets_a_child_write_to_stdout(prompt):
+    subprocess.run(["echo", "noise"], stdout=sys.stdout)
+def forgets_a_child(prompt):
+    subprocess.Popen(["sh", "-c", "echo noise; exec sleep 60"])
+def keeps_another_stdout(prompt):
+    print("noise")
+    sys.stdout = open(os.devnull, "w")
+def prints_when_we_leave(prompt):
+    atexit.register(print, "noise")
+def prints_later(prompt):
+    def work():
+        while True:
+            print("noise", flush=True)
+            sys.stdout.buffer.write(b"noise\\n")
+            os.write(sys.stdout.fileno(), b"noise\\n")
+            time.sleep(0.0001)
+    threading.Thread(target=work, daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("name", re.findall(r"def (\w+)\(prompt", NOISY))
+def test_what_a_function_prints_is_no_part_of_the_document(sitting: Sitting, name: str) -> None:
+    called = f"def answer(prompt):\n    {name}(prompt)\n    return 'yes'\n"
+    sitting.write("my_printer.py", NOISY + called)
     subject = "python:my_printer:answer"
     words = sitting.asks("x").words("--format", "json", subject=subject)
+    with (sitting.folder / "told").open("wb+") as told:
+        command = [sys.executable, "-m", "markscheme", *map(str, words)]
+        done = subprocess.run(
+            command,
+            cwd=sitting.folder,
+            stdout=subprocess.PIPE,  # a child that is forgotten does not hold it open
+            stderr=told,
+            check=True,
+            timeout=30,
+        )
+        assert json.loads(done.stdout)["summary"]["n"] == 1
+        told.seek(0)
+        assert b"noise" in told.read()
+
+
+def test_what_a_module_prints_is_no_part_of_a_complaint(sitting: Sitting) -> None:
+    sitting.write("my_printer.py", "import os\nos.system('echo noise')\nraise ValueError\n")
+    words = sitting.asks("x").words("--format", "json", subject="python:my_printer:answer")
     done = markscheme(*words, cwd=sitting.folder)
-    assert done.json["summary"]["n"] == 1
+    assert done.json["error"]["exit_code"] == done.code == 2
     assert "noise" in done.err
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr", "both"])
+def test_a_subject_prints_where_streams_are_closed(sitting: Sitting, closed: str) -> None:
+    subject = "python:my_printer:starts_a_child"
+    sitting.write("my_printer.py", NOISY.replace('"noise"])', '"noise"]); return "yes"'))
+    words = map(str, sitting.asks("x").words("--format", "json", subject=subject))
+    streams = {"stdout": ">&-", "stderr": "2>&-", "both": ">&- 2>&-"}[closed]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join([sys.executable, '-m', 'markscheme', *words])} {streams}"],
+        cwd=sitting.folder,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    if closed == "stderr":
+        assert json.loads(done.stdout)["summary"]["n"] == 1
+    else:
+        assert done.stdout == b""
+
+
+def test_the_page_of_a_run_is_as_wide_as_its_terminal(sitting: Sitting) -> None:
+    words = map(str, sitting.asks("x").words(subject="cmd:echo yes"))
+    ours, theirs = terminal(50)
+    command = [sys.executable, "-m", "markscheme", *words]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL, env=plain_env()
+    ) as process:
+        os.close(theirs)
+        lines = drawn(ours)
+    assert process.returncode == 0
+    assert max(map(len, lines)) in range(30, 51)
 
 
 FUNCTIONS = """\
@@ -276,21 +361,37 @@ def test_each_of_two_subjects_has_a_line_of_its_own(sitting: Sitting, width: int
 
 def on_a_terminal(command: list[str], width: int) -> list[str]:
     """Return every line that a command draws on a terminal while it runs, without colours."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    env = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "NO_COLOR"}}
+    ours, theirs = terminal(width)
     with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=theirs, env={**env, "TERM": "xterm"}
+        command, stdout=subprocess.DEVNULL, stderr=theirs, env=plain_env()
     ) as process:
         os.close(theirs)
-        drawn = b""
-        with contextlib.suppress(OSError):  # the terminal is closed
-            while data := os.read(ours, 65_536):
-                drawn += data
-    os.close(ours)
+        lines = drawn(ours)
     assert process.returncode == 0
-    during, _, _ = drawn.partition(b"stored as ")
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", during.decode())
+    stored = next(n for n, line in enumerate(lines) if line.startswith("stored as "))
+    return lines[:stored]
+
+
+def terminal(width: int) -> tuple[int, int]:
+    """Open a terminal; return our end and theirs."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    return ours, theirs
+
+
+def plain_env() -> dict[str, str]:
+    env = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "NO_COLOR"}}
+    return {**env, "TERM": "xterm"}
+
+
+def drawn(terminal: int) -> list[str]:
+    """Return all that is drawn on a terminal until it is closed, without colours."""
+    found = b""
+    with contextlib.suppress(OSError):  # the terminal is closed
+        while data := os.read(terminal, 65_536):
+            found += data
+    os.close(terminal)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", found.decode())
     return [line.rstrip() for line in re.split(r"[\r\n]+", plain)]
 
 

@@ -9,6 +9,7 @@ import click
 
 from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
 from markscheme.cli.options import format_option, no_store_option, store_option
+from markscheme.cli.outlet import others_aside
 from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> Live
 
     plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
     names = [subject.name for subject in plan.subjects]
-    with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
+    with others_aside(), asking(plan.rubric, plan.exam, names, plan.questions) as seen:
         onlooker = Onlooker(watch=seen.heard, look=seen.look)
         (run,) = examine(plan, store=store, skip=skip, onlooker=onlooker)
     say_stored([run.id] if run.id else [])

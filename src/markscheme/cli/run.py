@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import redirect_stdout
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
+from markscheme.cli.outlet import others_aside
 from markscheme.errors import StoreUnavailableError, Terminated, UsageError, shown
 from markscheme.read.sound import LARGEST
 
@@ -160,7 +160,7 @@ def command(
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
     try:
-        with redirect_stdout(sys.stderr):  # what a function of one's own prints is no result
+        with others_aside():  # what a function of one's own prints is no result
             plan = plan_of(loaded, exam, subjects, Settings.of(options))
             names = [subject.name for subject in plan.subjects]
             with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
