@@ -23,24 +23,29 @@ from sittings import faults, noted
 if TYPE_CHECKING:
     from sittings import Sitting
 
-# Sends signals where asyncio has taken the next step of a task and has not made it yet.
+# Sends signals where asyncio has taken the next step of a task of ours and has not made it yet.
 STOPPED = """\
 import asyncio, os, signal, sys, threading
 def stopped(*signals):
+    begun = threading.Event()
     def hit(frame, event, _):
-        if event == "call" and frame.f_code is asyncio.Handle._run.__code__:
+        if event == "call" and frame.f_code is asyncio.Handle._run.__code__ and begun.is_set():
             sys.setprofile(None)
             for one in signals:
                 os.kill(os.getpid(), one)
     async def answer(prompt):
-        sys.setprofile(hit)
-        await asyncio.sleep(0)
+        begun.set()
         await asyncio.sleep(60)
+    sys.setprofile(hit)
     return answer
-ctrl_c = stopped(signal.SIGINT)
-twice = stopped(signal.SIGINT, signal.SIGINT)
-terminated = stopped(signal.SIGTERM)
-terminated_twice = stopped(signal.SIGTERM, signal.SIGTERM)
+SIGNALS = {
+    "ctrl_c": [signal.SIGINT],
+    "twice": [signal.SIGINT, signal.SIGINT],
+    "terminated": [signal.SIGTERM],
+    "terminated_twice": [signal.SIGTERM, signal.SIGTERM],
+}
+def __getattr__(name):
+    return stopped(*SIGNALS[name])
 async def stubborn(prompt):
     os.kill(os.getpid(), signal.SIGINT)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -203,8 +203,10 @@ class Runner:
         try:
             async with asyncio.timeout(self._limits.timeout):
                 return await self._subjects[ask.subject].ask(ask.question)
-        except TimeoutError:
-            return Reply.failed(Fault.TIMEOUT, f"no answer within {self._limits.timeout:g} s")
+        except TimeoutError as error:
+            told = f"{error.__cause__ or ''}"  # where the subject knows what it waited for
+            why = f"no answer within {self._limits.timeout:g} s{told and f': {told}'}"
+            return Reply.failed(Fault.TIMEOUT, why)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():

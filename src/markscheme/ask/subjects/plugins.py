@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask.calls import in_thread
 from markscheme.ask.completions import whole
 from markscheme.ask.keys import Secrets
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import SPEAKING, BaseSubject, Options, Watch
-from markscheme.ask.threads import in_thread
 from markscheme.errors import UsageError, shown
 
 if TYPE_CHECKING:
