@@ -284,6 +284,27 @@ def test_a_function_is_asked_again_after_what_passes(
     assert (faults(document), document["items"][0]["asked"]["tries"]) == (expected, tries)
 
 
+class Slow(Mine):
+    """Takes longer than anybody waits, and counts how often it is asked at once."""
+
+    running = most = 0
+
+    def execute(self, *told: Any, **more: Any) -> Iterator[str]:
+        del told, more
+        Slow.running += 1
+        Slow.most = max(Slow.most, Slow.running)
+        time.sleep(1)
+        Slow.running -= 1
+        yield "yes"
+
+
+def test_a_model_of_llm_that_was_given_up_keeps_its_place(sitting: Sitting, known: Known) -> None:
+    known(Slow())
+    words = ("--concurrency", "1", "--timeout", "0.2", "--retries", "0")
+    document = sitting.asks("x", "y", "z").json(*words, subject="llm:mine")
+    assert (faults(document), Slow.most) == ({"timeout": 3}, 1)
+
+
 # --- what is measured and told ---
 
 

@@ -377,6 +377,66 @@ def test_a_task_that_leaves_takes_nobody_with_it(functions: Sitting) -> None:
     assert faults(functions.json("--concurrency", "1", subject=subject)) == {}
 
 
+COUNTED = """\
+import threading, time
+running, most, alone = 0, 0, threading.Lock()
+def counted(seconds):
+    global running, most
+    with alone:
+        running += 1
+        most = max(most, running)
+    time.sleep(seconds)
+    with alone:
+        running -= 1
+calls = iter(range(100))
+def slow(prompt):
+    counted(1)
+    return "yes"
+def slow_at_first(prompt):
+    counted(1.5 if next(calls) < 2 else 0)
+    return "yes"
+def hangs(prompt):
+    counted(600)
+"""
+
+
+@pytest.fixture
+def counting(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> Sitting:
+    sitting.write("my_counting.py", COUNTED)
+    monkeypatch.chdir(sitting.folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    sys.modules.pop("my_counting", None)
+    return sitting
+
+
+def test_a_call_that_was_given_up_keeps_its_place_until_it_ends(counting: Sitting) -> None:
+    counting.asks(*(f"{n}" for n in range(6)))
+    limits = ("--concurrency", "2", "--timeout", "0.3", "--retries", "1")
+    document = counting.json(*limits, subject="python:my_counting:slow")
+    assert faults(document) == {"timeout": 6}
+    assert sys.modules["my_counting"].most == 2
+    why = {one["error"]["why"] for one in document["live"]["unanswered"]}
+    assert "no answer within 0.3 s: 2 earlier calls are still running" in why
+
+
+def test_a_place_is_given_on_when_a_call_ends_that_was_given_up(counting: Sitting) -> None:
+    counting.asks(*(f"{n}" for n in range(6)))
+    limits = ("--concurrency", "2", "--timeout", "1", "--retries", "9")
+    document = counting.json(*limits, subject="python:my_counting:slow_at_first")
+    assert (faults(document), sys.modules["my_counting"].most) == ({}, 2)
+
+
+def test_where_every_place_is_taken_for_ever_the_run_still_ends(counting: Sitting) -> None:
+    counting.asks(*(f"{n}" for n in range(6)))
+    limits = ("--concurrency", "1", "--timeout", "0.2", "--retries", "0")
+    document = counting.json(*limits, subject="python:my_counting:hangs")
+    why = sorted(one["error"]["why"] for one in document["live"]["unanswered"])
+    told = "no answer within 0.2 s"
+    assert why == [told, *[f"{told}: an earlier call is still running"] * 5]
+    done = counting.run(*limits, "--max-time", "0.5", subject="python:my_counting:hangs")
+    assert "--max-time of 0.5 s is over" in done.err
+
+
 @pytest.mark.parametrize("leaves", ["import sys; sys.exit(0)", "raise BaseException('panic')"])
 def test_a_module_that_leaves_when_it_is_imported_is_wrong_usage(
     sitting: Sitting, leaves: str

@@ -8,48 +8,93 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 _PATIENCE = 0.5  # seconds for what is left in a loop when it is closed
 _BLOCKED = "another call blocks the loop of the function, which is async"
 
-Start = Callable[
-    ["Future[Any]"], Callable[[], object]
-]  # begins a call, and returns what cancels it
+# Begins a call, and returns what cancels it.
+Start = Callable[["Future[Any]"], Callable[[], object]]
 
 
-async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
-    """Call a function in a thread of its own; what it raises is raised here."""
+class Calls:
+    """Calls of one subject: so many at a time, with those that were given up and still run."""
 
-    def work(call: Future[Any]) -> None:
-        if call.set_running_or_notify_cancel():
-            try:
-                call.set_result(function(given))
-            except BaseException as error:  # noqa: BLE001 - handed to who called
-                call.set_exception(as_exception(error))
+    def __init__(self, most: int | None) -> None:
+        self._places = asyncio.Semaphore(most or sys.maxsize)
+        self._left: set[Future[Any]] = set()
 
-    def start(call: Future[Any]) -> Callable[[], object]:
-        threading.Thread(target=work, args=(call,), daemon=True).start()
-        return lambda: None  # nobody can end a thread
+    async def in_thread(self, function: Callable[[Any], Any], given: Any) -> Any:
+        """Call a function in a thread of its own; what it raises is raised here."""
 
-    return await _ended(start)
+        def start(call: Future[Any]) -> Callable[[], object]:
+            threading.Thread(target=_returned, args=(function, given, call), daemon=True).start()
+            return lambda: None  # nobody can end a thread
+
+        return await self._ended(start)
+
+    async def in_loop(self, own: OwnLoop, make: Callable[[], Awaitable[Any]]) -> Any:
+        """Await in another loop what is made there; what is given up here is cancelled there."""
+        return await self._ended(lambda call: own.start(call, make), _BLOCKED)
+
+    async def _ended(self, start: Start, held_up: str = "") -> Any:
+        """Begin a call and wait for its end; what was held up until it is given up never begins."""
+        await self._place()
+        call: Future[Any] = Future()
+        call.add_done_callback(partial(self._leave, asyncio.get_running_loop()))
+        try:
+            cancel = start(call)
+        except BaseException:
+            call.cancel()  # so it leaves its place
+            raise
+        try:
+            return await asyncio.wrap_future(call)
+        except asyncio.CancelledError as error:
+            if call.cancel():
+                raise asyncio.CancelledError(held_up) from error
+            if call.running():
+                self._left.add(call)
+            cancel()
+            raise
+
+    async def _place(self) -> None:
+        """Wait for a place; who gives up is told who holds them all."""
+        try:
+            await self._places.acquire()
+        except asyncio.CancelledError as error:
+            many = len(self._left)
+            told = "an earlier call is" if many == 1 else f"{many} earlier calls are"
+            raise asyncio.CancelledError(f"{told} still running") from error
+
+    def _leave(self, loop: asyncio.AbstractEventLoop, call: Future[Any]) -> None:
+        def leave() -> None:
+            self._left.discard(call)
+            self._places.release()
+
+        with contextlib.suppress(RuntimeError):  # the run is over, and nobody waits
+            loop.call_soon_threadsafe(leave)
 
 
-async def _ended(start: Start, held_up: str = "") -> Any:
-    """Begin a call and wait for its end; one that is held up until it is given up never begins."""
-    call: Future[Any] = Future()
-    cancel = start(call)
-    try:
-        return await asyncio.wrap_future(call)
-    except asyncio.CancelledError as error:
-        if call.cancel():
-            raise asyncio.CancelledError(held_up) from error
-        cancel()
-        raise
+def _returned(function: Callable[[Any], Any], given: Any, call: Future[Any]) -> None:
+    if call.set_running_or_notify_cancel():
+        try:
+            call.set_result(function(given))
+        except BaseException as error:  # noqa: BLE001 - handed to who called
+            call.set_exception(as_exception(error))
+
+
+async def _awaited(make: Callable[[], Awaitable[Any]], call: Future[Any]) -> None:
+    if call.set_running_or_notify_cancel():
+        try:
+            call.set_result(await make())
+        except BaseException as error:  # noqa: BLE001 - handed to who called
+            call.set_exception(error)
 
 
 def as_exception(error: BaseException) -> Exception:
@@ -73,20 +118,16 @@ class OwnLoop:
                 self._loop.run_forever()
         self._loop.close()
 
-    async def run(self, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Await there what is made there, in the context of who calls; give up here, and there."""
+    def start(self, call: Future[Any], make: Callable[[], Awaitable[Any]]) -> Callable[[], object]:
+        """Begin a call in the context of who calls, and return what cancels it."""
         context = copy_context()
+        tasks: list[asyncio.Task[None]] = []
 
-        def start(call: Future[Any]) -> Callable[[], object]:
-            tasks: list[asyncio.Task[None]] = []
+        def begin() -> None:
+            tasks.append(self._loop.create_task(_awaited(make, call), context=context))
 
-            def begin() -> None:
-                tasks.append(self._loop.create_task(_awaited(make, call), context=context))
-
-            self._loop.call_soon_threadsafe(begin)
-            return lambda: self._loop.call_soon_threadsafe(tasks[0].cancel)
-
-        return await _ended(start, _BLOCKED)
+        self._loop.call_soon_threadsafe(begin)
+        return lambda: self._loop.call_soon_threadsafe(tasks[0].cancel)
 
     async def close(self) -> None:
         """Cancel what is left and end; where something blocks it, that is done later."""
@@ -112,14 +153,6 @@ class OwnLoop:
         self._over = all(task.done() for task in left)
         if self._over:
             self._loop.stop()
-
-
-async def _awaited(make: Callable[[], Awaitable[Any]], call: Future[Any]) -> None:
-    if call.set_running_or_notify_cancel():
-        try:
-            call.set_result(await make())
-        except BaseException as error:  # noqa: BLE001 - handed to who called
-            call.set_exception(error)
 
 
 _LOOPS: dict[tuple[asyncio.AbstractEventLoop, str], OwnLoop] = {}

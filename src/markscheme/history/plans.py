@@ -103,6 +103,7 @@ class Settings:
             sampling=Sampling(temperature=self.temperature, max_tokens=self.max_tokens),
             price=_price(self.price),
             stream=self.stream,
+            concurrency=self.concurrency,
         )
 
     @property

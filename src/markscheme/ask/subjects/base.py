@@ -107,6 +107,7 @@ class Options:
     sampling: Sampling = Sampling()
     price: Price | None = None
     stream: bool = False
+    concurrency: int | None = None
 
 
 class Watch:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.calls import as_exception, close_loop_of, in_thread, loop_of
+from markscheme.ask.calls import Calls, as_exception, close_loop_of, loop_of
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 class FunctionSubject(BaseSubject):
     """Calls the function; what it raises is the fault of its answer."""
 
-    def __init__(self, name: str, function: Callable[[str], Any], home: str) -> None:
-        self.name = name
+    def __init__(self, name: str, function: Callable[[str], Any], options: Options) -> None:
+        self.name = f"python:{name}"
         self.parameters: dict[str, Any] = {}
         self._function = function
-        self._home = home
+        self._home = name.partition(":")[0].partition(".")[0]
+        self._calls = Calls(options.concurrency)
 
     async def __aexit__(self, *_: object) -> None:
         await close_loop_of(self._home)
@@ -59,7 +60,7 @@ class FunctionSubject(BaseSubject):
         """Return what it gave and after how long; waiting until it begins is not in that."""
         if inspect.iscoroutinefunction(self._function):
             return await self._awaited(lambda: self._function(text))
-        given, latency = await in_thread(_returned, lambda: self._function(text))
+        given, latency = await self._calls.in_thread(_returned, lambda: self._function(text))
         if not inspect.isawaitable(given):
             return given, latency
         given, more = await self._awaited(lambda: given)  # an async `__call__`
@@ -70,7 +71,7 @@ class FunctionSubject(BaseSubject):
             watch = Watch()
             return await make(), watch()
 
-        found: tuple[Any, int] = await loop_of(self._home).run(timed)
+        found: tuple[Any, int] = await self._calls.in_loop(loop_of(self._home), timed)
         return found
 
 
@@ -95,7 +96,6 @@ def _reply(given: Any, latency: int) -> Reply:
 
 def subject(rest: str, options: Options) -> FunctionSubject:
     """Import the function; modules of the present folder are found first, as `python -m` does."""
-    del options
     module, _, name = rest.rpartition(":")
     if not module or not name:
         told = f"{shown(f'python:{rest}')} names no function"
@@ -112,4 +112,4 @@ def subject(rest: str, options: Options) -> FunctionSubject:
         raise UsageError(told) from error
     if not callable(function):
         raise UsageError(f"`{name}` of `{module}` is not a function")
-    return FunctionSubject(f"python:{rest}", function, home=module.partition(".")[0])
+    return FunctionSubject(rest, function, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.calls import in_thread
+from markscheme.ask.calls import Calls
 from markscheme.ask.completions import whole
 from markscheme.ask.keys import Secrets
 from markscheme.ask.raised import reply_to
@@ -26,6 +26,7 @@ class PluginSubject(BaseSubject):
         self.name = f"llm:{model.model_id}"
         self._model = model
         self._options = options
+        self._calls = Calls(options.concurrency)
         self._said = options.sampling.to_dict()
         self.parameters: dict[str, Any] = dict(self._said)
         self.secrets = _secrets_of(model)
@@ -34,7 +35,7 @@ class PluginSubject(BaseSubject):
 
     async def ask(self, question: Question) -> Reply:
         """Prompt the model once."""
-        reply: Reply = await in_thread(self._prompted, question)
+        reply: Reply = await self._calls.in_thread(self._prompted, question)
         return reply
 
     def _prompted(self, question: Question) -> Reply:
