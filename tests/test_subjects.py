@@ -270,7 +270,7 @@ import asyncio, contextvars, time
 WHO = contextvars.ContextVar("WHO", default="nobody")
 begun, loops = [], []
 async def blocks(prompt):
-    time.sleep(0.1)
+    time.sleep(0.2)
     return "yes"
 async def hangs(prompt):
     print("begun", flush=True)
@@ -315,17 +315,17 @@ def functions(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> Sitting:
 def test_the_latency_of_a_function_that_blocks_is_its_own(functions: Sitting) -> None:
     functions.asks(*(f"{n}" for n in range(8)))
     document = functions.json("--concurrency", "8", subject="python:my_async:blocks")
-    assert 100 <= document["live"]["latency_ms"]["p50"] < 250
+    assert 200 <= document["live"]["latency_ms"]["p50"] < 600  # not that of those before it
 
 
 def test_who_is_asked_beside_a_function_that_hangs_answers_all_the_same(functions: Sitting) -> None:
     functions.asks(*(f"fine {n}" for n in range(8)))
-    limits = ("--timeout", "0.3", "--retries", "0", "--concurrency", "4")
+    limits = ("--timeout", "1", "--retries", "0", "--concurrency", "4")
     done = functions.run(*limits, "-s", "python:my_async:hangs", "--format", "json")
     fine, hanging = (run["live"] for run in done.json["runs"])
     assert (fine["answered"], hanging["faults"]) == (8, {"timeout": 8})
     why = sorted(one["error"]["why"] for one in hanging["unanswered"])
-    told = "no answer within 0.3 s"
+    told = "no answer within 1 s"
     assert why == [
         told,
         *[f"{told}: another call blocks the loop of the function, which is async"] * 7,
@@ -434,8 +434,6 @@ def test_a_call_that_was_given_up_keeps_its_place_until_it_ends(counting: Sittin
     document = counting.json(*limits, subject="python:my_counting:slow")
     assert faults(document) == {"timeout": 6}
     assert sys.modules["my_counting"].most == 2
-    why = {one["error"]["why"] for one in document["live"]["unanswered"]}
-    assert "no answer within 0.3 s: 2 earlier calls are still running" in why
 
 
 def test_a_place_is_given_on_when_a_call_ends_that_was_given_up(counting: Sitting) -> None:
@@ -447,11 +445,11 @@ def test_a_place_is_given_on_when_a_call_ends_that_was_given_up(counting: Sittin
 
 def test_where_every_place_is_taken_for_ever_the_run_still_ends(counting: Sitting) -> None:
     counting.asks(*(f"{n}" for n in range(6)))
-    limits = ("--concurrency", "1", "--timeout", "0.2", "--retries", "0")
+    limits = ("--concurrency", "2", "--timeout", "0.2", "--retries", "0")
     document = counting.json(*limits, subject="python:my_counting:hangs")
     why = sorted(one["error"]["why"] for one in document["live"]["unanswered"])
     told = "no answer within 0.2 s"
-    assert why == [told, *[f"{told}: an earlier call is still running"] * 5]
+    assert why == [told, told, *[f"{told}: 2 earlier calls are still running"] * 4]
     done = counting.run(*limits, "--max-time", "0.5", subject="python:my_counting:hangs")
     assert "--max-time of 0.5 s is over" in done.err
 

@@ -68,9 +68,7 @@ class Calls:
         try:
             await self._places.acquire()
         except asyncio.CancelledError as error:
-            many = len(self._left)
-            told = "an earlier call is" if many == 1 else f"{many} earlier calls are"
-            raise asyncio.CancelledError(f"{told} still running") from error
+            raise asyncio.CancelledError(_still_running(len(self._left))) from error
 
     def _leave(self, loop: asyncio.AbstractEventLoop, call: Future[Any]) -> None:
         def leave() -> None:
@@ -79,6 +77,12 @@ class Calls:
 
         with contextlib.suppress(RuntimeError):  # the run is over, and nobody waits
             loop.call_soon_threadsafe(leave)
+
+
+def _still_running(many: int) -> str:
+    if many > 1:
+        return f"{many} earlier calls are still running"
+    return "an earlier call is still running" if many else ""
 
 
 def _returned(function: Callable[[Any], Any], given: Any, call: Future[Any]) -> None:
@@ -113,7 +117,7 @@ class OwnLoop:
         threading.Thread(target=self._work, daemon=True, name="markscheme functions").start()
 
     def _work(self) -> None:
-        while not self._over:
+        while not (self._over or self._loop.is_closed()):
             with contextlib.suppress(BaseException):  # one of their tasks left; the others stay
                 self._loop.run_forever()
         self._loop.close()

@@ -65,8 +65,8 @@ def others_aside() -> Iterator[None]:
     Threads that they leave behind, and children, may still print when the result is told.
     """
     result = _moved(sys.stdout)
-    sys.stdout = sys.stderr
     try:
+        sys.stdout = sys.stderr
         yield
     finally:  # whatever they have put in its place
         sys.stdout = cast("TextIO", _Ours(result))
