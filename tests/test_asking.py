@@ -222,7 +222,7 @@ def test_a_reply_has_a_text_or_a_fault() -> None:
 # --- the journal, in both databases ---
 
 
-def test_the_journal_keeps_what_is_noted_and_finds_the_last_sitting(place: str) -> None:
+def test_the_journal_keeps_what_is_noted(place: str) -> None:
     sitting = Sitting(subject="s", exam="e", parameters={"t": 0})
     odd = {"text": "a\0b\ud800c", "n": 1}
     with open_store(place, create=True) as store:
@@ -230,12 +230,6 @@ def test_the_journal_keeps_what_is_noted_and_finds_the_last_sitting(place: str) 
         store.sittings.note([(first, Noted(key="k", body=odd))])
         store.sittings.cache([Noted(key="k", body=odd), Noted(key="k", body={})])
     with open_store(place, create=False) as store:
-        assert store.sittings.latest(sitting, ["k"]) == first  # nothing was said in the second
-        assert store.sittings.latest(sitting, ["no"]) is None
-        renamed = Sitting(subject="s", exam="f", parameters={"t": 0})
-        assert store.sittings.latest(renamed, ["k", "no"]) == first
-        other = Sitting(subject="s", exam="e", parameters={"t": 1})
-        assert store.sittings.latest(other, ["k"]) is None
         assert [noted.body for noted in store.sittings.noted(first)] == [odd]
         assert store.sittings.noted(second) == []
         assert store.sittings.cached(["k", "no"]) == {"k": odd}

@@ -166,6 +166,7 @@ class Examination:
         self._broken: Exception | None = None
         self._alone = Lock()
         self._unopened = runs is not None
+        self._since = ""
         self._runner = Runner(plan.subjects, plan.limits, self._hand, seed=plan.seed)
 
     def run(self) -> Examined:
@@ -208,12 +209,12 @@ class Examination:
             sitting = Sitting(
                 subject=subject.name, exam=self._plan.exam.name, parameters=subject.parameters
             )
-            journal = self._store.sittings
-            taken, known = journal.open(sitting, asks)
-            self._sittings[subject.name] = taken
-            for noted in journal.noted(taken) if known else ():
-                if noted.key in asks:
-                    self._recall(asks[noted.key], noted.body)
+            mine = {key for key, ask in asks.items() if ask.subject == subject.name}
+            opened = self._store.sittings.open(sitting, mine)
+            self._sittings[subject.name] = opened.id
+            self._since = min(self._since or opened.started, opened.started)
+            for noted in opened.noted:
+                self._recall(asks[noted.key], noted.body)
 
     def _recall(self, ask: Ask, body: Mapping[str, Any]) -> None:
         """Take a reply from the journal; an error is no answer, and is asked again."""
@@ -243,7 +244,9 @@ class Examination:
     def _tell_what_is_there(self) -> None:
         known, all_ = f"{len(self._done):,}", f"{self._plan.questions:,}"
         if self._done:
-            self._onlooker.tell(f"going on: {known} of {all_} questions have their answer")
+            since = f"{self._since[:16].replace('T', ' ')} UTC"
+            told = f"{known} of {all_} questions have their answer"
+            self._onlooker.tell(f"going on: {told} since {since}")
         else:
             told = f"the store holds no answer to any of the {all_} questions"
             self._onlooker.tell(f"nothing to go on with: {told}; all are asked")
