@@ -118,12 +118,12 @@ def pair_lines(pair: RunPair) -> Iterator[str]:
             upper=f"{around.upper:+.4f}",
         )
     yield _passed(pair)
-    moved = [(item, sides) for item, sides in pair.items.items() if (sides.difference or 0) < 0]
-    moved.sort(key=lambda one: (one[1].difference, one[0]))
-    for item, sides in moved[:_ITEMS_SHOWN]:
+    lost = [item for item in pair.moved if (pair.items[item].difference or 0) < 0]
+    for item in lost[:_ITEMS_SHOWN]:
+        sides = pair.items[item]
         yield f"{item}: {show(sides.baseline)} → {show(sides.candidate)}"
-    if len(moved) > _ITEMS_SHOWN:
-        yield say("… and {n} more items that lost", n=len(moved) - _ITEMS_SHOWN)
+    if len(lost) > _ITEMS_SHOWN:
+        yield say("… and {n} more items that lost", n=len(lost) - _ITEMS_SHOWN)
 
 
 def pairing_lines(found: RunsComparison) -> Iterator[str]:
