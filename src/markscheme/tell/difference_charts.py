@@ -48,6 +48,7 @@ class _Row:
 
 
 _HIGH = 38
+_PLAIN_ZERO = "datum.value ? datum.label : '0'"
 
 
 def gaps(found: Sequence[Gap], equal: str, limit: str) -> Markup:
@@ -62,7 +63,7 @@ def gaps(found: Sequence[Gap], equal: str, limit: str) -> Markup:
     rows = [_Row(gap=g, label=n, edges=edges) for n, g in zip(labels, found, strict=True)]
     x: dict[str, Any] = {"type": "quantitative", "title": None}
     x["scale"] = {"domain": list(edges), "nice": False}
-    x["axis"] = {"format": "+.2~f", "tickCount": 5, "labelColor": MUTED}
+    x["axis"] = {"format": "+.2~f", "tickCount": 5, "labelColor": MUTED, "labelExpr": _PLAIN_ZERO}
     y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
     y["scale"] = {"domain": labels, "padding": 0}
     y["axis"] = {"labelLimit": 200} if len(found) > 1 else None
