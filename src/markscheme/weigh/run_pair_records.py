@@ -36,8 +36,6 @@ def runs_record(found: RunsComparison) -> dict[str, Any]:
 
 
 def _pair(pair: RunPair) -> dict[str, Any]:
-    moved = {item: sides for item, sides in pair.items.items() if sides.difference}
-    ordered = sorted(moved.items(), key=lambda one: (one[1].difference, one[0]))
     return {
         "baseline": pair.baseline,
         "candidate": pair.candidate,
@@ -58,7 +56,9 @@ def _pair(pair: RunPair) -> dict[str, Any]:
             "candidate_only": pair.attempts.candidate_only,
         },
         "asked_first": pair.first.to_dict(),
-        "moved": {item: sides_record(sides) for item, sides in ordered},
+        "moved": {item: sides_record(pair.items[item]) for item in pair.moved},
+        "regressed": list(pair.regressed),
+        "recovered": list(pair.recovered),
         "p_holm": number(pair.p_holm),
         "statistics": statistics_record(pair.statistics),
     }
