@@ -238,7 +238,7 @@ def _sound(reply: Reply) -> Reply:
     if fault is None:
         reason = reply.finish_reason and on_one_line(reply.finish_reason, _REASON)
         return reply if reason == reply.finish_reason else replace(reply, finish_reason=reason)
-    return replace(reply, text=None, fault=Fault.GARBLED, why=f"the answer holds {fault}")
+    return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")
 
 
 def _tokens(ask: Ask, reply: Reply) -> float | None:

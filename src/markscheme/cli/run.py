@@ -156,7 +156,10 @@ def command(
     if record is not None:
         from markscheme.tell.files import check_destination
 
-        destination = check_destination(record, (rubric, *exams), suffixes=(".jsonl",))
+        replayed = (named.removeprefix("replay:") for named in subjects)
+        texts = (options["template"] or "", options["examples"] or "")
+        inputs = (rubric, *exams, *texts, *replayed)
+        destination = check_destination(record, inputs, suffixes=(".jsonl",))
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
     try:

@@ -76,8 +76,8 @@ def examine(
         opened = runs = None
         if not skip:
             opened = stack.enter_context(open_store(store, create=True))
-            runs = Beginning(opened, plan.rubric, plan.exam, source=_live, seed=plan.seed)
-        meanwhile = stack.enter_context(Meanwhile(plan, runs, tag, onlooker))
+            runs = Beginning(opened, plan.rubric, plan.exam, source=_live, seed=plan.seed, tag=tag)
+        meanwhile = stack.enter_context(Meanwhile(plan, runs, onlooker))
         examined = Examination(plan, opened, meanwhile.onlooker, runs).run()
         return meanwhile.finish(examined)
 
