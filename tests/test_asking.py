@@ -30,6 +30,7 @@ from markscheme.ask.templates import shots_in, template_of
 from markscheme.ask.threads import to_the_end
 from markscheme.ask.wire import Address, Wire, WireError
 from markscheme.errors import UsageError
+from markscheme.exact import total
 from markscheme.history.asking import Onlooker
 from markscheme.history.examining import examine
 from markscheme.history.plans import Settings, plan_of
@@ -192,6 +193,13 @@ def test_a_price_is_exact() -> None:
     price = Price(tokens_in=Decimal("0.15"), tokens_out=Decimal("0.60"))
     assert price.of(1000, 10) == Decimal("0.000156")
     assert price.of(None, 10) is None
+
+
+def test_amounts_keep_every_digit() -> None:
+    price = Price(tokens_in=Decimal("0.1234567890123456789012345678901"), tokens_out=Decimal(0))
+    costs = [price.of(2**40 + n, 1) or Decimal(0) for n in range(3)]
+    exact = sum(Fraction(2**40 + n) * Fraction(price.tokens_in) / 10**6 for n in range(3))
+    assert Fraction(total(costs)) == exact
 
 
 # --- keys ---

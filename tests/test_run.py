@@ -157,6 +157,12 @@ def test_an_answer_with_tokens_and_cost_beyond_belief_is_still_an_answer(sitting
     assert (row["got"], row["tokens_in"], row["tokens_out"], row["cost"]) == ("yes", None, 5, None)
 
 
+def test_what_cannot_be_kept_is_in_no_latency(sitting: Sitting) -> None:
+    document = sitting.asks("fine 1", "nul 2").json("--retries", "0")
+    assert document["live"]["faults"] == {"garbled": 1}
+    assert document["live"]["latency_ms"]["n"] == document["live"]["answered"] == 1
+
+
 def test_a_question_without_an_answer_says_how_it_ended(sitting: Sitting) -> None:
     (row,) = sitting.asks("reject 1").json()["items"]
     assert row["status"] == "missing"
@@ -291,6 +297,15 @@ def test_marks_of_an_editor_and_rare_line_ends_are_no_part_of_a_prompt(sitting: 
     assert said == ["Say: a\u2028b", "c", "Say: fine 1"]
 
 
+def test_an_example_that_is_an_item_is_refused_however_its_accents_are_written(
+    sitting: Sitting,
+) -> None:
+    shown = json.dumps({"prompt": "¿Comio\u0301?", "output": "yes"})
+    done = sitting.asks("¿Comi\u00f3?").run("--examples", sitting.write("shots.jsonl", shown))
+    assert done.code == 3
+    assert "is the item `i0` of the exam" in done.err
+
+
 def test_an_example_that_cannot_be_sent_is_refused(sitting: Sitting) -> None:
     examples = sitting.write("examples.jsonl", '{"prompt": "a", "output": "\\ud800"}\n')
     done = sitting.asks("fine 1").run("--examples", examples)
@@ -323,6 +338,13 @@ def test_the_order_comes_from_the_seed(sitting: Sitting) -> None:
         sitting.run("--concurrency", "1", "--seed", seed)
     orders = [sitting.server.order[start : start + 8] for start in (0, 8, 16)]
     assert orders[0] == orders[1] != orders[2]
+
+
+def test_the_order_is_that_of_the_exam_however_its_items_are_listed(sitting: Sitting) -> None:
+    lines = sitting.asks(*(f"fine {n}" for n in range(9))).exam.read_text("utf-8").splitlines()
+    first = {row["item"]: row["asked"]["order"] for row in sitting.json()["items"]}
+    sitting.write("exam.yaml", "\n".join([*lines[:2], *lines[:1:-1]]))
+    assert {row["item"]: row["asked"]["order"] for row in sitting.json()["items"]} == first
 
 
 def test_every_attempt_is_asked(sitting: Sitting) -> None:

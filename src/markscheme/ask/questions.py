@@ -78,9 +78,13 @@ _written = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def in_order(items: Sequence[Item], *, attempts: int, seed: int) -> Iterator[tuple[Item, int]]:
-    """Yield each item with each attempt, shuffled by the seed; an item's attempts lie apart."""
+    """Yield each item with each attempt, shuffled by the seed; an item's attempts lie apart.
+
+    The order does not depend on that of the files, or of the items in them.
+    """
+    sorted_ = sorted(items, key=lambda item: item.id)
     for attempt in range(1, attempts + 1):
-        shuffled = list(items)
+        shuffled = sorted_[:]
         random.Random(f"order {seed} {attempt}").shuffle(shuffled)  # noqa: S311 - an order
         yield from ((item, attempt) for item in shuffled)
 

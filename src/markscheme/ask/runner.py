@@ -22,6 +22,7 @@ from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace
 from markscheme.ask.questions import Ask
 from markscheme.ask.replies import Fault, Reply, on_one_line
 from markscheme.ask.states import State
+from markscheme.exact import EXACT
 from markscheme.read.sound import fault_in_text
 from markscheme.values import dataclass
 
@@ -94,7 +95,7 @@ class Runner:
     def remember(self, asked: Asked) -> None:
         """Count an answer that was given before this run was resumed."""
         self._hopeful.add(asked.ask.subject)
-        self._cost += asked.reply.cost or 0
+        self._cost = EXACT.add(self._cost, asked.reply.cost or 0)
 
     def states(self) -> list[State]:
         """Return how each subject does."""
@@ -143,7 +144,7 @@ class Runner:
     def _spend(self, reply: Reply) -> None:
         """Count what a try cost, also one that gave no answer, and keep to the budget."""
         if reply.cost is not None:
-            self._cost += reply.cost
+            self._cost = EXACT.add(self._cost, reply.cost)
         elif self._limits.max_cost is not None and reply.text is not None:
             self.stop("--max-cost cannot be kept: the subject does not tell its cost; see --price")
         self._keep_to_budget()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain, count, islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask import open_files
 from markscheme.ask.pace import Limits
 from markscheme.ask.questions import Ask, in_order, key_of, speakers
 from markscheme.ask.replies import Reply
@@ -161,7 +162,7 @@ class Examination:
         self._done: dict[str, Asked] = {}
         self._failed: dict[str, Asked] = {}
         self._pending: list[Asked] = []
-        self._ready, self._written = asyncio.Event(), asyncio.Event()
+        self._ready, self._written, self._full = (asyncio.Event() for _ in range(3))
         self._room = UNWRITTEN * plan.limits.concurrency
         self._broken: Exception | None = None
         self._alone = Lock()
@@ -267,6 +268,7 @@ class Examination:
 
     async def _ask(self, left: Iterable[Ask]) -> None:
         """Ask; the last replies are done before subjects and loop are closed, which takes time."""
+        open_files.allow(self._plan.limits.concurrency)
         async with AsyncExitStack() as stack:
             for subject in self._plan.subjects:
                 await stack.enter_async_context(subject)
@@ -302,6 +304,7 @@ class Examination:
         self._pending.append(asked)
         self._ready.set()
         while len(self._pending) >= self._room and self._broken is None:
+            self._full.set()  # nobody else can come
             self._written.clear()
             await self._written.wait()
 
@@ -313,7 +316,10 @@ class Examination:
             while self._broken is None:
                 await self._ready.wait()
                 self._ready.clear()
-                await asyncio.sleep(_GATHERED)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_GATHERED):
+                        await self._full.wait()
+                self._full.clear()
                 await self._commit_in(thread)
         self._runner.stop("the store failed")
 

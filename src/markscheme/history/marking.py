@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from markscheme.history.recording import Recorder
     from markscheme.weigh.results import Result
 
-_ROWS = 20_000  # that are kept together, and so read together later
+_ROWS, _BYTES = 20_000, 2**26  # that are kept together, and so read together later
 
 
 class Marking:
@@ -94,11 +94,15 @@ class Marking:
             rows = rows.with_columns(lines.gather(rows["line"] - 1).alias("line"))
             sorting = rows["line"].arg_sort()
             rows = rows[sorting]
-            if self._recorder and frames is self._rows:
-                outputs = pl.concat(self._outputs).gather(sorting)
-                for at in range(0, rows.height, _ROWS):
-                    self._recorder.keep(outputs[at : at + _ROWS], rows[at : at + _ROWS])
+            if frames is self._rows:
+                self._store(rows, sorting)
             yield rows
+
+    def _store(self, rows: pl.DataFrame, sorting: pl.Series) -> None:
+        if self._recorder is not None:
+            outputs = pl.concat(self._outputs).gather(sorting)
+            for start, length in _parts(outputs):
+                self._recorder.keep(outputs.slice(start, length), rows.slice(start, length))
 
     def _errors(self, examined: Examined) -> Iterator[RowError]:
         """Yield what has no answer.
@@ -120,6 +124,16 @@ class Marking:
         """Return where a reply stands in its run: attempt by attempt, item by item."""
         question = asked.ask.question
         return question.attempt, self._place[question.item]
+
+
+def _parts(outputs: pl.Series) -> Iterator[tuple[int, int]]:
+    """Yield where each part of what is kept begins, and how many rows it has."""
+    rows = pl.int_range(outputs.len(), eager=True) // _ROWS
+    part = rows + outputs.str.len_bytes().cast(pl.Int64).cum_sum() // _BYTES
+    start = 0
+    for length in part.rle().struct.field("len"):
+        yield start, length
+        start += length
 
 
 def _named(result: Result, subject: str) -> Result:

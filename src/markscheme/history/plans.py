@@ -203,8 +203,9 @@ def _allowed(name: str, value: Any) -> str | None:
         return None if fits else "a number of seconds above 0"
     if name in _AMOUNTS:
         return None if number is not None and 0 <= number <= LARGEST else "a number from 0"
-    kind, allowed = (str, "a text") if name in _TEXTS else (bool, "True or False")
-    return None if isinstance(value, kind) else allowed
+    if name in _TEXTS:
+        return None if isinstance(value, str) and value else "a text that is not empty"
+    return None if isinstance(value, bool) else "True or False"
 
 
 def _number(value: Any) -> Decimal | None:
@@ -219,7 +220,9 @@ def _taken(name: str, value: Any) -> Any:
     """Return a setting as it is used: times are floats, amounts are exact."""
     if value is None:
         return None
-    return float(value) if name in _SECONDS else Decimal(str(value)) if name in _AMOUNTS else value
+    if name in _AMOUNTS:
+        return Decimal(str(value)) or Decimal(0)  # −0 is the same amount, and the same question
+    return float(value) if name in _SECONDS else value
 
 
 def _price(told: str | None) -> Price | None:

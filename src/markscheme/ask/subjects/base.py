@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from markscheme.ask.keys import Secrets
+from markscheme.exact import EXACT
 from markscheme.read.sound import LARGEST
 from markscheme.values import dataclass
 
@@ -94,7 +95,11 @@ class Price:
         """Return what an answer cost, exactly, where its tokens are known and not beyond belief."""
         if tokens_in is None or tokens_out is None:
             return None
-        cost = (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+        sent, got = (
+            EXACT.multiply(tokens, price)
+            for tokens, price in ((tokens_in, self.tokens_in), (tokens_out, self.tokens_out))
+        )
+        cost = EXACT.divide(EXACT.add(sent, got), MILLION)
         return cost if float(cost) <= LARGEST else None
 
 
