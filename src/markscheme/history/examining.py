@@ -71,7 +71,7 @@ def examine(
         if skip or len(plan.subjects) > 1:
             raise UsageError("a tag names one stored run; leave it out")
     if skip and plan.resume:
-        raise UsageError("--resume reads the store; leave out --no-store")
+        raise UsageError("--resume reads a store, and there is none; leave out --no-store")
     with ExitStack() as stack:
         opened = runs = None
         if not skip:
