@@ -9,6 +9,7 @@ from markscheme.tell.comparison_tables import chance, every_two
 from markscheme.tell.comparisons import ComparisonPage, markdown_table, statistics_lines
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import sentence as safe
+from markscheme.tell.run_measures import measured_rows
 from markscheme.weigh.attempt_pairs import attempts_in_words
 from markscheme.weigh.outcomes import Evidence
 
@@ -193,6 +194,9 @@ class RunsPage(ComparisonPage):
             self.section(say("What the numbers can show"))
             for line in pair_lines(pair):
                 self.line(f"  {line}")
+        if rows := measured_rows(found):
+            self.section(say("What they took"))
+            self.table(rows, left=(0,))
         self.line(say("\noutcome: {because}", because=told(found.because)))
 
 
@@ -221,6 +225,7 @@ def _markdown(found: RunsComparison) -> Iterator[str]:
     yield safe(told(found.because))
     if found.pairs:
         yield from markdown_table(say("Pairs of runs"), pair_rows(found))
+    yield from markdown_table(say("What they took"), measured_rows(found))
     for pair in found.pairs:
         yield from markdown_table(f"{pair.baseline} → {pair.candidate}", axis_rows(pair))
         yield from markdown_table(say("Tags that lost"), tag_rows(pair))

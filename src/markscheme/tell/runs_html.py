@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.tell.colours import AXES
 from markscheme.tell.language import say, told
 from markscheme.tell.moved_items import MovedItems, text_limit
+from markscheme.tell.run_measures import measured_rows
 from markscheme.tell.run_pair_view import KINDS, drawn_gaps, pair_view
 from markscheme.tell.run_pairs import outcome_words, pair_rows, title
 from markscheme.tell.templates import page
@@ -39,6 +40,7 @@ def runs_html(report: RunsReport, version: str) -> str:
         every_two=pair_rows(found) if several else [],
         gaps=drawn_gaps(found.beside_first) if several else None,
         pairs=_pairs(report, found),
+        measured=measured_rows(found),
     )
 
 

@@ -21,6 +21,7 @@ from markscheme.weigh.comparing import mean_of
 from markscheme.weigh.comparison import Sides
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.figures import Paired, Statistics, detectable_by, paired_axes, reach
+from markscheme.weigh.measures import Measures
 from markscheme.weigh.orders import Asked, AskedFirst, first_of
 from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.proportions import McNemar, clustered, sums_of
@@ -103,6 +104,7 @@ class RunsComparison:
     exam: Exam
     runs: tuple[str, ...]
     subjects: tuple[str | None, ...]
+    measures: tuple[Measures, ...]
     margin: Allowance
     pairs: tuple[RunPair, ...]
     outcome: Evidence
@@ -138,6 +140,7 @@ def pair_runs(
         exam=first.exam,
         runs=names,
         subjects=tuple(one.past.run.subject for one in runs),
+        measures=tuple(one.past.run.measures for one in runs),
         margin=limit,
         pairs=pairs,
         outcome=outcome,
