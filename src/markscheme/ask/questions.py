@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from markscheme.digests import digest_of
 from markscheme.values import dataclass
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def key_of(subject: str, parameters: Mapping[str, Any], question: Question) -> s
         "schema": question.schema,
         "attempt": question.attempt,
     }
-    return f"b2:{blake2b(_written(asked).encode(), digest_size=20).hexdigest()}"
+    return digest_of(_written(asked).encode())
 
 
 _written = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from markscheme.digests import as_json, digest_of
 from markscheme.errors import StoreUnavailableError
-from markscheme.keep.digests import as_json, digest_of
 from markscheme.keep.names import new_id
 from markscheme.values import dataclass
 
