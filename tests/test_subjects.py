@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import re
@@ -14,10 +15,13 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commands import here, markscheme
+from markscheme.ask import runner, wire
+from markscheme.ask.pace import Pace
 from sittings import Sitting, faults
 
 # --- subjects of each kind ---
@@ -312,6 +316,8 @@ RECORDED = (
     ('{"item": "i1", "subject": "a", "output": "yes", "tokens_in": "3"}', "`tokens_in`"),
     ('{"item": "i1", "subject": "a", "output": "yes", "first_token_ms": "3"}', "`first_token_ms`"),
     ('{"item": "i1", "subject": "a", "output": "yes", "finish_reason": 7}', "`finish_reason`"),
+    ('{"item": "i1", "subject": "a", "output": "yes", "tries": -1}', "`tries`"),
+    ('{"item": "i1", "subject": "a", "output": "yes", "cached": "no"}', "`cached`"),
     ('{"item": "i1", "subject": "a", "error": "timeout"}', "`error`"),
     ('{"item": "i1", "subject": "a", "error": {"kind": "odd", "why": ""}}', "`error`"),
     ('["i1", "yes"]', "an object"),
@@ -355,3 +361,93 @@ def test_errors_and_absent_values_of_a_recording_are_said_again(sitting: Sitting
     document = sitting.asks("x", "y").json(subject=f"replay:{rows}")
     assert faults(document) == {"timeout": 1}
     assert document["summary"]["n"] == 1
+
+
+TROUBLES = """\
+class Said(Exception):
+    def __init__(self, status):
+        super().__init__(f"status {status}")
+        self.status = status
+TOLD = {
+    "busy": Said(429),
+    "timeout": TimeoutError("slow"),
+    "unreachable": ConnectionRefusedError("nobody"),
+    "broken-off": ConnectionResetError("gone"),
+    "server-error": Said(500),
+    "rejected": Said(400),
+    "failed": ValueError("failed"),
+}
+first = set()
+def answer(prompt):
+    kind = prompt.split()[0]
+    if kind in TOLD:
+        raise TOLD[kind]
+    if prompt not in first and kind == "later":
+        first.add(prompt)
+        raise TOLD["server-error"]
+    return "\\0" if kind == "garbled" else "yes"
+"""
+KINDS = ("busy", "timeout", "unreachable", "broken-off", "server-error", "rejected", "failed")
+
+
+def alike(document: Any) -> Any:
+    """Return of a document what a replay of its recording must tell again."""
+    asked = ("tries", "finish_reason", "first_token_ms", "cached", "error")
+    items = [
+        {**row, "subject": None, "asked": row["asked"] and {k: row["asked"][k] for k in asked}}
+        for row in document["items"]
+    ]
+    names = ("answered", "cached", "faults", "not_asked", "tries", "finish_reasons", "latency_ms")
+    more = ("first_token_ms", "tokens_in", "tokens_out", "cost")
+    live = {name: document["live"][name] for name in (*names, *more)}
+    return items, live, [error["reason"] for error in document["errors"]]
+
+
+def test_errors_of_every_kind_are_replayed_as_they_were_and_at_once(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_FIRST_WAIT", 0.001)
+    monkeypatch.setattr(runner, "_MOST_BUSY", 2)
+    sitting.write("my_troubles.py", TROUBLES)
+    monkeypatch.chdir(sitting.folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    sys.modules.pop("my_troubles", None)
+    sitting.asks(*(f"{kind} 1" for kind in KINDS), "garbled 1", "later 1", "fine 1", "fine 2")
+    said = sitting.folder / "said.jsonl"
+    words = ("--record", said, "--retries", "2", "--attempts", "2", "--no-store")
+    before = sitting.json(*words, subject="python:my_troubles:answer")
+    assert set(before["live"]["faults"]) == {*KINDS, "garbled"}
+    monkeypatch.setattr(Pace, "keep_quiet", None)
+    monkeypatch.setattr(Pace, "rest", None)
+    again = sitting.json("--no-store", "--attempts", "2", subject=f"replay:{said}")
+    assert alike(again) == alike(before)
+
+
+def test_what_an_endpoint_measured_and_a_cache_kept_is_replayed(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "LARGEST", 100_000)
+    words = ("--price", "0.15:0.6", "--cache", "--stream", "--retries", "1", "--timeout", "2")
+    sitting.asks("fine 1").run(*words)
+    said = sitting.folder / "said.jsonl"
+    prompts = ("cut 3", "nul 4", "stream 5", "half 6", "shaky 7", "refuse 8", "huge 9")
+    sitting.asks("fine 1", "fine 2", *prompts)
+    before = sitting.json(*words, "--record", said)
+    assert (before["live"]["cached"], before["live"]["faults"]) == (
+        1,
+        {"garbled": 1, "too-large": 1},
+    )
+    assert before["live"]["cost"] is not None
+    again = sitting.json("--no-store", "--max-cost", "1", subject=f"replay:{said}")
+    assert alike(again) == alike(before)
+
+
+def test_a_recording_is_played_to_its_end_however_busy_or_strict_it_was(sitting: Sitting) -> None:
+    kinds = ["rejected"] * 6 + ["busy"] * 60 + ["unreachable"] * 6
+    rows = [{"item": f"i{n}", "error": {"kind": kind, "why": ""}} for n, kind in enumerate(kinds)]
+    rows.append({"item": f"i{len(kinds)}", "output": "yes"})
+    said = sitting.write("said.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    sitting.asks(*(str(n) for n in range(len(rows))))
+    live = sitting.json("--max-time", "20", "--concurrency", "1", subject=f"replay:{said}")["live"]
+    assert live["faults"] == {"busy": 60, "rejected": 6, "unreachable": 6}
+    assert (live["tries"], live["answered"], live["stopped"]) == (len(rows), 1, None)

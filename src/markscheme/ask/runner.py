@@ -18,7 +18,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from markscheme.ask.keys import in_reach
-from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace
+from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace, Turn
 from markscheme.ask.questions import Ask
 from markscheme.ask.replies import Fault, Reply, on_one_line
 from markscheme.ask.states import State
@@ -134,6 +134,8 @@ class Runner:
     def _note(self, asked: Asked) -> None:
         """See whether this subject should be asked more."""
         name, fault, why = asked.ask.subject, asked.reply.fault, asked.reply.why
+        if asked.reply.recorded:
+            return
         if fault is Fault.BUSY and self._busy_for_ever(name):
             self._give_up(name, f"{name} said {_FOR_EVER} times in a row that it is busy: {why}")
         elif fault in _VAIN and asked.ask.key in self._first[name]:
@@ -145,7 +147,7 @@ class Runner:
         """Count what a try cost, also one that gave no answer, and keep to the budget."""
         if reply.cost is not None:
             self._cost = EXACT.add(self._cost, reply.cost)
-        elif self._limits.max_cost is not None and reply.text is not None:
+        elif self._limits.max_cost is not None and reply.text is not None and not reply.cached:
             self.stop("--max-cost cannot be kept: the subject does not tell its cost; see --price")
         self._keep_to_budget()
 
@@ -162,10 +164,10 @@ class Runner:
         while (reply := await self._once(ask)) is not None:
             tries += 1
             busy += reply.no_failure
-            lasting = reply.fault is None or not reply.fault.transient
-            if reply.fault is not None and not lasting:
+            if reply.fault is not None and not reply.lasting:
                 self._failed[ask.subject, reply.fault] += 1
-            if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
+            tries = tries if reply.tries is None else reply.tries
+            if reply.lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 return Asked(ask=ask, reply=reply, tries=tries)
             if not reply.no_failure:
                 await pace.rest(self._wait(tries - busy, reply.wait))
@@ -188,6 +190,13 @@ class Runner:
             tokens = _tokens(ask, reply)
         finally:
             pace.leave(turn, tokens)
+        if not reply.recorded:
+            self._keep_pace(pace, turn, reply)
+        self._spend(reply)
+        return _sound(self._secrets.hidden_in(reply))
+
+    def _keep_pace(self, pace: Pace, turn: Turn, reply: Reply) -> None:
+        """Ask less or more, by how the subject does."""
         if reply.fault is Fault.BUSY:
             pace.was_busy(turn)
             pace.keep_quiet(self._quiet(pace.refusals, reply.wait))
@@ -197,8 +206,6 @@ class Runner:
             pace.was_not_busy()
             if reply.wait:  # it is not this question that is too much for it
                 pace.keep_quiet(min(reply.wait, LONGEST_WAIT))
-        self._spend(reply)
-        return _sound(self._secrets.hidden_in(reply))
 
     async def _timed(self, ask: Ask) -> Reply:
         try:
