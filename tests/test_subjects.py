@@ -451,3 +451,36 @@ def test_a_recording_is_played_to_its_end_however_busy_or_strict_it_was(sitting:
     live = sitting.json("--max-time", "20", "--concurrency", "1", subject=f"replay:{said}")["live"]
     assert live["faults"] == {"busy": 60, "rejected": 6, "unreachable": 6}
     assert (live["tries"], live["answered"], live["stopped"]) == (len(rows), 1, None)
+
+
+def test_a_price_is_put_on_recorded_tokens_and_not_on_a_recorded_cost(sitting: Sitting) -> None:
+    tokens = '"output": "yes", "tokens_in": 10, "tokens_out": 5'
+    rows = f'{{"item": "i0", {tokens}}}\n{{"item": "i1", {tokens}, "cost": 2}}\n'
+    said = sitting.write("said.jsonl", rows + f'{{"item": "i2", {tokens}, "cached": true}}\n')
+    words = ("--price", "100000:100000", "--max-cost", "9")  # 1.5 for an answer
+    document = sitting.asks("x", "y", "z").json(*words, subject=f"replay:{said}")
+    assert (document["live"]["cost"], document["live"]["stopped"]) == ("3.5", None)
+    assert [row["cost"] for row in document["items"]] == [1.5, 2, None]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words", "told"),
+    [
+        ("", (), "the subject tells neither its cost nor its tokens"),
+        ("", ("--price", "1:2"), "the subject tells neither its cost nor its tokens"),
+        (
+            ', "tokens_in": 3, "tokens_out": 4',
+            (),
+            "the subject does not tell its cost; see --price",
+        ),
+    ],
+)
+def test_a_price_is_advised_only_where_it_would_help(
+    sitting: Sitting, tokens: str, words: tuple[str, ...], told: str
+) -> None:
+    rows = (f'{{"item": "i{n}", "output": "yes"{tokens}}}\n' for n in range(3))
+    said = sitting.write("said.jsonl", "".join(rows))
+    sitting.asks("x", "y", "z")
+    words = (*words, "--max-cost", "1", "--concurrency", "1")
+    live = sitting.json(*words, subject=f"replay:{said}")["live"]
+    assert (live["answered"], live["stopped"]) == (1, f"--max-cost cannot be kept: {told}")

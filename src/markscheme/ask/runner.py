@@ -148,7 +148,7 @@ class Runner:
         if reply.cost is not None:
             self._cost = EXACT.add(self._cost, reply.cost)
         elif self._limits.max_cost is not None and reply.text is not None and not reply.cached:
-            self.stop("--max-cost cannot be kept: the subject does not tell its cost; see --price")
+            self.stop(f"--max-cost cannot be kept: {_untold(reply)}")
         self._keep_to_budget()
 
     def _keep_to_budget(self) -> None:
@@ -247,6 +247,13 @@ def _sound(reply: Reply) -> Reply:
         reason = reply.finish_reason and on_one_line(reply.finish_reason, _REASON)
         return reply if reason == reply.finish_reason else replace(reply, finish_reason=reason)
     return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")
+
+
+def _untold(reply: Reply) -> str:
+    """Say why it is not known what an answer cost."""
+    if reply.tokens_in is None or reply.tokens_out is None:
+        return "the subject tells neither its cost nor its tokens"
+    return "the subject does not tell its cost; see --price"
 
 
 def _tokens(ask: Ask, reply: Reply) -> float | None:

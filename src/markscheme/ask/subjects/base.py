@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -112,6 +113,12 @@ class Options:
     sampling: Sampling = Sampling()
     price: Price | None = None
     stream: bool = False
+
+    def priced(self, reply: Reply) -> Reply:
+        """Return an answer with what it cost by its tokens, where nobody knows better."""
+        if self.price is None or reply.cost is not None or reply.text is None or reply.cached:
+            return reply
+        return replace(reply, cost=self.price.of(reply.tokens_in, reply.tokens_out))
 
 
 class Watch:

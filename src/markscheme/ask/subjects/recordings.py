@@ -29,16 +29,21 @@ _TOLD = 20  # problems of a file; more of them are counted: it is another file t
 class ReplaySubject(BaseSubject):
     """Says again what was said to an item and attempt, with what was measured then."""
 
-    def __init__(self, name: str, replies: dict[Key, Reply]) -> None:
+    heeds = frozenset({"price"})
+
+    def __init__(self, name: str, replies: dict[Key, Reply], options: Options) -> None:
         self.name = name
         told = repr(sorted(replies.items(), key=lambda pair: pair[0]))
         self.parameters: dict[str, Any] = {"content": blake2b(told.encode()).hexdigest()[:40]}
         self._replies = replies
+        self._options = options
 
     async def ask(self, question: Question) -> Reply:
         """Look the answer up."""
         found = self._replies.get((question.item, question.attempt))
-        return found or Reply.failed(Fault.FAILED, "the recording holds no answer to this item")
+        if found is None:
+            return Reply.failed(Fault.FAILED, "the recording holds no answer to this item")
+        return self._options.priced(found)
 
 
 class _Recording:
@@ -151,8 +156,7 @@ def _told(problems: list[Problem]) -> list[Problem]:
 
 def subject(rest: str, options: Options) -> ReplaySubject:
     """Read the recording; a row must name an item and hold an output or an error."""
-    del options
     if not rest:
         known = ", ".join(built_in("answers", ".jsonl"))
         raise UsageError(f"`replay:` names no file; built in are {known}")
-    return ReplaySubject(f"replay:{rest}", _recorded(rest))
+    return ReplaySubject(f"replay:{rest}", _recorded(rest), options)
