@@ -404,6 +404,44 @@ def test_a_budget_that_cannot_be_kept_stops_the_run(sitting: Sitting) -> None:
     assert sum(sitting.server.counts.values()) == 1
 
 
+def test_a_run_that_asked_everything_was_not_stopped(sitting: Sitting) -> None:
+    budget = ("--price", "100000:100000", "--max-cost", "4.5")  # 1.5 for an answer
+    done = sitting.asks("fine 1", "fine 2", "fine 3").run(*budget, "--format", "json")
+    assert (done.code, done.json["live"]["stopped"]) == (0, None)
+    live = sitting.asks("fine 1").json("--max-cost", "1", subject="cmd:echo yes")["live"]
+    assert (live["answered"], live["stopped"]) == (1, None)
+    live = sitting.asks(*(f"reject {n}" for n in range(5))).json()["live"]
+    assert (live["faults"], live["stopped"]) == ({"rejected": 5}, None)
+
+
+def test_a_stop_is_told_of_those_alone_who_were_not_asked_everything(sitting: Sitting) -> None:
+    sitting.asks("fine 1", "fine 2")
+    words = (
+        "--price",
+        "100000:100000",
+        "--max-cost",
+        "4.5",
+        "--concurrency",
+        "1",
+        "-s",
+        "openai:b",
+    )
+    lacking, whole = (run["live"] for run in sitting.json(*words)["runs"])
+    assert (lacking["not_asked"], whole["not_asked"]) == (1, 0)
+    assert "--max-cost of 4.5 is spent" in lacking["stopped"]
+    assert whole["stopped"] is None
+
+
+def test_errors_that_a_stop_kept_from_being_asked_again_are_told_with_the_stop(
+    sitting: Sitting,
+) -> None:
+    words = ("--price", "1000000:0")
+    sitting.asks("filtered 0", "fine 1").run(*words)
+    again = sitting.json(*words, "--resume", "--max-cost", "1")["live"]
+    assert (again["not_asked"], again["faults"]) == (0, {"rejected": 1})
+    assert "--max-cost of 1 is spent" in again["stopped"]
+
+
 def test_a_run_stops_when_its_time_is_over(sitting: Sitting) -> None:
     sitting.asks("fine 1", "hang 2")
     done = sitting.run("--max-time", "0.5", "--format", "json")

@@ -88,12 +88,7 @@ class Examined:
     asks: Sequence[Ask]
     asked: Mapping[str, Asked]
     sittings: Mapping[str, str | None]
-    stopped: str | None = None
-    given_up: Mapping[str, str] = field(default_factory=dict)
-
-    def why_stopped(self, subject: str) -> str | None:
-        """Return why not every question was put to a subject, where that is so."""
-        return self.given_up.get(subject) or self.stopped
+    stopped: Mapping[str, str | None]  # of each subject, why not every question was put to it
 
     def of(self, subject: str) -> list[Asked]:
         """Return the questions to a subject that have a reply, in the order of the plan."""
@@ -191,14 +186,18 @@ class Examination:
             self._try_to_commit()
         if self._broken is not None:
             raise self._broken
+        stopped = {subject: self._why_stopped(subject) for subject in self._sittings}
         self._recall_faults()
         return Examined(
-            asks=self._asks.all(),
-            asked=self._done,
-            sittings=self._sittings,
-            stopped=self._runner.stopped,
-            given_up={who: _advised(why) for who, why in self._runner.given_up.items()},
+            asks=self._asks.all(), asked=self._done, sittings=self._sittings, stopped=stopped
         )
+
+    def _why_stopped(self, subject: str) -> str | None:
+        """Return why not every question was put to a subject; nothing where every one was."""
+        if all(ask.key in self._done for ask in self._asks.all() if ask.subject == subject):
+            return None
+        given_up = self._runner.given_up.get(subject)
+        return self._runner.stopped if given_up is None else _advised(given_up)
 
     # --- what was asked before ---
 

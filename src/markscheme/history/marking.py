@@ -70,7 +70,7 @@ class Marking:
             seed=self._plan.seed,
             asked=tuple(examined.of(self._subject)),
             questions=sum(ask.subject == self._subject for ask in examined.asks),
-            stopped=examined.why_stopped(self._subject),
+            stopped=examined.stopped[self._subject],
             beside=tuple(
                 found
                 for name, found in examined.sittings.items()
