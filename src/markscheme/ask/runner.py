@@ -17,6 +17,7 @@ from itertools import islice
 from operator import or_
 from typing import TYPE_CHECKING
 
+from markscheme.ask import reasons
 from markscheme.ask.keys import in_reach
 from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace, Turn
 from markscheme.ask.questions import Ask
@@ -37,7 +38,7 @@ _TOLD = 500  # signs of why there is no answer
 _SIGNS = 4.0  # of a text, to one token
 _REASON = 50  # and of why an answer ended
 _HOPELESS = 5  # if the first so many all end like this, the rest would end so too
-_VAIN = {Fault.REJECTED: "rejected", Fault.UNREACHABLE: "was unreachable for"}
+_VAIN = {Fault.REJECTED, Fault.UNREACHABLE}
 _MOST_BUSY = 50  # times that one question is put off
 _FOR_EVER = 20  # so many rounds of being told that it is busy, over minutes, and not one answer
 
@@ -120,7 +121,7 @@ class Runner:
                     for ask in islice(self._waiting, self._limits.concurrency):
                         group.create_task(self._work(ask))
         except TimeoutError:
-            self.stop(f"--max-time of {self._limits.max_time:g} s is over")
+            self.stop(reasons.time_is_over(self._limits.max_time or 0))
 
     async def _work(self, first: Ask) -> None:
         ask: Ask | None = first
@@ -133,28 +134,28 @@ class Runner:
 
     def _note(self, asked: Asked) -> None:
         """See whether this subject should be asked more."""
-        name, fault, why = asked.ask.subject, asked.reply.fault, asked.reply.why
-        if asked.reply.recorded:
+        name, reply, fault = asked.ask.subject, asked.reply, asked.reply.fault
+        if reply.recorded:
             return
         if fault is Fault.BUSY and self._busy_for_ever(name):
-            self._give_up(name, f"{name} said {_FOR_EVER} times in a row that it is busy: {why}")
+            self._give_up(name, reasons.busy_for_ever(name, _FOR_EVER, reply))
         elif fault in _VAIN and asked.ask.key in self._first[name]:
             self._vain[name, fault] += 1
             if self._vain[name, fault] >= _HOPELESS and name not in self._hopeful:
-                self._give_up(name, f"{name} {_VAIN[fault]} the first {_HOPELESS} questions: {why}")
+                self._give_up(name, reasons.in_vain(name, _HOPELESS, reply))
 
     def _spend(self, reply: Reply) -> None:
         """Count what a try cost, also one that gave no answer, and keep to the budget."""
         if reply.cost is not None:
             self._cost = EXACT.add(self._cost, reply.cost)
         elif self._limits.max_cost is not None and reply.text is not None and not reply.cached:
-            self.stop(f"--max-cost cannot be kept: {_untold(reply)}")
+            self.stop(reasons.cost_is_not_told(reply))
         self._keep_to_budget()
 
     def _keep_to_budget(self) -> None:
         limit = self._limits.max_cost
         if limit is not None and self._cost >= limit:
-            self.stop(f"--max-cost of {limit} is spent; allow more to go on")
+            self.stop(reasons.money_is_spent(limit))
 
     async def _put(self, ask: Ask) -> Asked | None:
         """Ask until there is an answer, a lasting fault, or no try left."""
@@ -247,13 +248,6 @@ def _sound(reply: Reply) -> Reply:
         reason = reply.finish_reason and on_one_line(reply.finish_reason, _REASON)
         return reply if reason == reply.finish_reason else replace(reply, finish_reason=reason)
     return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")
-
-
-def _untold(reply: Reply) -> str:
-    """Say why it is not known what an answer cost."""
-    if reply.tokens_in is None or reply.tokens_out is None:
-        return "the subject tells neither its cost nor its tokens"
-    return "the subject does not tell its cost; see --price"
 
 
 def _tokens(ask: Ask, reply: Reply) -> float | None:

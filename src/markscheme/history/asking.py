@@ -37,7 +37,6 @@ UNWRITTEN = 2  # replies for each question at a time that may wait for the disk 
 _GATHERED = 0.005  # seconds in which replies come together to one commit
 _SENT = 0.01  # seconds after which the first questions are on their way
 _LOOKED = 1.0  # seconds after which those who look on see again how the subjects do
-_SCHEMA_WORDS = ("response_format", "json_schema")  # of an endpoint that rejects a question
 _AHEAD, _AT_ONCE = 1_000, 20  # questions that are made while the first are answered
 
 
@@ -196,8 +195,7 @@ class Examination:
         """Return why not every question was put to a subject; nothing where every one was."""
         if all(ask.key in self._done for ask in self._asks.all() if ask.subject == subject):
             return None
-        given_up = self._runner.given_up.get(subject)
-        return self._runner.stopped if given_up is None else _advised(given_up)
+        return self._runner.given_up.get(subject) or self._runner.stopped
 
     # --- what was asked before ---
 
@@ -360,12 +358,6 @@ class Examination:
         for asked in some:
             self._done[asked.ask.key] = asked
             self._onlooker.watch(asked)
-
-
-def _advised(why: str) -> str:
-    """Return why a subject was given up, with what helps where it knows no schemas."""
-    knows_none = any(word in why for word in _SCHEMA_WORDS)
-    return f"{why}; --no-structured leaves it out" if knows_none else why
 
 
 def _noted(asked: Asked, now: str) -> Noted:

@@ -144,9 +144,9 @@ def _named(result: Result, subject: str) -> Result:
 
 def _why(asked: Asked) -> str:
     return sentence(
-        "no answer, {kind}: {why} (tries: {tries})",
-        kind=asked.reply.fault,
-        why=asked.reply.why,
+        "no answer, {status}: {words} (tries: {tries})",
+        status=asked.reply.fault,
+        words=asked.reply.why,
         tries=asked.tries,
     )
 
