@@ -20,11 +20,11 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
-from markscheme.errors import StoreUnavailableError, Terminated, UsageError, shown
+from markscheme.errors import Mistakes, StoreUnavailableError, Terminated, UsageError, shown
 from markscheme.read.sound import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from markscheme.history.live_runs import LiveRun
@@ -150,24 +150,23 @@ def command(
 ) -> Exit:
     """Ask a live subject every item, score its answers, and store the run."""
     from markscheme.history.asking import Onlooker
-    from markscheme.history.examining import examine
+    from markscheme.history.examining import check_keeping, examine
     from markscheme.history.plans import Settings, plan_of
     from markscheme.library.documents import load_exam, load_rubric
     from markscheme.tell.progress import asking
 
-    destination = None
-    if record is not None:
-        from markscheme.tell.files import check_destination
-
-        replayed = (named.removeprefix("replay:") for named in subjects)
+    with Mistakes() as mistakes, redirect_stdout(sys.stderr):
         texts = (options["template"] or "", options["examples"] or "")
-        inputs = (rubric, *exams, *texts, *replayed)
-        destination = check_destination(record, inputs, suffixes=(".jsonl",))
-    loaded = load_rubric(rubric)
-    exam = load_exam(*exams, rubric=loaded)
+        replayed = (named.removeprefix("replay:") for named in subjects)
+        with mistakes.noted():
+            destination = _destination(record, (rubric, *exams, *texts, *replayed))
+        with mistakes.noted():
+            check_keeping(subjects, options, skip=no_store, tag=tag)
+        loaded = load_rubric(rubric)
+        exam = load_exam(*exams, rubric=loaded)
+        plan = plan_of(loaded, exam, subjects, Settings.of(options))
     try:
         with redirect_stdout(sys.stderr):  # what a function of one's own prints is no result
-            plan = plan_of(loaded, exam, subjects, Settings.of(options))
             names = [subject.name for subject in plan.subjects]
             with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
                 load = _make_ready if format_ == "text" else lambda: None
@@ -195,6 +194,15 @@ def command(
     stopped = next((run.live.stopped for run in runs if run.live.stopped), None)
     _say_how_to_resume(stopped or "not every question has an answer", stored=not no_store)
     return Exit.UNDECIDED
+
+
+def _destination(record: str | None, inputs: Iterable[str]) -> Path | None:
+    """Return where the answers are written, if they are, or say at once why they cannot be."""
+    if record is None:
+        return None
+    from markscheme.tell.files import check_destination
+
+    return check_destination(record, inputs, suffixes=(".jsonl",))
 
 
 def _record(runs: Sequence[LiveRun], destination: Path | None) -> str | None:

@@ -21,7 +21,7 @@ from markscheme.ask.states import State
 from markscheme.ask.subjects.base import Subject
 from markscheme.ask.templates import Template
 from markscheme.ask.threads import to_the_end
-from markscheme.errors import StoreInvalidError, UsageError
+from markscheme.errors import StoreInvalidError
 from markscheme.keep import Noted, Sitting
 from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rubric
@@ -57,11 +57,6 @@ class Plan:
     resume: bool = False
     cache: bool = False
     remarks: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        names = [subject.name for subject in self.subjects]
-        if len(set(names)) < len(names):
-            raise UsageError("a subject is named twice; every subject of a run must be another one")
 
     @property
     def questions(self) -> int:
@@ -176,7 +171,8 @@ class Examination:
         if self._plan.resume:
             self._tell_what_is_there()
         left = self._later(ask for ask in self._asks if ask.key not in self._done)
-        left = self._from_cache(list(left)) if self._plan.cache else left
+        if self._plan.cache and self._store is not None:
+            left = self._from_cache(list(left), self._store)
         first = next(left, None)
         try:
             if first is not None:
@@ -249,11 +245,9 @@ class Examination:
             told = f"the store holds no answer to any of the {all_} questions"
             self._onlooker.tell(f"nothing to go on with: {told}; all are asked")
 
-    def _from_cache(self, left: list[Ask]) -> Iterator[Ask]:
+    def _from_cache(self, left: list[Ask], store: Store) -> Iterator[Ask]:
         """Answer what the cache can; a latency that was not measured now is not told."""
-        if self._store is None:
-            raise UsageError("--cache keeps answers in the store; leave out --no-store")
-        found = self._store.sittings.cached([ask.key for ask in left])
+        found = store.sittings.cached([ask.key for ask in left])
         for ask in left:
             if ask.key in found:
                 reply = _from_cached(found[ask.key])
