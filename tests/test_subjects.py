@@ -484,3 +484,12 @@ def test_a_price_is_advised_only_where_it_would_help(
     words = (*words, "--max-cost", "1", "--concurrency", "1")
     live = sitting.json(*words, subject=f"replay:{said}")["live"]
     assert (live["answered"], live["stopped"]) == (1, f"--max-cost cannot be kept: {told}")
+
+
+def test_what_was_not_asked_took_no_try_in_a_replay_either(sitting: Sitting) -> None:
+    said = sitting.folder / "said.jsonl"
+    words = ("--max-cost", "1", "--concurrency", "1", "--record", said)
+    before = sitting.asks("x", "y", "z").json(*words, subject="cmd:echo yes")["live"]
+    assert (before["not_asked"], before["tries"]) == (2, 1)
+    again = sitting.json(subject=f"replay:{said}")["live"]
+    assert (again["faults"], again["tries"], again["answered"]) == ({"failed": 2}, 1, 1)

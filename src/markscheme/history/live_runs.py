@@ -49,7 +49,7 @@ class LiveRun:
             if not row["tries"] and row["error"] is None:
                 error = {"kind": Fault.FAILED.value, "why": "it was not asked"}
                 named = {"item": row["item"], "subject": self.live.subject}
-                yield {**named, "attempt": row["attempt"], "error": error}
+                yield {**named, "attempt": row["attempt"], "tries": 0, "error": error}
 
     @property
     def _told(self) -> dict[tuple[str, int], Asked]:
