@@ -592,7 +592,7 @@ def test_an_axis_that_gives_no_cell_fails_the_cell_not_the_run() -> None:
     axes = (AxisSpec(name="a", weight=Decimal(1), axis=Silent(limit=1)),)
     rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
     marked = mark_answer(rubric, EAT, "x")
-    assert marked.cells["a"].reason == "the axis failed: it gave a NoneType, not a cell"
+    assert marked.cells["a"].reason == "the axis gave a NoneType, not a cell"
     assert marked.score is None
 
 

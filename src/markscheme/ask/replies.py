@@ -43,8 +43,9 @@ class Reply:
     """The text of an answer with what is known of it, or a fault and why.
 
     Times are whole microseconds. `wait` is for how many seconds a busy subject wants to be left
-    alone; `let_go` is true where a connection that was kept turned out to be closed. Both say
-    nothing of the answer, and are not kept.
+    alone; `let_go` is true where a connection that was kept turned out to be closed. `tries` is how
+    many there were where it was recorded: a recording says the same however often it is asked. They
+    say nothing of the answer, and are not kept.
     """
 
     text: str | None = None
@@ -59,6 +60,7 @@ class Reply:
     cached: bool = False
     wait: float | None = None
     let_go: bool = False
+    tries: int | None = None
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.fault is None):
@@ -76,10 +78,20 @@ class Reply:
         """Whether nothing went wrong with the question, so that it uses up no retry."""
         return self.fault is Fault.BUSY or self.let_go
 
+    @property
+    def recorded(self) -> bool:
+        """Whether it was said at another time, and tells nothing of who is asked now."""
+        return self.tries is not None
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it would be the same at the next try."""
+        return self.fault is None or self.recorded or not self.fault.transient
+
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as plain data, the cost as it is written."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
-        del found["wait"], found["let_go"]
+        del found["wait"], found["let_go"], found["tries"]
         known = {name: value for name, value in found.items() if value is not None}
         return known if self.cost is None else {**known, "cost": str(self.cost)}
 

@@ -17,11 +17,13 @@ from itertools import islice
 from operator import or_
 from typing import TYPE_CHECKING
 
+from markscheme.ask import reasons
 from markscheme.ask.keys import in_reach
-from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace
+from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace, Turn
 from markscheme.ask.questions import Ask
 from markscheme.ask.replies import Fault, Reply, on_one_line
 from markscheme.ask.states import State
+from markscheme.exact import EXACT
 from markscheme.read.sound import fault_in_text
 from markscheme.values import dataclass
 
@@ -36,7 +38,7 @@ _TOLD = 500  # signs of why there is no answer
 _SIGNS = 4.0  # of a text, to one token
 _REASON = 50  # and of why an answer ended
 _HOPELESS = 5  # if the first so many all end like this, the rest would end so too
-_VAIN = {Fault.REJECTED: "rejected", Fault.UNREACHABLE: "was unreachable for"}
+_VAIN = {Fault.REJECTED, Fault.UNREACHABLE}
 _MOST_BUSY = 50  # times that one question is put off
 _FOR_EVER = 20  # so many rounds of being told that it is busy, over minutes, and not one answer
 
@@ -94,7 +96,7 @@ class Runner:
     def remember(self, asked: Asked) -> None:
         """Count an answer that was given before this run was resumed."""
         self._hopeful.add(asked.ask.subject)
-        self._cost += asked.reply.cost or 0
+        self._cost = EXACT.add(self._cost, asked.reply.cost or 0)
 
     def states(self) -> list[State]:
         """Return how each subject does."""
@@ -119,7 +121,7 @@ class Runner:
                     for ask in islice(self._waiting, self._limits.concurrency):
                         group.create_task(self._work(ask))
         except TimeoutError:
-            self.stop(f"--max-time of {self._limits.max_time:g} s is over")
+            self.stop(reasons.time_is_over(self._limits.max_time or 0))
 
     async def _work(self, first: Ask) -> None:
         ask: Ask | None = first
@@ -132,26 +134,28 @@ class Runner:
 
     def _note(self, asked: Asked) -> None:
         """See whether this subject should be asked more."""
-        name, fault, why = asked.ask.subject, asked.reply.fault, asked.reply.why
+        name, reply, fault = asked.ask.subject, asked.reply, asked.reply.fault
+        if reply.recorded:
+            return
         if fault is Fault.BUSY and self._busy_for_ever(name):
-            self._give_up(name, f"{name} said {_FOR_EVER} times in a row that it is busy: {why}")
+            self._give_up(name, reasons.busy_for_ever(name, _FOR_EVER, reply))
         elif fault in _VAIN and asked.ask.key in self._first[name]:
             self._vain[name, fault] += 1
             if self._vain[name, fault] >= _HOPELESS and name not in self._hopeful:
-                self._give_up(name, f"{name} {_VAIN[fault]} the first {_HOPELESS} questions: {why}")
+                self._give_up(name, reasons.in_vain(name, _HOPELESS, reply))
 
     def _spend(self, reply: Reply) -> None:
         """Count what a try cost, also one that gave no answer, and keep to the budget."""
         if reply.cost is not None:
-            self._cost += reply.cost
-        elif self._limits.max_cost is not None and reply.text is not None:
-            self.stop("--max-cost cannot be kept: the subject does not tell its cost; see --price")
+            self._cost = EXACT.add(self._cost, reply.cost)
+        elif self._limits.max_cost is not None and reply.text is not None and not reply.cached:
+            self.stop(reasons.cost_is_not_told(reply))
         self._keep_to_budget()
 
     def _keep_to_budget(self) -> None:
         limit = self._limits.max_cost
         if limit is not None and self._cost >= limit:
-            self.stop(f"--max-cost of {limit} is spent; allow more to go on")
+            self.stop(reasons.money_is_spent(limit))
 
     async def _put(self, ask: Ask) -> Asked | None:
         """Ask until there is an answer, a lasting fault, or no try left."""
@@ -161,10 +165,10 @@ class Runner:
         while (reply := await self._once(ask)) is not None:
             tries += 1
             busy += reply.no_failure
-            lasting = reply.fault is None or not reply.fault.transient
-            if reply.fault is not None and not lasting:
+            if reply.fault is not None and not reply.lasting:
                 self._failed[ask.subject, reply.fault] += 1
-            if lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
+            tries = tries if reply.tries is None else reply.tries
+            if reply.lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 return Asked(ask=ask, reply=reply, tries=tries)
             if not reply.no_failure:
                 await pace.rest(self._wait(tries - busy, reply.wait))
@@ -187,6 +191,13 @@ class Runner:
             tokens = _tokens(ask, reply)
         finally:
             pace.leave(turn, tokens)
+        if not reply.recorded:
+            self._keep_pace(pace, turn, reply)
+        self._spend(reply)
+        return _sound(self._secrets.hidden_in(reply))
+
+    def _keep_pace(self, pace: Pace, turn: Turn, reply: Reply) -> None:
+        """Ask less or more, by how the subject does."""
         if reply.fault is Fault.BUSY:
             pace.was_busy(turn)
             pace.keep_quiet(self._quiet(pace.refusals, reply.wait))
@@ -196,8 +207,6 @@ class Runner:
             pace.was_not_busy()
             if reply.wait:  # it is not this question that is too much for it
                 pace.keep_quiet(min(reply.wait, LONGEST_WAIT))
-        self._spend(reply)
-        return _sound(self._secrets.hidden_in(reply))
 
     async def _timed(self, ask: Ask) -> Reply:
         try:
@@ -240,7 +249,7 @@ def _sound(reply: Reply) -> Reply:
     if fault is None:
         reason = reply.finish_reason and on_one_line(reply.finish_reason, _REASON)
         return reply if reason == reply.finish_reason else replace(reply, finish_reason=reason)
-    return replace(reply, text=None, fault=Fault.GARBLED, why=f"the answer holds {fault}")
+    return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")
 
 
 def _tokens(ask: Ask, reply: Reply) -> float | None:

@@ -64,12 +64,12 @@ def others_aside() -> Iterator[None]:
 
     Threads that they leave behind, and children, may still print when the result is told.
     """
-    result = _moved(sys.stdout)
+    ours = sys.stdout if isinstance(sys.stdout, _Ours) else _Ours(_moved(sys.stdout))
     try:
         sys.stdout = sys.stderr
         yield
     finally:  # whatever they have put in its place
-        sys.stdout = cast("TextIO", _Ours(result))
+        sys.stdout = cast("TextIO", ours)
 
 
 def all_is_told() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
@@ -74,14 +73,8 @@ class EndpointSubject(BaseSubject):
             return _fault(response, self.secrets)
         latency = watch()
         if stream is not None and stream.spoke:
-            return self._priced(stream.reply(latency))
-        return self._priced(completion_of(response.body, latency, self.secrets))
-
-    def _priced(self, reply: Reply) -> Reply:
-        price = self._options.price
-        if price is None or reply.cost is not None or reply.text is None:
-            return reply
-        return replace(reply, cost=price.of(reply.tokens_in, reply.tokens_out))
+            return self._options.priced(stream.reply(latency))
+        return self._options.priced(completion_of(response.body, latency, self.secrets))
 
 
 def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
