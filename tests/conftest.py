@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from browsing import CHROMIUM, DESK, Seen
 from chat_server import ChatServer
+from commands import Project
 from sittings import Sitting
 
 if TYPE_CHECKING:
@@ -118,6 +119,11 @@ def look(browser: Browser) -> Iterator[Any]:
     yield opened
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
 
 
 @pytest.fixture
