@@ -14,6 +14,7 @@ from hypothesis import settings
 from browsing import CHROMIUM, DESK, Seen
 from chat_server import ChatServer
 from commands import Project
+from comparisons import Files
 from sittings import Sitting
 
 if TYPE_CHECKING:
@@ -133,3 +134,8 @@ def sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
     server = ChatServer()
     server.start()
     return Sitting(tmp_path, server)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
