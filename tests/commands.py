@@ -149,6 +149,12 @@ def exam_text(*items: str, name: str = "questions") -> str:
     return f"exam: {name}\nitems:\n{''.join(entries)}"
 
 
+def reweighed(project: Project, short: str, shorter: str) -> Path:
+    """Write the rubric with other weights of the two axes of length."""
+    text = RUBRIC.replace("0.02, limit: 3", f"{shorter}, limit: 3").replace("0.03", short)
+    return project.write("new.yaml", text)
+
+
 @contextmanager
 def nobody() -> Iterator[Path]:
     """Be somebody whom file permissions bind, in a folder of their own."""

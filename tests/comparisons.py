@@ -1,8 +1,10 @@
-"""Ratings for tests: five queries, two variants, and scores that add up to given sums."""
+"""Comparisons for tests: five queries, two variants, and scores that add up to given sums."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from commands import Done, here
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,3 +64,11 @@ class Files:
     def words(self, ratings: Path, *more: str | Path) -> list[str | Path]:
         inputs = ("-r", "context-agent", "-e", self.exam, "--ratings", ratings)
         return ["compare", *inputs, "-b", "big", "-c", "small", *more]
+
+
+def compared(files: Files, baseline: list[int], candidate: list[int], *more: str) -> Done:
+    return here(*files.words(files.ratings(rows(baseline, candidate)), *more))
+
+
+def as_json(files: Files, baseline: list[int], candidate: list[int], *more: str) -> Any:
+    return compared(files, baseline, candidate, "--format", "json", *more).json

@@ -13,6 +13,8 @@ from hypothesis import settings
 
 from browsing import CHROMIUM, DESK, Seen
 from chat_server import ChatServer
+from commands import Project
+from comparisons import Files
 from sittings import Sitting
 
 if TYPE_CHECKING:
@@ -121,9 +123,19 @@ def look(browser: Browser) -> Iterator[Any]:
 
 
 @pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture
 def sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(variable, raising=False)
     server = ChatServer()
     server.start()
     return Sitting(tmp_path, server)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)

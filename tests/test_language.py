@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import gettext
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 
 from commands import here, markscheme
 from markscheme import load_exam, load_rubric, score
 from markscheme.library.scoring import answers_of_tutor
 from markscheme.sentences import sentence
-from markscheme.tell.language import say, say_many, speak, told
+from markscheme.tell.language import CATALOGUES, say, say_many, speak, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sittings import Sitting
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "spanish"
@@ -107,6 +113,50 @@ def test_stored_sentences_are_told_with_what_is_inside_them(english: str, wanted
 )
 def test_what_is_not_ours_stays_as_it_is(foreign: str) -> None:
     assert told(foreign) == foreign
+
+
+def messages() -> list[str]:
+    """Return everything that is translated, which a subject may say as well."""
+    catalogue = gettext.translation("markscheme", CATALOGUES, ["es"])
+    return sorted(text for text in vars(catalogue)["_catalog"] if isinstance(text, str) and text)
+
+
+FRAMES = (
+    (
+        "i, attempt 1: no answer, failed: {} (tries: 2)",
+        "i, intento 1: sin respuesta, failed: {} (tentativas: 2)",
+    ),
+    ("cmd:a b rejected the first 5 questions: {}", "cmd:a b rechazó las primeras 5 preguntas: {}"),
+    (
+        "m rejected the first 5 questions: {}; --no-structured leaves it out",
+        "m rechazó las primeras 5 preguntas: {}; --no-structured lo deja fuera",
+    ),
+    (
+        "m said 20 times in a row that it is busy: {}",
+        "m dijo 20 veces seguidas que está ocupado: {}",
+    ),
+    ("the axis failed: {}", "el eje falló: {}"),
+)
+
+
+@given(
+    frame=st.sampled_from(FRAMES),
+    words=st.lists(
+        st.sampled_from(messages()) | st.text(st.characters(codec="utf-8", max_codepoint=0xFFFF))
+    ),
+)
+@example(frame=FRAMES[0], words=["ValueError: failed"])
+@example(frame=FRAMES[0], words=['missing, "a" is missing from "'])
+@example(frame=FRAMES[1], words=["no answer, busy: x (tries: 1)"])
+def test_what_a_subject_said_is_never_retold(frame: tuple[str, str], words: list[str]) -> None:
+    english, spanish = frame
+    said = " ".join(words)[:2000]
+    assume(not said.endswith("; --no-structured leaves it out"))  # who says that is not told apart
+    speak("es")
+    try:
+        assert told(english.format(said)) == spanish.format(said)
+    finally:
+        speak("en")
 
 
 @pytest.mark.usefixtures("spanish")
@@ -221,3 +271,41 @@ def test_markdown_junit_and_annotations_speak_the_language(store: Path, tmp_path
     assert 'type="fail"' in xml
     assert "el texto está vacío; se espera" in xml
     assert "::error title=markscheme%3A veredicto::NO APTO" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--max-time", "0.4"), "detenido: se acabó el tiempo de --max-time (0.4 s)"),
+        (
+            ("--price", "100000:100000", "--max-cost", "1.5"),
+            "detenido: se gastó lo que permite --max-cost (1.5); permite más para seguir",
+        ),
+        (
+            ("--max-cost", "1.5"),
+            "detenido: --max-cost no se puede respetar: el sujeto no dice su coste; mira --price",
+        ),
+    ],
+)
+def test_a_live_run_tells_in_spanish_why_it_stopped(
+    sitting: Sitting, words: tuple[str, ...], told: str
+) -> None:
+    sitting.server.delay = 0.25
+    sitting.asks("fine 1", "fine 2", "fine 3")
+    done = sitting.run(*words, "--concurrency", "1", "--lang", "es", COLUMNS="200")
+    assert told in done.out.splitlines()
+    shown = here("show", "latest", "--lang", "es", "--store", sitting.store, COLUMNS="200").out
+    assert told in shown.splitlines()
+
+
+def test_errors_of_a_subject_are_in_its_own_words_on_every_page(sitting: Sitting) -> None:
+    says = "print('failed: score of the run is missing', file=__import__('sys').stderr); exit(3)"
+    subject = f"cmd:{shlex.join([sys.executable, '-c', says])}"
+    done = sitting.asks("x").run("--lang", "es", subject=subject)
+    where = ("latest", "--lang", "es", "--store", sitting.store)
+    report = sitting.folder / "report.md"
+    here("report", *where, "-o", report)
+    told = "sin respuesta, failed: the command ended with 3: failed: score of the run is missing ("
+    for page in (done.out, here("show", *where).out, report.read_text(encoding="utf-8")):
+        assert told in " ".join(page.replace("\\", "").split())
+    assert "errores: failed 1" in done.out

@@ -23,24 +23,29 @@ from sittings import faults, noted
 if TYPE_CHECKING:
     from sittings import Sitting
 
-# Sends signals where asyncio has taken the next step of a task and has not made it yet.
+# Sends signals where asyncio has taken the next step of a task of ours and has not made it yet.
 STOPPED = """\
 import asyncio, os, signal, sys, threading
 def stopped(*signals):
+    begun = threading.Event()
     def hit(frame, event, _):
-        if event == "call" and frame.f_code is asyncio.Handle._run.__code__:
+        if event == "call" and frame.f_code is asyncio.Handle._run.__code__ and begun.is_set():
             sys.setprofile(None)
             for one in signals:
                 os.kill(os.getpid(), one)
     async def answer(prompt):
-        sys.setprofile(hit)
-        await asyncio.sleep(0)
+        begun.set()
         await asyncio.sleep(60)
+    sys.setprofile(hit)
     return answer
-ctrl_c = stopped(signal.SIGINT)
-twice = stopped(signal.SIGINT, signal.SIGINT)
-terminated = stopped(signal.SIGTERM)
-terminated_twice = stopped(signal.SIGTERM, signal.SIGTERM)
+SIGNALS = {
+    "ctrl_c": [signal.SIGINT],
+    "twice": [signal.SIGINT, signal.SIGINT],
+    "terminated": [signal.SIGTERM],
+    "terminated_twice": [signal.SIGTERM, signal.SIGTERM],
+}
+def __getattr__(name):
+    return stopped(*SIGNALS[name])
 async def stubborn(prompt):
     os.kill(os.getpid(), signal.SIGINT)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -78,7 +83,7 @@ def test_a_signal_ends_a_run_whatever_the_loop_is_doing(
         timeout=60,
     )
     assert done.returncode == code
-    assert done.stderr.count(b"go on with: markscheme run") == 1
+    assert done.stderr.count(b"markscheme run") == 1
     assert b"Traceback" not in done.stderr
 
 
@@ -148,7 +153,7 @@ def test_nobody_is_asked_while_the_store_takes_no_answer(sitting: Sitting) -> No
     kept = noted(sitting.store)
     assert process.returncode == 2
     assert b"is locked by another process" in err
-    assert b"go on with: markscheme run" in err
+    assert b"markscheme run" in err
     assert b"Traceback" not in err
     assert sum(sitting.server.counts.values()) <= len(kept) + 5 * 3
     asked = sitting.server.counts.copy()
@@ -181,6 +186,21 @@ def test_nothing_is_left_beside_a_store_and_a_killed_run_holds_nobody_off(
     sitting.asks("fine 1")
     assert sitting.run("--resume").code == 0
     assert [path.name for path in sitting.folder.glob("store.db*")] == ["store.db"]
+
+
+def test_the_command_to_go_on_with_can_be_pasted_anywhere(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = sitting.asks("fine 1", "down 2").words("--retries", "0")
+    words = [word for word in words if word not in {"--store", sitting.store}]
+    monkeypatch.setenv("MARKSCHEME_STORE", str(sitting.folder / "it's mine.db"))
+    command = [sys.executable, "-m", "markscheme", *map(str, words)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    monkeypatch.delenv("MARKSCHEME_STORE")
+    pasted = told.rpartition("go on with: ")[2]
+    again = subprocess.run(pasted, shell=True, capture_output=True, text=True, check=False)  # noqa: S602
+    assert "going on: 1 of 2 questions have their answer since" in again.stderr
+    assert sitting.server.counts["fine 1"] == 1
 
 
 def test_how_to_go_on_is_told_without_the_password_of_the_store(postgres_url: str) -> None:
@@ -252,6 +272,17 @@ def test_a_run_that_broke_off_is_in_the_list_and_is_the_latest(sitting: Sitting)
     gate = here("gate", "latest", "--store", sitting.store)
     assert gate.code == 4
     assert "the run is not finished" in gate.out
+
+
+def test_a_tag_names_the_run_that_broke_off_and_no_older_one(sitting: Sitting) -> None:
+    assert sitting.asks("fine 1").run("--tag", "nightly").code == 0
+    words = [*map(str, sitting.asks("hang 2").words("--tag", "nightly"))]
+    process = subprocess.Popen([sys.executable, "-m", "markscheme", *words])
+    while not sitting.server.counts["hang 2"] or len(stored(sitting)) < 2:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert here("gate", "nightly", "--store", sitting.store).code == 4
 
 
 def stored(sitting: Sitting) -> list[dict[str, str]]:
@@ -393,6 +424,28 @@ def test_a_record_that_cannot_be_written_hides_nothing_of_the_run(
     assert done.json["items"] if words else "right" in done.out
 
 
+@pytest.mark.parametrize("option", ["--template", "--examples", "--subject"])
+def test_a_record_does_not_replace_what_is_read(sitting: Sitting, option: str) -> None:
+    text = '{"prompt": "{prompt}", "item": "i0", "output": "yes"}\n'
+    mine = sitting.write("mine.jsonl", text)
+    named = f"replay:{mine}" if option == "--subject" else mine
+    done = sitting.asks("fine 1").run(option, named, "--record", mine)
+    assert done.code == 2
+    assert "mine.jsonl` is an input of this run" in done.err
+    assert mine.read_text(encoding="utf-8") == text
+
+
+def test_a_record_of_a_run_that_is_not_whole_scores_as_one_that_is_not(sitting: Sitting) -> None:
+    mine = sitting.folder / "mine.jsonl"
+    spent = ("--price", "1000000:0", "--max-cost", "0.5", "--concurrency", "1")
+    done = sitting.asks("fine 1").run("--attempts", "3", *spent, "--record", mine)
+    assert done.code == 4
+    rows = [json.loads(line) for line in mine.read_text(encoding="utf-8").splitlines()]
+    assert [row.get("error", {}).get("why") for row in rows] == [None, *["it was not asked"] * 2]
+    scored = here("score", "-r", sitting.rubric, "-e", sitting.exam, "-a", mine, "--no-store")
+    assert scored.code == 4
+
+
 def test_a_live_run_is_a_run_like_any_other(sitting: Sitting) -> None:
     done = sitting.asks("fine 1", "fine 2").run("--tag", "first")
     assert done.code == 0
@@ -472,7 +525,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     os.killpg(process.pid, sent)
     _, err = process.communicate(timeout=30)
     assert process.returncode == code
-    assert b"go on with: markscheme run" in err
+    assert b"markscheme run" in err
     assert b"--resume" in err
     assert b"Traceback" not in err
     assert len(noted(sitting.store)) == 3
@@ -498,10 +551,7 @@ def test_a_full_disk_is_told_and_loses_nothing(sitting: Sitting) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert (
-        b"the disk is full; what was stored before is kept\nonce that is mended, go on with: "
-        in done.stderr
-    )
+    assert b"the disk is full; what was stored before is kept\nthen go on with: " in done.stderr
     assert done.stderr.rstrip().endswith(b" --resume")
     assert sitting.run("--resume").code == 0
     assert {sitting.server.counts[f"fine {n}"] for n in range(3)} == {1}

@@ -284,6 +284,27 @@ def test_a_function_is_asked_again_after_what_passes(
     assert (faults(document), document["items"][0]["asked"]["tries"]) == (expected, tries)
 
 
+class Slow(Mine):
+    """Takes longer than anybody waits, and counts how often it is asked at once."""
+
+    running = most = 0
+
+    def execute(self, *told: Any, **more: Any) -> Iterator[str]:
+        del told, more
+        Slow.running += 1
+        Slow.most = max(Slow.most, Slow.running)
+        time.sleep(1)
+        Slow.running -= 1
+        yield "yes"
+
+
+def test_a_model_of_llm_that_was_given_up_keeps_its_place(sitting: Sitting, known: Known) -> None:
+    known(Slow())
+    words = ("--concurrency", "1", "--timeout", "0.2", "--retries", "0")
+    document = sitting.asks("x", "y", "z").json(*words, subject="llm:mine")
+    assert (faults(document), Slow.most) == ({"timeout": 3}, 1)
+
+
 # --- what is measured and told ---
 
 
@@ -410,3 +431,16 @@ def test_whatever_the_options_of_a_model_of_llm_refuse_is_wrong_usage(
     known(Mine())
     done = sitting.asks("x").run(subject="llm:mine")
     assert (done.code, told in done.err) == (2, True)
+
+
+def test_a_plugin_that_cannot_be_loaded_is_told_with_what_helps(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def get_model(_: str) -> None:
+        raise ModuleNotFoundError("No module named 'llama_cpp'", name="llama_cpp")
+
+    monkeypatch.setattr(llm, "get_model", get_model)
+    done = sitting.asks("x").run(subject="llm:mine")
+    told = "a plugin of llm cannot be loaded, as the module `llama_cpp` is lacking"
+    assert done.code == 2
+    assert done.err.startswith(f"Error: {told}; install it, or name in `LLM_LOAD_PLUGINS`")

@@ -18,11 +18,6 @@ RUBRIC = load_rubric("context-agent")
 LINES = rows([GOOD] * 5, [GOOD] * 5)
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Files:
-    return Files(tmp_path)
-
-
 def changed(at: int, column: str, value: str) -> list[str]:
     """Return the rows with another value in one cell; row 0 stands on line 2."""
     cells = LINES[at].split(",")

@@ -40,11 +40,6 @@ RUBRIC = load_rubric("tutor-capstone")
 EXAM = load_exam("capstone", rubric=RUBRIC)
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def flawed() -> Report:
     answers = answers_of_tutor(EXAM, flawed=True)

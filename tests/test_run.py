@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from chat_server import HUGE
 from commands import here, markscheme
-from markscheme import __version__
+from markscheme import UsageError, __version__, run
 from markscheme.ask.pace import Pace, Turn
 from sittings import Sitting, faults
-
-if TYPE_CHECKING:
-    import pytest
 
 CANARY = "sk-canary-5d41402abc4b2a76b9719d91"
 SCHEMA_RUBRIC = """\
@@ -178,6 +178,12 @@ def test_an_answer_that_cannot_be_kept_is_no_answer_and_is_asked_again(sitting: 
 def test_an_answer_with_tokens_and_cost_beyond_belief_is_still_an_answer(sitting: Sitting) -> None:
     (row,) = sitting.asks("boast 1").json()["items"]
     assert (row["got"], row["tokens_in"], row["tokens_out"], row["cost"]) == ("yes", None, 5, None)
+
+
+def test_what_cannot_be_kept_is_in_no_latency(sitting: Sitting) -> None:
+    document = sitting.asks("fine 1", "nul 2").json("--retries", "0")
+    assert document["live"]["faults"] == {"garbled": 1}
+    assert document["live"]["latency_ms"]["n"] == document["live"]["answered"] == 1
 
 
 def test_a_question_without_an_answer_says_how_it_ended(sitting: Sitting) -> None:
@@ -349,6 +355,15 @@ def test_marks_of_an_editor_and_rare_line_ends_are_no_part_of_a_prompt(sitting: 
     assert said == ["Say: a\u2028b", "c", "Say: fine 1"]
 
 
+def test_an_example_that_is_an_item_is_refused_however_its_accents_are_written(
+    sitting: Sitting,
+) -> None:
+    shown = json.dumps({"prompt": "¿Comio\u0301?", "output": "yes"})
+    done = sitting.asks("¿Comi\u00f3?").run("--examples", sitting.write("shots.jsonl", shown))
+    assert done.code == 3
+    assert "is the item `i0` of the exam" in done.err
+
+
 def test_an_example_that_cannot_be_sent_is_refused(sitting: Sitting) -> None:
     examples = sitting.write("examples.jsonl", '{"prompt": "a", "output": "\\ud800"}\n')
     done = sitting.asks("fine 1").run("--examples", examples)
@@ -381,6 +396,13 @@ def test_the_order_comes_from_the_seed(sitting: Sitting) -> None:
         sitting.run("--concurrency", "1", "--seed", seed)
     orders = [sitting.server.order[start : start + 8] for start in (0, 8, 16)]
     assert orders[0] == orders[1] != orders[2]
+
+
+def test_the_order_is_that_of_the_exam_however_its_items_are_listed(sitting: Sitting) -> None:
+    lines = sitting.asks(*(f"fine {n}" for n in range(9))).exam.read_text("utf-8").splitlines()
+    first = {row["item"]: row["asked"]["order"] for row in sitting.json()["items"]}
+    sitting.write("exam.yaml", "\n".join([*lines[:2], *lines[:1:-1]]))
+    assert {row["item"]: row["asked"]["order"] for row in sitting.json()["items"]} == first
 
 
 def test_every_attempt_is_asked(sitting: Sitting) -> None:
@@ -438,6 +460,44 @@ def test_a_budget_that_cannot_be_kept_stops_the_run(sitting: Sitting) -> None:
     assert done.code == 4
     assert "does not tell its cost" in done.err
     assert sum(sitting.server.counts.values()) == 1
+
+
+def test_a_run_that_asked_everything_was_not_stopped(sitting: Sitting) -> None:
+    budget = ("--price", "100000:100000", "--max-cost", "4.5")  # 1.5 for an answer
+    done = sitting.asks("fine 1", "fine 2", "fine 3").run(*budget, "--format", "json")
+    assert (done.code, done.json["live"]["stopped"]) == (0, None)
+    live = sitting.asks("fine 1").json("--max-cost", "1", subject="cmd:echo yes")["live"]
+    assert (live["answered"], live["stopped"]) == (1, None)
+    live = sitting.asks(*(f"reject {n}" for n in range(5))).json()["live"]
+    assert (live["faults"], live["stopped"]) == ({"rejected": 5}, None)
+
+
+def test_a_stop_is_told_of_those_alone_who_were_not_asked_everything(sitting: Sitting) -> None:
+    sitting.asks("fine 1", "fine 2")
+    words = (
+        "--price",
+        "100000:100000",
+        "--max-cost",
+        "4.5",
+        "--concurrency",
+        "1",
+        "-s",
+        "openai:b",
+    )
+    lacking, whole = (run["live"] for run in sitting.json(*words)["runs"])
+    assert (lacking["not_asked"], whole["not_asked"]) == (1, 0)
+    assert "--max-cost of 4.5 is spent" in lacking["stopped"]
+    assert whole["stopped"] is None
+
+
+def test_errors_that_a_stop_kept_from_being_asked_again_are_told_with_the_stop(
+    sitting: Sitting,
+) -> None:
+    words = ("--price", "1000000:0")
+    sitting.asks("filtered 0", "fine 1").run(*words)
+    again = sitting.json(*words, "--resume", "--max-cost", "1")["live"]
+    assert (again["not_asked"], again["faults"]) == (0, {"rejected": 1})
+    assert "--max-cost of 1 is spent" in again["stopped"]
 
 
 def test_a_run_stops_when_its_time_is_over(sitting: Sitting) -> None:
@@ -531,3 +591,64 @@ def test_an_address_with_a_password_is_refused_without_being_shown(sitting: Sitt
     done = sitting.asks("fine 1").run()
     assert done.code == 2
     assert CANARY not in done.err
+
+
+# --- mistakes ---
+
+
+def test_every_mistake_of_a_call_is_told_at_once_before_anything_is_asked(sitting: Sitting) -> None:
+    shots = sitting.write("shots.jsonl", '{"prompt": "fine 1", "output": "yes"}\nno JSON\n')
+    words = sitting.asks("fine 1").words(
+        *("-s", "nosuch:x", "-s", "cmd:no-such-command-here", "--template", "nope"),
+        *("--examples", shots, "--price", "x", "--tag", "a b", "--record", "answers.txt"),
+        *("--no-store", "--resume", "--cache"),
+    )
+    done = here(*words)
+    assert (done.code, done.out) == (2, "")
+    told = done.err.splitlines()
+    wanted = (
+        *("`answers.txt`", "`a b` cannot be a tag", "a tag names one", "--resume", "--cache"),
+        *(f"{shots}:1: ", f"{shots}:2: ", "template `nope`", "`x` is no price"),
+        *("`nosuch:x` is no subject", "`no-such-command-here`"),
+    )
+    assert len(told) == len(wanted)
+    for line, part in zip(told, wanted, strict=True):
+        assert part in line
+    error = here(*words, "--format", "json").json["error"]
+    assert error["exit_code"] == 2
+    assert f"Error: {error['message']}\n" == done.err
+    assert [problem["line"] for problem in error["problems"]] == [1, 2]
+    assert not sitting.server.counts
+
+
+def test_mistakes_in_files_alone_are_told_as_those_of_files(sitting: Sitting) -> None:
+    shots = sitting.write("shots.jsonl", "no JSON\n")
+    template = sitting.write("template.txt", "no place")
+    said = sitting.write("said.jsonl", "no JSON\n")
+    words = ("--examples", shots, "--template", template, "--format", "json")
+    done = sitting.asks("x").run(*words, subject=f"replay:{said}")
+    assert done.code == done.json["error"]["exit_code"] == 3
+    files = [Path(problem["file"]) for problem in done.json["error"]["problems"]]
+    assert files == sorted([shots, template, said])
+
+
+def test_every_option_that_means_nothing_is_told_and_who_is_named_twice(sitting: Sitting) -> None:
+    words = ("-s", "tutor", "--temperature", "0", "--max-tokens", "9", "--key-env", "NONE")
+    done = sitting.asks("x").run(*words, subject="tutor")
+    assert done.code == 2
+    for part in ("--temperature", "--max-tokens", "--key-env", "named twice"):
+        assert sum(part in line for line in done.err.splitlines()) == 1
+
+
+def test_a_mistake_of_the_call_is_told_beside_those_of_a_document(sitting: Sitting) -> None:
+    sitting.write("exam.yaml", "exam: questions\nitems: 7\n")
+    done = sitting.run("--tag", "a b", "--record", "answers.txt")
+    assert done.code == 2
+    assert [line.split(" ")[0] for line in done.err.splitlines()][:2] == ["Error:", "`a"]
+    assert f"{sitting.exam}:2: items" in done.err
+
+
+def test_every_setting_that_cannot_be_is_told_at_once() -> None:
+    wrong: Any = {"concurrency": "4", "seed": "x", "nosuch": 1}
+    with pytest.raises(UsageError, match=r"(?s)`concurrency`.*\n`seed`.*\n`nosuch` is no option"):
+        run("tutor-capstone", "capstone", "tutor", **wrong)

@@ -19,7 +19,13 @@ from hypothesis import strategies as st
 
 from commands import nobody
 from markscheme.cli.exits import Exit, command_body
-from markscheme.errors import MarkschemeError, StoreError, StoreInvalidError, StoreUnavailableError
+from markscheme.errors import (
+    MarkschemeError,
+    StoreError,
+    StoreInvalidError,
+    StoreUnavailableError,
+    UsageError,
+)
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
 
 if TYPE_CHECKING:
@@ -399,3 +405,41 @@ def test_an_error_of_the_store_has_a_message_and_an_exit_code(
 
     assert command() is code
     assert str(error) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_that_was_removed_while_it_is_used_takes_nothing_more(
+    tmp_path: Path, *, replaced: bool
+) -> None:
+    path = tmp_path / "store.db"
+    with open_store(path, create=True) as store:
+        run = store.begin(new_run(store))
+        for part in tmp_path.glob("store.db*"):
+            part.unlink()
+        if replaced:
+            open_store(path, create=True).close()
+        with pytest.raises(StoreUnavailableError, match="was removed while it was in use"):
+            append(store, run, "lost")
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_in_another_encoding_keeps_every_character_or_is_refused(
+    postgres_url: str, encoding: str
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    name = f"test_{encoding.lower()}_{os.getpid()}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+        )
+    place = postgres_url.rpartition("/")[0] + f"/{name}"
+    if encoding == "LATIN1":
+        with pytest.raises(UsageError, match="a database in LATIN1, which lacks characters"):
+            open_store(place, create=True)
+        return
+    with open_store(place, create=True) as store:  # it keeps whatever bytes it is given
+        run = store.begin(new_run(store))
+        append(store, run, "Łódź")
+    with open_store(place, create=False) as store:
+        (frame,) = store.answers(run)
+        assert frame["output"].to_list() == ["Łódź"]

@@ -14,14 +14,15 @@ Anything else that escapes is our bug and ends with exit code 70.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import total_ordering
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from markscheme.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 @total_ordering
@@ -54,7 +55,12 @@ class MarkschemeError(Exception):
 
 
 class UsageError(MarkschemeError):
-    """The call cannot be carried out as it was made."""
+    """The call cannot be carried out as it was made.
+
+    `problems` are those of its files, where these are told beside other mistakes.
+    """
+
+    problems: tuple[Problem, ...] = ()
 
 
 class InputError(MarkschemeError):
@@ -74,6 +80,48 @@ class DocumentError(InputError):
 
 class AnswersError(InputError):
     """A file of answers cannot be read at all (a bad row is a record, not this error)."""
+
+
+class Mistakes:
+    """Goes on after a mistake, and raises all of them at once where it is left."""
+
+    def __init__(self) -> None:
+        self._found: list[UsageError | InputError] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        if isinstance(error, UsageError | InputError):
+            self.note(error)
+        if self._found and (error is None or error is self._found[-1]):
+            raise _together(self._found) from None
+
+    def note(self, error: UsageError | InputError) -> None:
+        """Keep a mistake for later."""
+        self._found.append(error)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep the mistake that ends what is done inside, and go on behind it."""
+        try:
+            yield
+        except (UsageError, InputError) as error:
+            self.note(error)
+
+
+def _together(errors: Sequence[UsageError | InputError]) -> UsageError | InputError:
+    """Return several errors as one: of files, if all are, else of the call; each told once."""
+    if len(errors) == 1:
+        return errors[0]
+    problems = tuple(problem for error in errors for problem in error.problems)
+    if all(isinstance(error, InputError) for error in errors):
+        return InputError(problems)
+    told = UsageError("\n".join(dict.fromkeys(map(str, errors))))
+    told.problems = problems
+    return told
 
 
 class StoreError(MarkschemeError):

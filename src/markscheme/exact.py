@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import reduce
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ZERO = Fraction(0)
+EXACT = Context(prec=1_000)  # of amounts, which keep every digit that anybody tells
 _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
 _DIGITS_OF_A_DOUBLE = 17
 _LARGEST_DENOMINATOR = 10**6
@@ -16,6 +22,11 @@ _PLACES = (4, 6, 9, 12, 20, 30)
 def mean(total: Fraction | int, count: int) -> Fraction | None:
     """Return the exact mean; the mean of nothing is `None`, never 0 and never NaN."""
     return Fraction(total) / count if count else None
+
+
+def total(amounts: Iterable[Decimal]) -> Decimal:
+    """Return the sum of amounts, with every digit."""
+    return reduce(EXACT.add, amounts, Decimal(0))
 
 
 def show(value: Fraction | Decimal | None, places: int = 4) -> str:

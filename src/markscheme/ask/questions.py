@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from markscheme.digests import digest_of
 from markscheme.values import dataclass
 
 if TYPE_CHECKING:
@@ -71,16 +71,20 @@ def key_of(subject: str, parameters: Mapping[str, Any], question: Question) -> s
         "schema": question.schema,
         "attempt": question.attempt,
     }
-    return f"b2:{blake2b(_written(asked).encode(), digest_size=20).hexdigest()}"
+    return digest_of(_written(asked).encode())
 
 
 _written = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def in_order(items: Sequence[Item], *, attempts: int, seed: int) -> Iterator[tuple[Item, int]]:
-    """Yield each item with each attempt, shuffled by the seed; an item's attempts lie apart."""
+    """Yield each item with each attempt, shuffled by the seed; an item's attempts lie apart.
+
+    The order does not depend on that of the files, or of the items in them.
+    """
+    sorted_ = sorted(items, key=lambda item: item.id)
     for attempt in range(1, attempts + 1):
-        shuffled = list(items)
+        shuffled = sorted_[:]
         random.Random(f"order {seed} {attempt}").shuffle(shuffled)  # noqa: S311 - an order
         yield from ((item, attempt) for item in shuffled)
 

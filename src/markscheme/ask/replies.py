@@ -45,7 +45,8 @@ class Reply:
     Times are whole microseconds. `wait` is for how many seconds a busy subject wants to be left
     alone; `crowded` is one that fails where it may have too much to do. `anew` is true where the
     question is to be put again at once: a connection that was kept turned out to be closed, or it
-    is to be put in other words. They say nothing of the answer, and are not kept.
+    is to be put in other words. `tries` is how many there were where it was recorded: a recording
+    says the same however often it is asked. They say nothing of the answer, and are not kept.
     """
 
     text: str | None = None
@@ -61,6 +62,7 @@ class Reply:
     wait: float | None = None
     crowded: bool = False
     anew: bool = False
+    tries: int | None = None
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.fault is None):
@@ -74,19 +76,27 @@ class Reply:
         return cls(fault=fault, why=why, wait=wait, anew=anew)
 
     @property
-    def lasting(self) -> bool:
-        """Whether there is no sense in asking again."""
-        return self.fault is None or not (self.fault.transient or self.anew)
-
-    @property
     def no_failure(self) -> bool:
         """Whether nothing went wrong with the question, so that it uses up no retry."""
         return self.fault is Fault.BUSY or self.anew
 
+    @property
+    def recorded(self) -> bool:
+        """Whether it was said at another time, and tells nothing of who is asked now."""
+        return self.tries is not None
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it would be the same at the next try."""
+        if self.fault is None or self.recorded:
+            return True
+        return not (self.fault.transient or self.anew)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as plain data, the cost as it is written."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
-        del found["wait"], found["crowded"], found["anew"]
+        for name in ("wait", "crowded", "anew", "tries"):
+            del found[name]
         known = {name: value for name, value in found.items() if value is not None}
         return known if self.cost is None else {**known, "cost": str(self.cost)}
 

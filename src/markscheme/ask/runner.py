@@ -17,11 +17,13 @@ from itertools import islice
 from operator import or_
 from typing import TYPE_CHECKING
 
+from markscheme.ask import reasons
 from markscheme.ask.keys import in_reach
-from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace
+from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace, Turn
 from markscheme.ask.questions import Ask
 from markscheme.ask.replies import Fault, Reply, on_one_line
 from markscheme.ask.states import State
+from markscheme.exact import EXACT
 from markscheme.read.sound import fault_in_text
 from markscheme.values import dataclass
 
@@ -36,7 +38,7 @@ _TOLD = 500  # signs of why there is no answer
 _SIGNS = 4.0  # of a text, to one token
 _REASON = 50  # and of why an answer ended
 _HOPELESS = 5  # if the first so many all end like this, the rest would end so too
-_VAIN = {Fault.REJECTED: "rejected", Fault.UNREACHABLE: "was unreachable for"}
+_VAIN = {Fault.REJECTED, Fault.UNREACHABLE}
 _MOST_BUSY = 50  # times that one question is put off
 _FOR_EVER = 20  # so many rounds of being told that it is busy, over minutes, and not one answer
 
@@ -78,6 +80,7 @@ class Runner:
         self._waiting: Iterator[Ask] = iter(())
         self._sent: dict[str, Ask] = {}  # tries that are under way
         self._vainly: dict[str, Asked] = {}  # what failed so far, and is to be asked again
+        self.cut_short: set[str] = set()  # questions that were to be asked again
         self.stopped: str | None = None
         self.given_up: dict[str, str] = {}
 
@@ -96,7 +99,7 @@ class Runner:
     def remember(self, asked: Asked) -> None:
         """Count an answer that was given before this run was resumed."""
         self._hopeful.add(asked.ask.subject)
-        self._cost += asked.reply.cost or 0
+        self._cost = EXACT.add(self._cost, asked.reply.cost or 0)
 
     def states(self) -> list[State]:
         """Return how each subject does."""
@@ -121,7 +124,7 @@ class Runner:
                     for ask in islice(self._waiting, self._limits.concurrency):
                         group.create_task(self._work(ask))
         except TimeoutError:
-            self.stop(f"--max-time of {self._limits.max_time:g} s is over")
+            self.stop(reasons.time_is_over(self._limits.max_time or 0))
             await self._hand_what_was_cut_short()
 
     async def _hand_what_was_cut_short(self) -> None:
@@ -130,6 +133,7 @@ class Runner:
         for key, ask in self._sent.items():
             so_far = self._vainly.get(key) or Asked(ask=ask, reply=late, tries=0)
             self._vainly[key] = replace(so_far, tries=so_far.tries + 1)
+        self.cut_short |= set(self._vainly)
         for asked in self._vainly.values():
             await self._hand(asked)
 
@@ -144,26 +148,28 @@ class Runner:
 
     def _note(self, asked: Asked) -> None:
         """See whether this subject should be asked more."""
-        name, fault, why = asked.ask.subject, asked.reply.fault, asked.reply.why
+        name, reply, fault = asked.ask.subject, asked.reply, asked.reply.fault
+        if reply.recorded:
+            return
         if fault is Fault.BUSY and self._busy_for_ever(name):
-            self._give_up(name, f"{name} said {_FOR_EVER} times in a row that it is busy: {why}")
+            self._give_up(name, reasons.busy_for_ever(name, _FOR_EVER, reply))
         elif fault in _VAIN and asked.ask.key in self._first[name]:
             self._vain[name, fault] += 1
             if self._vain[name, fault] >= _HOPELESS and name not in self._hopeful:
-                self._give_up(name, f"{name} {_VAIN[fault]} the first {_HOPELESS} questions: {why}")
+                self._give_up(name, reasons.in_vain(name, _HOPELESS, reply))
 
     def _spend(self, reply: Reply) -> None:
         """Count what a try cost, also one that gave no answer, and keep to the budget."""
         if reply.cost is not None:
-            self._cost += reply.cost
-        elif self._limits.max_cost is not None and reply.text is not None:
-            self.stop("--max-cost cannot be kept: the subject does not tell its cost; see --price")
+            self._cost = EXACT.add(self._cost, reply.cost)
+        elif self._limits.max_cost is not None and reply.text is not None and not reply.cached:
+            self.stop(reasons.cost_is_not_told(reply))
         self._keep_to_budget()
 
     def _keep_to_budget(self) -> None:
         limit = self._limits.max_cost
         if limit is not None and self._cost >= limit:
-            self.stop(f"--max-cost of {limit} is spent; allow more to go on")
+            self.stop(reasons.money_is_spent(limit))
 
     async def _put(self, ask: Ask) -> Asked | None:
         """Ask until there is an answer, a lasting fault, or no try left.
@@ -178,6 +184,7 @@ class Runner:
             busy += reply.no_failure
             if reply.fault is not None and not reply.lasting:
                 self._failed[ask.subject, reply.fault] += 1
+            tries = tries if reply.tries is None else reply.tries
             asked = Asked(ask=ask, reply=reply, tries=tries)
             if reply.lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
                 self._vainly.pop(ask.key, None)
@@ -186,6 +193,8 @@ class Runner:
             held = reply.crowded
             if not reply.no_failure:
                 await pace.rest(self._wait(tries - busy, reply.wait), held=held)
+        if ask.key in self._vainly:
+            self.cut_short.add(ask.key)
         return self._vainly.pop(ask.key, None)
 
     def _over(self, tries: int, busy: int) -> bool:
@@ -207,6 +216,13 @@ class Runner:
         finally:
             pace.leave(turn, tokens)
         del self._sent[ask.key]
+        if not reply.recorded:
+            self._keep_pace(pace, turn, reply)
+        self._spend(reply)
+        return _sound(self._secrets.hidden_in(reply))
+
+    def _keep_pace(self, pace: Pace, turn: Turn, reply: Reply) -> None:
+        """Ask less or more, by how the subject does."""
         if reply.fault is Fault.BUSY:
             pace.was_busy(turn)
             pace.keep_quiet(self._quiet(pace.refusals, reply.wait))
@@ -219,15 +235,15 @@ class Runner:
             passing = reply.fault is not None and reply.fault.transient
             if reply.wait and passing:  # it is not this question that is too much for it
                 pace.keep_quiet(min(reply.wait, LONGEST_WAIT))
-        self._spend(reply)
-        return _sound(self._secrets.hidden_in(reply))
 
     async def _timed(self, ask: Ask) -> Reply:
         try:
             async with asyncio.timeout(self._limits.timeout):
                 return await self._subjects[ask.subject].ask(ask.question)
-        except TimeoutError:
-            return Reply.failed(Fault.TIMEOUT, f"no answer within {self._limits.timeout:g} s")
+        except TimeoutError as error:
+            told = f"{error.__cause__ or ''}"  # where the subject knows what it waited for
+            why = f"no answer within {self._limits.timeout:g} s{told and f': {told}'}"
+            return Reply.failed(Fault.TIMEOUT, why)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():
@@ -261,7 +277,7 @@ def _sound(reply: Reply) -> Reply:
     if fault is None:
         reason = reply.finish_reason and on_one_line(reply.finish_reason, _REASON)
         return reply if reason == reply.finish_reason else replace(reply, finish_reason=reason)
-    return replace(reply, text=None, fault=Fault.GARBLED, why=f"the answer holds {fault}")
+    return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")
 
 
 def _tokens(ask: Ask, reply: Reply) -> float | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.questions import Question
 from markscheme.errors import DocumentError, Problem, UsageError
+from markscheme.read.composed import composed
 from markscheme.read.sound import fault_in_text
 from markscheme.read.sources import locate
 from markscheme.values import dataclass
@@ -48,12 +49,21 @@ class Template:
         return Question(
             item=item.id,
             prompt=item.prompt,
-            system=self._filled(self.system, item.prompt),
+            system=self._said_to_all or self._filled(self.system, item.prompt),
             user=self._filled(self.user, item.prompt),
-            shots=tuple((self._filled(self.user, shown), answer) for shown, answer in self.shots),
+            shots=self._shown,
             schema=self.schema if self.structured else None,
             attempt=attempt,
         )
+
+    @cached_property
+    def _said_to_all(self) -> str:
+        """The instructions, where they are the same for every item: one text for all questions."""
+        return "" if "{prompt}" in self.system else self._filled(self.system, "")
+
+    @cached_property
+    def _shown(self) -> tuple[tuple[str, str], ...]:
+        return tuple((self._filled(self.user, shown), answer) for shown, answer in self.shots)
 
     @cached_property
     def _written_schema(self) -> str:
@@ -102,6 +112,7 @@ def _text_in(file: str, schema: Mapping[str, Any] | None) -> str:
         text = Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the template `{file}`: {_why(error)}") from error
+    text = composed(text)
     problems = []
     if "{prompt}" not in _BETWEEN.split(text, maxsplit=1)[-1]:
         problems.append("`{prompt}` is missing; it stands where the item's prompt goes")
@@ -154,8 +165,9 @@ def _shot(line: str, asked: Mapping[str, str]) -> tuple[str, tuple[str, str]]:
         return 'must be an object such as {"prompt": "…", "output": "…"}', ("", "")
     if not isinstance(prompt, str) or not isinstance(output, str | dict):
         return "`prompt` must be text, `output` text or an object", ("", "")
+    prompt = composed(prompt)
     if prompt.strip() in asked:
         return f"is the item `{asked[prompt.strip()]}` of the exam, and would answer it", ("", "")
     text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
     fault = fault_in_text(prompt + text)
-    return (f"holds {fault}" if fault else ""), (prompt, text)
+    return (f"holds {fault}" if fault else ""), (prompt, composed(text))

@@ -1,4 +1,4 @@
-"""Between loops, threads and signals: calls that block, a loop in a loop, what a signal raises."""
+"""Between loops, threads and signals: a loop in a loop, and what a signal raises."""
 
 from __future__ import annotations
 
@@ -13,43 +13,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _PATIENCE = 1.0  # seconds for what is left, when somebody does not want to wait
-
-
-async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
-    """Call a function in a thread of its own; what it raises is raised here.
-
-    The thread ends with the process, so that a call that was given up holds nothing back.
-    """
-    loop = asyncio.get_running_loop()
-    called: asyncio.Future[Any] = loop.create_future()
-
-    def settle(result: Any, error: BaseException | None) -> None:
-        if called.done():
-            return
-        if error is None:
-            called.set_result(result)
-        else:
-            called.set_exception(error)
-
-    def work() -> None:
-        result: Any = None
-        raised: Exception | None = None
-        try:
-            result = function(given)
-        except BaseException as error:  # noqa: BLE001 - handed to who called
-            raised = as_exception(error)
-        with contextlib.suppress(RuntimeError):  # the run is over, and nobody listens
-            loop.call_soon_threadsafe(settle, result, raised)
-
-    threading.Thread(target=work, daemon=True).start()
-    return await called
-
-
-def as_exception(error: BaseException) -> Exception:
-    """Return what a future takes and who called may catch: an exit, too, is then an error."""
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
-        return error
-    return RuntimeError(f"{type(error).__name__} {error}".strip())
 
 
 def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:

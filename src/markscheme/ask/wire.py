@@ -1,7 +1,7 @@
 """HTTP on the wire: one address, many requests at once, each on a connection of its own.
 
-A general client spends ten to forty times the CPU (docs/decisions/0019). Redirects are not
-followed, because the key would go with them.
+A general client spends many times the CPU (docs/decisions/0019). Redirects are not followed,
+because the key would go with them.
 """
 
 from __future__ import annotations

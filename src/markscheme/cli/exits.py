@@ -58,7 +58,10 @@ def command_body(function: Callable[..., Exit]) -> Callable[..., Exit]:
         except StoreInvalidError as error:
             complain(str(error), Exit.INVALID, as_json=as_json)
             return Exit.INVALID
-        except (UsageError, StoreError) as error:
+        except UsageError as error:
+            complain(str(error), Exit.USAGE, error.problems, as_json=as_json)
+            return Exit.USAGE
+        except StoreError as error:
             complain(str(error), Exit.USAGE, as_json=as_json)
             return Exit.USAGE
         except BrokenPipeError:

@@ -18,7 +18,7 @@ import click
 from markscheme import __version__
 from markscheme.cli.endings import Endings
 from markscheme.cli.exits import Exit, remark, report_bug, say_as_json, without_keys
-from markscheme.cli.outlet import nothing_is_out, through_an_outlet
+from markscheme.cli.outlet import all_is_told, nothing_is_out, through_an_outlet
 from markscheme.errors import Terminated
 
 COMMANDS = {
@@ -128,6 +128,7 @@ def run() -> NoReturn:
 
 def _leave(code: int) -> NoReturn:
     """End at once: to take apart all that was loaded, module by module, helps nobody."""
+    all_is_told()
     atexit._run_exitfuncs()  # noqa: SLF001 - what others asked for; there is no other name for it
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

@@ -1,13 +1,20 @@
-"""Stdout, which knows whether anything went out: one document is there, or none."""
+"""Stdout, which knows whether anything went out: one document is there, or none.
+
+While code of others runs in this process it is kept for the result alone: what they print goes to
+stderr, whichever way they do it.
+"""
 
 from __future__ import annotations
 
 import io
+import os
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TextIO
 
     from _typeshed import ReadableBuffer
@@ -39,3 +46,45 @@ def nothing_is_out() -> bool:
         sys.stdout.flush()
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     return not getattr(raw, "begun", False)
+
+
+class _Ours:
+    """Stdout for the thread that tells the result, and stderr for every other one."""
+
+    def __init__(self, result: TextIO) -> None:
+        self._result, self._owner = result, get_ident()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._result if get_ident() == self._owner else sys.stderr, name)
+
+
+@contextmanager
+def others_aside() -> Iterator[None]:
+    """Let others print to stderr: this thread until the end of the block, all else from now on.
+
+    Threads that they leave behind, and children, may still print when the result is told.
+    """
+    ours = sys.stdout if isinstance(sys.stdout, _Ours) else _Ours(_moved(sys.stdout))
+    try:
+        sys.stdout = sys.stderr
+        yield
+    finally:  # whatever they have put in its place
+        sys.stdout = cast("TextIO", ours)
+
+
+def all_is_told() -> None:
+    """Let nobody add to a result that others were kept away from."""
+    if isinstance(sys.stdout, _Ours):
+        sys.stdout = sys.stderr
+
+
+def _moved(stream: TextIO) -> TextIO:
+    """Return a stream that writes where this one does by another descriptor; its own is stderr."""
+    if not isinstance(getattr(getattr(stream, "buffer", None), "raw", None), Outlet):
+        return stream  # nothing of the system's is behind it, or it was closed
+    stream.flush()
+    outlet = io.BufferedWriter(Outlet(os.dup(stream.fileno()), "wb", closefd=False))
+    os.dup2(sys.stderr.fileno(), stream.fileno())
+    return io.TextIOWrapper(
+        outlet, encoding=stream.encoding, errors="plainly", line_buffering=stream.isatty()
+    )

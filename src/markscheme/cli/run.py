@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from contextlib import redirect_stdout
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,11 +19,12 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
-from markscheme.errors import StoreUnavailableError, Terminated, UsageError, shown
+from markscheme.cli.outlet import others_aside
+from markscheme.errors import Mistakes, StoreUnavailableError, Terminated, UsageError, shown
 from markscheme.read.sound import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from markscheme.history.live_runs import LiveRun
@@ -57,8 +59,9 @@ class _Amount(click.ParamType[Decimal]):
         return amount
 
 
-_NOT_SHOWN = r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&]password=)[^&]+"  # of a store
+_NOT_SHOWN = r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"  # of a store
 _AMOUNT = _Amount()
+_WORDS = 10_000  # of a JSON document, written at once: the whole of a large one is much larger
 _SECONDS = click.FloatRange(0, min_open=True)
 _SUBJECT = "Whom to ask, see below; two or more are asked in turns."
 _EXAMPLES = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
@@ -147,21 +150,23 @@ def command(
 ) -> Exit:
     """Ask a live subject every item, score its answers, and store the run."""
     from markscheme.history.asking import Onlooker
-    from markscheme.history.examining import examine
+    from markscheme.history.examining import check_keeping, examine
     from markscheme.history.plans import Settings, plan_of
     from markscheme.library.documents import load_exam, load_rubric
     from markscheme.tell.progress import asking
 
-    destination = None
-    if record is not None:
-        from markscheme.tell.files import check_destination
-
-        destination = check_destination(record, (rubric, *exams), suffixes=(".jsonl",))
-    loaded = load_rubric(rubric)
-    exam = load_exam(*exams, rubric=loaded)
+    with Mistakes() as mistakes, others_aside():  # what a module of one's own prints is no result
+        texts = (options["template"] or "", options["examples"] or "")
+        replayed = (named.removeprefix("replay:") for named in subjects)
+        with mistakes.noted():
+            destination = _destination(record, (rubric, *exams, *texts, *replayed))
+        with mistakes.noted():
+            check_keeping(subjects, options, skip=no_store, tag=tag)
+        loaded = load_rubric(rubric)
+        exam = load_exam(*exams, rubric=loaded)
+        plan = plan_of(loaded, exam, subjects, Settings.of(options))
     try:
-        with redirect_stdout(sys.stderr):  # what a function of one's own prints is no result
-            plan = plan_of(loaded, exam, subjects, Settings.of(options))
+        with others_aside():
             names = [subject.name for subject in plan.subjects]
             with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
                 load = _make_ready if format_ == "text" else lambda: None
@@ -174,9 +179,7 @@ def command(
         _say_how_to_resume("terminated", stored=not no_store)
         raise
     except StoreUnavailableError as error:  # a full disk, most likely
-        raise StoreUnavailableError(
-            f"{error}\nonce that is mended, go on with: {_resuming()}"
-        ) from error
+        raise StoreUnavailableError(f"{error}\nthen go on with: {_resuming()}") from error
     unwritten = _record(runs, destination)
     say_stored([run.id for run in runs if run.id is not None])
     _print(runs, format_)
@@ -193,15 +196,22 @@ def command(
     return Exit.UNDECIDED
 
 
+def _destination(record: str | None, inputs: Iterable[str]) -> Path | None:
+    """Return where the answers are written, if they are, or say at once why they cannot be."""
+    if record is None:
+        return None
+    from markscheme.tell.files import check_destination
+
+    return check_destination(record, inputs, suffixes=(".jsonl",))
+
+
 def _record(runs: Sequence[LiveRun], destination: Path | None) -> str | None:
     """Write the answers to a file, or return why not: what is stored is told first."""
     if destination is None:
         return None
-    from markscheme.history.live_runs import answer_record
     from markscheme.tell.files import write_whole
 
-    rows = (answer_record(asked) for run in runs for asked in run.live.asked)
-    lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+    lines = (json.dumps(row, ensure_ascii=False) for run in runs for row in run.recording())
     try:
         write_whole(destination, "".join(f"{line}\n" for line in lines).encode())
     except UsageError as error:
@@ -220,7 +230,10 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
     if format_ == "json":
         documents = [run.to_dict() for run in runs]
         document = documents[0] if len(documents) == 1 else {"runs": documents}
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        written = json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(document)
+        while some := "".join(islice(written, _WORDS)):
+            click.echo(some, nl=False)
+        click.echo()
         return
     from dataclasses import replace
 
@@ -247,11 +260,35 @@ def _say_how_to_resume(why: str, *, stored: bool) -> None:
 
 
 def _resuming() -> str:
-    """Return the command that asks only what is missing; it shows no key and no password."""
-    import re
+    """Return the command that asks only what is missing, with the places that variables name."""
     import shlex
+
+    words = [*_program(), *(word for word in sys.argv[1:] if word != "--resume"), "--resume"]
+    options = {"MARKSCHEME_STORE": "--store", "OPENAI_BASE_URL": "--base-url"}
+    named = (
+        f"{variable}={shlex.quote(_without_secrets(os.environ[variable]))} "
+        for variable, option in options.items()
+        if os.environ.get(variable) and not any(word.startswith(option) for word in words)
+    )
+    return "".join(named) + shlex.join(map(_without_secrets, words))
+
+
+def _program() -> list[str]:
+    """Return how this command was called, in a way that can be called again."""
+    import shutil
+    from pathlib import Path
+
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return [sys.executable, "-m", "markscheme"]
+    found = shutil.which(called.name)
+    same = found is not None and called.exists() and called.samefile(found)
+    return [called.name if same else sys.argv[0]]
+
+
+def _without_secrets(word: str) -> str:
+    import re
 
     from markscheme.ask.keys import in_reach
 
-    told = (re.sub(_NOT_SHOWN, r"\1\2PASSWORD", in_reach().hidden(word)) for word in sys.argv[1:])
-    return shlex.join(["markscheme", *(word for word in told if word != "--resume"), "--resume"])
+    return re.sub(_NOT_SHOWN, r"\1\2PASSWORD", in_reach().hidden(word))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import chain, count, islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask import open_files
 from markscheme.ask.pace import Limits
 from markscheme.ask.questions import Ask, in_order, key_of, speakers
 from markscheme.ask.replies import Reply
@@ -20,7 +21,7 @@ from markscheme.ask.states import State
 from markscheme.ask.subjects.base import Subject
 from markscheme.ask.templates import Template
 from markscheme.ask.threads import to_the_end
-from markscheme.errors import StoreInvalidError, UsageError
+from markscheme.errors import StoreInvalidError
 from markscheme.keep import Noted, Sitting
 from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rubric
@@ -36,7 +37,6 @@ UNWRITTEN = 2  # replies for each question at a time that may wait for the disk 
 _GATHERED = 0.005  # seconds in which replies come together to one commit
 _SENT = 0.01  # seconds after which the first questions are on their way
 _LOOKED = 1.0  # seconds after which those who look on see again how the subjects do
-_SCHEMA_WORDS = ("response_format", "json_schema")  # of an endpoint that rejects a question
 _AHEAD, _AT_ONCE = 1_000, 20  # questions that are made while the first are answered
 
 
@@ -57,11 +57,6 @@ class Plan:
     resume: bool = False
     cache: bool = False
     remarks: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        names = [subject.name for subject in self.subjects]
-        if len(set(names)) < len(names):
-            raise UsageError("a subject is named twice; every subject of a run must be another one")
 
     @property
     def questions(self) -> int:
@@ -87,12 +82,7 @@ class Examined:
     asks: Sequence[Ask]
     asked: Mapping[str, Asked]
     sittings: Mapping[str, str | None]
-    stopped: str | None = None
-    given_up: Mapping[str, str] = field(default_factory=dict)
-
-    def why_stopped(self, subject: str) -> str | None:
-        """Return why not every question was put to a subject, where that is so."""
-        return self.given_up.get(subject) or self.stopped
+    stopped: Mapping[str, str | None]  # of each subject, why not every question was put to it
 
     def of(self, subject: str) -> list[Asked]:
         """Return the questions to a subject that have a reply, in the order of the plan."""
@@ -161,11 +151,12 @@ class Examination:
         self._done: dict[str, Asked] = {}
         self._failed: dict[str, Asked] = {}
         self._pending: list[Asked] = []
-        self._ready, self._written = asyncio.Event(), asyncio.Event()
+        self._ready, self._written, self._full = (asyncio.Event() for _ in range(3))
         self._room = UNWRITTEN * plan.limits.concurrency
         self._broken: Exception | None = None
         self._alone = Lock()
         self._unopened = runs is not None
+        self._since = ""
         self._runner = Runner(plan.subjects, plan.limits, self._hand, seed=plan.seed)
 
     def run(self) -> Examined:
@@ -180,7 +171,8 @@ class Examination:
         if self._plan.resume:
             self._tell_what_is_there()
         left = self._later(ask for ask in self._asks if ask.key not in self._done)
-        left = self._from_cache(list(left)) if self._plan.cache else left
+        if self._plan.cache and self._store is not None:
+            left = self._from_cache(list(left), self._store)
         first = next(left, None)
         try:
             if first is not None:
@@ -191,14 +183,18 @@ class Examination:
             raise self._broken
         for remark in (one for subject in self._plan.subjects for one in subject.remarks):
             self._onlooker.tell(remark)
+        stopped = {subject: self._why_stopped(subject) for subject in self._sittings}
         self._recall_faults()
         return Examined(
-            asks=self._asks.all(),
-            asked=self._done,
-            sittings=self._sittings,
-            stopped=self._runner.stopped,
-            given_up={who: _advised(why) for who, why in self._runner.given_up.items()},
+            asks=self._asks.all(), asked=self._done, sittings=self._sittings, stopped=stopped
         )
+
+    def _why_stopped(self, subject: str) -> str | None:
+        """Return why not every question was put to a subject; nothing where every one was."""
+        ended = self._done.keys() - self._runner.cut_short
+        if all(ask.key in ended for ask in self._asks.all() if ask.subject == subject):
+            return None
+        return self._runner.given_up.get(subject) or self._runner.stopped
 
     # --- what was asked before ---
 
@@ -210,12 +206,12 @@ class Examination:
             sitting = Sitting(
                 subject=subject.name, exam=self._plan.exam.name, parameters=subject.parameters
             )
-            journal = self._store.sittings
-            taken, known = journal.open(sitting, asks)
-            self._sittings[subject.name] = taken
-            for noted in journal.noted(taken) if known else ():
-                if noted.key in asks:
-                    self._recall(asks[noted.key], noted.body)
+            mine = {key for key, ask in asks.items() if ask.subject == subject.name}
+            opened = self._store.sittings.open(sitting, mine)
+            self._sittings[subject.name] = opened.id
+            self._since = min(self._since or opened.started, opened.started)
+            for noted in opened.noted:
+                self._recall(asks[noted.key], noted.body)
 
     def _recall(self, ask: Ask, body: Mapping[str, Any]) -> None:
         """Take a reply from the journal; an error is no answer, and is asked again."""
@@ -245,16 +241,16 @@ class Examination:
     def _tell_what_is_there(self) -> None:
         known, all_ = f"{len(self._done):,}", f"{self._plan.questions:,}"
         if self._done:
-            self._onlooker.tell(f"going on: {known} of {all_} questions have their answer")
+            since = f"{self._since[:16].replace('T', ' ')} UTC"
+            told = f"{known} of {all_} questions have their answer"
+            self._onlooker.tell(f"going on: {told} since {since}")
         else:
             told = f"the store holds no answer to any of the {all_} questions"
             self._onlooker.tell(f"nothing to go on with: {told}; all are asked")
 
-    def _from_cache(self, left: list[Ask]) -> Iterator[Ask]:
+    def _from_cache(self, left: list[Ask], store: Store) -> Iterator[Ask]:
         """Answer what the cache can; a latency that was not measured now is not told."""
-        if self._store is None:
-            raise UsageError("--cache keeps answers in the store; leave out --no-store")
-        found = self._store.sittings.cached([ask.key for ask in left])
+        found = store.sittings.cached([ask.key for ask in left])
         for ask in left:
             if ask.key in found:
                 reply = _from_cached(found[ask.key])
@@ -266,6 +262,7 @@ class Examination:
 
     async def _ask(self, left: Iterable[Ask]) -> None:
         """Ask; the last replies are done before subjects and loop are closed, which takes time."""
+        open_files.allow(self._plan.limits.concurrency)
         async with AsyncExitStack() as stack:
             for subject in self._plan.subjects:
                 await stack.enter_async_context(subject)
@@ -301,6 +298,7 @@ class Examination:
         self._pending.append(asked)
         self._ready.set()
         while len(self._pending) >= self._room and self._broken is None:
+            self._full.set()  # nobody else can come
             self._written.clear()
             await self._written.wait()
 
@@ -312,7 +310,10 @@ class Examination:
             while self._broken is None:
                 await self._ready.wait()
                 self._ready.clear()
-                await asyncio.sleep(_GATHERED)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_GATHERED):
+                        await self._full.wait()
+                self._full.clear()
                 await self._commit_in(thread)
         self._runner.stop("the store failed")
 
@@ -354,12 +355,6 @@ class Examination:
         for asked in some:
             self._done[asked.ask.key] = asked
             self._onlooker.watch(asked)
-
-
-def _advised(why: str) -> str:
-    """Return why a subject was given up, with what helps where it knows no schemas."""
-    knows_none = any(word in why for word in _SCHEMA_WORDS)
-    return f"{why}; --no-structured leaves it out" if knows_none else why
 
 
 def _noted(asked: Asked, now: str) -> Noted:

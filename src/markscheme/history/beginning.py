@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Beginning:
     """Opens the run of each subject, once, with the documents that all of them are judged by.
 
-    `source` tells of a subject what its answers come from.
+    `source` tells of a subject what its answers come from. A run with a tag has it from its
+    beginning, so that the tag names no older one where it breaks off.
     """
 
     def __init__(
@@ -29,19 +30,25 @@ class Beginning:
         *,
         source: Callable[[str | None], str | None],
         seed: int | None = None,
+        tag: str | None = None,
     ) -> None:
         self.rubric = rubric
         self.exam = exam
         self.store = store
         self._source = source
         self._seed = seed
+        self._tag = tag
         self._put: tuple[str, str] | None = None
         self._runs: dict[str | None, str] = {}
 
     def run(self, subject: str | None) -> str:
         """Return the run of a subject."""
         if subject not in self._runs:
-            self._runs[subject] = self.store.begin(self._new(subject))
+            with self.store.together():
+                run = self.store.begin(self._new(subject))
+                if self._tag is not None:
+                    self.store.tag(run, self._tag)
+            self._runs[subject] = run
         return self._runs[subject]
 
     def _new(self, subject: str | None) -> NewRun:

@@ -35,23 +35,34 @@ def compare_runs(
     documents are not built in; `margin` is in points, and without one it is that of the rubric's
     baseline gate. Items that share the tag `cluster` are not taken to be independent.
     """
+    exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
+    with Runs(store, Context(rubric=rubric, exams=exams)) as known:
+        return compare_found(known, find_to_compare(known, runs), margin, cluster)
+
+
+def find_to_compare(known: Runs, runs: Sequence[str | Path]) -> list[Found]:
+    """Return the runs of these names, which must be at least two that are finished."""
     if len(runs) < 2:  # noqa: PLR2004 - a comparison takes two
         raise UsageError("one run is named; name at least two to compare")
     if len(set(runs)) < len(runs):
         raise UsageError("a run is named twice; each can be compared once")
-    exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
-    with Runs(store, Context(rubric=rubric, exams=exams)) as known:
-        first = known.find(str(runs[0]))
-        found = [first, *(known.find(str(name), beside=first.past) for name in runs[1:])]
-        for one in found:
-            if is_open(one):
-                raise UsageError(f"the run `{one.name}` is not finished; it cannot be compared")
-        items = first.past.exam.items
-        if cluster is not None and not any(cluster in item.tags for item in items):
-            raise UsageError(f"no item of `{first.past.exam.name}` has the tag `{cluster}`")
-        contenders = _contenders(known, found)
+    first = known.find(str(runs[0]))
+    found = [first, *(known.find(str(name), beside=first.past) for name in runs[1:])]
+    for one in found:
+        if is_open(one):
+            raise UsageError(f"the run `{one.name}` is not finished; it cannot be compared")
+    return found
+
+
+def compare_found(
+    known: Runs, found: Sequence[Found], margin: Decimal | None, cluster: str | None
+) -> RunsComparison:
+    """Compare runs that were found, while their answers are still at hand."""
+    exam = found[0].past.exam
+    if cluster is not None and not any(cluster in item.tags for item in exam.items):
+        raise UsageError(f"no item of `{exam.name}` has the tag `{cluster}`")
     limit = None if margin is None else Allowance(amount=margin, relative=False)
-    return pair_runs(contenders, limit, cluster)
+    return pair_runs(_contenders(known, found), limit, cluster)
 
 
 def _contenders(known: Runs, found: Sequence[Found]) -> list[Contender]:

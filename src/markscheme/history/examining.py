@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from markscheme.errors import UsageError
+from markscheme.errors import Mistakes, UsageError
 from markscheme.history.asking import NOBODY, Examination
 from markscheme.history.beginning import Beginning
 from markscheme.history.meanwhile import Meanwhile
@@ -19,13 +19,20 @@ from markscheme.mark.scoring import check_axes, check_exam
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from typing import Unpack
+    from typing import Any, Unpack
 
     from markscheme.history.asking import Onlooker, Plan
     from markscheme.history.live_runs import LiveRun
     from markscheme.history.plans import RunSettings
     from markscheme.weigh.results import Result
+
+
+_NEEDS_A_STORE = {
+    "resume": "--resume reads a store, and there is none",
+    "cache": "--cache keeps answers in the store",
+}
 
 
 def run(
@@ -66,20 +73,31 @@ def examine(
     subjects are asked, is there when they have answered.
     """
     check_axes(plan.rubric)
-    if tag is not None:
-        check_tag(tag)
-        if skip or len(plan.subjects) > 1:
-            raise UsageError("a tag names one stored run; leave it out")
-    if skip and plan.resume:
-        raise UsageError("--resume reads the store; leave out --no-store")
+    named = [subject.name for subject in plan.subjects]
+    check_keeping(named, {"resume": plan.resume, "cache": plan.cache}, skip=skip, tag=tag)
     with ExitStack() as stack:
         opened = runs = None
         if not skip:
             opened = stack.enter_context(open_store(store, create=True))
-            runs = Beginning(opened, plan.rubric, plan.exam, source=_live, seed=plan.seed)
-        meanwhile = stack.enter_context(Meanwhile(plan, runs, tag, onlooker))
+            runs = Beginning(opened, plan.rubric, plan.exam, source=_live, seed=plan.seed, tag=tag)
+        meanwhile = stack.enter_context(Meanwhile(plan, runs, onlooker))
         examined = Examination(plan, opened, meanwhile.onlooker, runs).run()
         return meanwhile.finish(examined)
+
+
+def check_keeping(
+    subjects: Sequence[str], options: Mapping[str, Any], *, skip: bool, tag: str | None
+) -> None:
+    """Refuse what needs a store where none is used, and a tag that cannot name the run."""
+    with Mistakes() as mistakes:
+        if tag is not None:
+            with mistakes.noted():
+                check_tag(tag)
+            if skip or len(subjects) > 1:
+                mistakes.note(UsageError("a tag names one stored run; leave it out"))
+        for name, needs in _NEEDS_A_STORE.items():
+            if skip and options[name]:
+                mistakes.note(UsageError(f"{needs}; leave out --no-store"))
 
 
 def _live(subject: str | None) -> str:

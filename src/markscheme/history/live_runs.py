@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask.replies import Fault
 from markscheme.values import dataclass
 from markscheme.weigh.live import Live
 from markscheme.weigh.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from markscheme.ask.runner import Asked
 
@@ -34,12 +35,25 @@ class LiveRun:
     def to_dict(self) -> dict[str, Any]:
         """Return the document of `markscheme score`, with what a live run knows of each answer."""
         document = self.result.to_dict()
-        told = {(one.ask.question.item, one.ask.question.attempt): one for one in self.live.asked}
+        told = self._told
         for row in document["items"]:
             found = told.get((row["item"], row["attempt"] or 1))  # a missing one has no attempt
             row["asked"] = None if found is None else asked_record(found)
         live = {**self.live.to_dict(), "unanswered": self._unanswered(told)}
         return {**document, "live": live, "run": self.id}
+
+    def recording(self) -> Iterator[dict[str, Any]]:
+        """Yield each question as a row of an answers file; one that was not asked is an error."""
+        yield from map(answer_record, self.live.asked)
+        for row in self._unanswered(self._told):
+            if not row["tries"] and row["error"] is None:
+                error = {"kind": Fault.FAILED.value, "why": "it was not asked"}
+                named = {"item": row["item"], "subject": self.live.subject}
+                yield {**named, "attempt": row["attempt"], "tries": 0, "error": error}
+
+    @property
+    def _told(self) -> dict[tuple[str, int], Asked]:
+        return {(one.ask.question.item, one.ask.question.attempt): one for one in self.live.asked}
 
     def _unanswered(self, told: Mapping[tuple[str, int], Asked]) -> list[dict[str, Any]]:
         """Return each question that has no answer; one that was not asked has no error either."""

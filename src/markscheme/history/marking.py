@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from markscheme.history.recording import Recorder
     from markscheme.weigh.results import Result
 
-_ROWS = 20_000  # that are kept together, and so read together later
+_ROWS, _BYTES = 20_000, 2**26  # that are kept together, and so read together later
 
 
 class Marking:
@@ -70,7 +70,7 @@ class Marking:
             seed=self._plan.seed,
             asked=tuple(examined.of(self._subject)),
             questions=sum(ask.subject == self._subject for ask in examined.asks),
-            stopped=examined.why_stopped(self._subject),
+            stopped=examined.stopped[self._subject],
             beside=tuple(
                 found
                 for name, found in examined.sittings.items()
@@ -94,11 +94,15 @@ class Marking:
             rows = rows.with_columns(lines.gather(rows["line"] - 1).alias("line"))
             sorting = rows["line"].arg_sort()
             rows = rows[sorting]
-            if self._recorder and frames is self._rows:
-                outputs = pl.concat(self._outputs).gather(sorting)
-                for at in range(0, rows.height, _ROWS):
-                    self._recorder.keep(outputs[at : at + _ROWS], rows[at : at + _ROWS])
+            if frames is self._rows:
+                self._store(rows, sorting)
             yield rows
+
+    def _store(self, rows: pl.DataFrame, sorting: pl.Series) -> None:
+        if self._recorder is not None:
+            outputs = pl.concat(self._outputs).gather(sorting)
+            for start, length in _parts(outputs):
+                self._recorder.keep(outputs.slice(start, length), rows.slice(start, length))
 
     def _errors(self, examined: Examined) -> Iterator[RowError]:
         """Yield what has no answer.
@@ -122,6 +126,16 @@ class Marking:
         return question.attempt, self._place[question.item]
 
 
+def _parts(outputs: pl.Series) -> Iterator[tuple[int, int]]:
+    """Yield where each part of what is kept begins, and how many rows it has."""
+    rows = pl.int_range(outputs.len(), eager=True) // _ROWS
+    part = rows + outputs.str.len_bytes().cast(pl.Int64).cum_sum() // _BYTES
+    start = 0
+    for length in part.rle().struct.field("len"):
+        yield start, length
+        start += length
+
+
 def _named(result: Result, subject: str) -> Result:
     """Return a result whose run has the subject's name, also where it answered nothing."""
     runs = [replace(run, name=subject, subject=subject) for run in result.runs]
@@ -130,9 +144,9 @@ def _named(result: Result, subject: str) -> Result:
 
 def _why(asked: Asked) -> str:
     return sentence(
-        "no answer, {kind}: {why} (tries: {tries})",
-        kind=asked.reply.fault,
-        why=asked.reply.why,
+        "no answer, {status}: {words} (tries: {tries})",
+        status=asked.reply.fault,
+        words=asked.reply.why,
         tries=asked.tries,
     )
 

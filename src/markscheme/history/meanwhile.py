@@ -31,10 +31,8 @@ _SLICE = 0.0002  # seconds for which the thread may hold others up
 class Meanwhile:
     """Marks replies in a thread of its own; the store is left alone until the end."""
 
-    def __init__(
-        self, plan: Plan, runs: Beginning | None, tag: str | None, onlooker: Onlooker
-    ) -> None:
-        self._plan, self._runs, self._tag, self._onlooker = plan, runs, tag, onlooker
+    def __init__(self, plan: Plan, runs: Beginning | None, onlooker: Onlooker) -> None:
+        self._plan, self._runs, self._onlooker = plan, runs, onlooker
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
         self._begun: list[Future[None]] = []
         self._waiting: list[Asked] = []
@@ -89,7 +87,7 @@ class Meanwhile:
         if hasattr(signal, "siginterrupt"):  # not on Windows
             signal.siginterrupt(signal.SIGINT, True)  # polars made waits deaf to it
         for subject in self._plan.subjects:
-            recorder = Recorder(self._runs, self._tag) if self._runs else None
+            recorder = Recorder(self._runs) if self._runs else None
             self._markings[subject.name] = Marking(self._plan, subject.name, recorder)
         for module in _AT_THE_END if self._runs else ():
             import_module(module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from markscheme.ask.pace import Limits
 from markscheme.ask.subjects import subject_of
 from markscheme.ask.subjects.base import SPEAKING, Options, Price, Sampling
 from markscheme.ask.templates import shots_in, template_of
-from markscheme.errors import UsageError, shown
+from markscheme.errors import Mistakes, UsageError, shown
 from markscheme.history.asking import Plan
 from markscheme.read.sound import LARGEST
 from markscheme.values import dataclass
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from markscheme.ask.keys import Secrets
     from markscheme.ask.subjects.base import Subject
+    from markscheme.ask.templates import Template
     from markscheme.vocabulary import Exam, Rubric
 
     class RunSettings(TypedDict, total=False):
@@ -86,12 +87,10 @@ class Settings:
     def of(cls, told: Mapping[str, Any]) -> Settings:
         """Return settings by name; one that there is not, or that cannot be, is wrong usage."""
         usual = {field.name: field.default for field in fields(cls)}
-        for name, value in told.items():
-            if name not in usual:
-                raise UsageError(f"`{name}` is no option of a run; allowed: {', '.join(usual)}")
-            allowed = _allowed(name, value)
-            if allowed and (value is not None or usual[name] is not None):
-                raise UsageError(f"`{name}` cannot be {shown(str(value))}; allowed is {allowed}")
+        with Mistakes() as mistakes:
+            for name, value in told.items():
+                with mistakes.noted():
+                    _check(name, value, usual)
         return cls(**{name: _taken(name, value) for name, value in told.items()})
 
     @property
@@ -103,6 +102,7 @@ class Settings:
             sampling=Sampling(temperature=self.temperature, max_tokens=self.max_tokens),
             price=_price(self.price),
             stream=self.stream,
+            concurrency=self.concurrency,
         )
 
     @property
@@ -122,12 +122,9 @@ class Settings:
 def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Settings) -> Plan:
     """Return what is to be asked; what cannot be asked is said before anything is."""
     _refuse_keys_in(subjects, settings)
-    shots = shots_in(settings.examples, exam.items) if settings.examples else ()
-    template = template_of(rubric, settings.template, structured=settings.structured, shots=shots)
-    found = tuple(subject_of(named, settings.options) for named in subjects)
-    for subject in found:
-        _refuse_keys_of(subject)
-    _refuse_what_nobody_heeds(found, settings)
+    with Mistakes() as mistakes:
+        template = _template(rubric, exam, settings, mistakes)
+        found = _subjects(subjects, settings, mistakes)
     return Plan(
         rubric=rubric,
         exam=exam,
@@ -142,12 +139,49 @@ def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Setti
     )
 
 
-def _refuse_what_nobody_heeds(subjects: Sequence[Subject], settings: Settings) -> None:
+def _template(rubric: Rubric, exam: Exam, settings: Settings, mistakes: Mistakes) -> Template:
+    """Return how questions are put; examples that cannot be read keep no other mistake back."""
+    shots: Iterable[tuple[str, str]] = ()
+    with mistakes.noted():
+        shots = shots_in(settings.examples, exam.items) if settings.examples else ()
+    file, structured = settings.template, settings.structured
+    with mistakes.noted():
+        return template_of(rubric, file, structured=structured, shots=shots)
+    return template_of(rubric)  # nobody is asked with it: the mistake is told
+
+
+def _subjects(named: Sequence[str], settings: Settings, mistakes: Mistakes) -> tuple[Subject, ...]:
+    """Return whom to ask; what nobody heeds is known where everybody is."""
+    options, found = _options(settings, mistakes), []
+    for name in named:
+        with mistakes.noted():
+            subject = subject_of(name, options)
+            _refuse_keys_of(subject)
+            found.append(subject)
+    if len({subject.name for subject in found}) < len(found):
+        told = "a subject is named twice; every subject of a run must be another one"
+        mistakes.note(UsageError(told))
+    if len(found) == len(named):
+        _refuse_what_nobody_heeds(found, settings, mistakes)
+    return tuple(found)
+
+
+def _options(settings: Settings, mistakes: Mistakes) -> Options:
+    """Return how subjects are reached; they are looked for also where the price is none."""
+    with mistakes.noted():
+        return settings.options
+    return replace(settings, price=None).options
+
+
+def _refuse_what_nobody_heeds(
+    subjects: Sequence[Subject], settings: Settings, mistakes: Mistakes
+) -> None:
     """Refuse an option that would change nothing: who gives it believes that it does."""
     for name in _told(settings, _HEEDED):
         if not any(name in subject.heeds for subject in subjects):
             whom = ", ".join(shown(subject.name) for subject in subjects)
-            raise UsageError(f"{_as_option(name)} means nothing to {whom}; leave it out")
+            told = f"{_as_option(name)} means nothing to {whom}; leave it out"
+            mistakes.note(UsageError(told))
 
 
 def _without_effect(subjects: Sequence[Subject], settings: Settings) -> Iterator[str]:
@@ -191,6 +225,15 @@ def _refuse_a_key(what: str, text: str, secrets: Secrets) -> None:
         raise UsageError(f"{told}; let the subject read it from the environment, see --key-env")
 
 
+def _check(name: str, value: Any, usual: Mapping[str, Any]) -> None:
+    """Refuse an option that there is not, or that cannot be so."""
+    if name not in usual:
+        raise UsageError(f"`{name}` is no option of a run; allowed: {', '.join(usual)}")
+    allowed = _allowed(name, value)
+    if allowed and (value is not None or usual[name] is not None):
+        raise UsageError(f"`{name}` cannot be {shown(str(value))}; allowed is {allowed}")
+
+
 def _allowed(name: str, value: Any) -> str | None:
     """Say what is allowed, where that is not what there is."""
     number = _number(value)
@@ -203,8 +246,9 @@ def _allowed(name: str, value: Any) -> str | None:
         return None if fits else "a number of seconds above 0"
     if name in _AMOUNTS:
         return None if number is not None and 0 <= number <= LARGEST else "a number from 0"
-    kind, allowed = (str, "a text") if name in _TEXTS else (bool, "True or False")
-    return None if isinstance(value, kind) else allowed
+    if name in _TEXTS:
+        return None if isinstance(value, str) and value else "a text that is not empty"
+    return None if isinstance(value, bool) else "True or False"
 
 
 def _number(value: Any) -> Decimal | None:
@@ -219,7 +263,9 @@ def _taken(name: str, value: Any) -> Any:
     """Return a setting as it is used: times are floats, amounts are exact."""
     if value is None:
         return None
-    return float(value) if name in _SECONDS else Decimal(str(value)) if name in _AMOUNTS else value
+    if name in _AMOUNTS:
+        return Decimal(str(value)) or Decimal(0)  # −0 is the same amount, and the same question
+    return float(value) if name in _SECONDS else value
 
 
 def _price(told: str | None) -> Price | None:

@@ -41,7 +41,7 @@ CELLS = ("got", "breakdown", "reading", "reason", "near_miss")
 class Recorder:
     """Keeps the answers of each subject as a run of its own."""
 
-    def __init__(self, beginning: Beginning, tag: str | None) -> None:
+    def __init__(self, beginning: Beginning, tag: str | None = None) -> None:
         self._store = beginning.store
         self._beginning = beginning
         self._tag = tag

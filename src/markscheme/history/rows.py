@@ -171,6 +171,15 @@ def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[
         yield from frame.filter(wanted).iter_rows(named=True)
 
 
+def answers_to(runs: Runs, found: Found, items: Collection[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the answers to some items, with their raw `output` where the store has it."""
+    if found.stored is None:
+        yield from rows_of_items(runs, found, items)
+        return
+    for frame in rows_of(runs, found).answered():
+        yield from frame.filter(pl.col("item").is_in(list(items))).iter_rows(named=True)
+
+
 def bad_rows_of(runs: Runs, found: Found) -> tuple[RowError, ...]:
     """Return the first rows of a run that were no answers."""
     if found.stored is None or not found.past.run.marks.errors:

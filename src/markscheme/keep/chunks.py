@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from markscheme.keep.digests import digest_of
+from markscheme.digests import digest_of
 from markscheme.keep.records import Chunk, Kept
 
 if TYPE_CHECKING:

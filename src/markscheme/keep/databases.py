@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from markscheme.errors import StoreError, StoreInvalidError, UsageError, shown
@@ -18,6 +19,7 @@ Record = TypeVar("Record")
 
 PATIENCE = 30.0
 """Seconds to wait for a lock or a connection before giving up."""
+_MOMENT = 1.0  # seconds to wait for a thread of our own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +54,26 @@ class Database(ABC):
     """How messages name the store; holds no password."""
     _inside = False
 
+    def __init__(self) -> None:
+        self._alone = RLock()
+
     @abstractmethod
     def tables(self) -> set[str]:
         """Return the tables that are there."""
 
-    @abstractmethod
     def close(self) -> None:
+        """Give the connection back, unless a thread is in the middle of using it.
+
+        That would crash; it happens only where somebody who does not wait ends the process.
+        """
+        if self._alone.acquire(timeout=_MOMENT):
+            try:
+                self._close()
+            finally:
+                self._alone.release()
+
+    @abstractmethod
+    def _close(self) -> None:
         """Give the connection back."""
 
     @abstractmethod
@@ -69,6 +85,10 @@ class Database(ABC):
         """Take an id for this connection until it closes; whether nobody else has it."""
 
     @abstractmethod
+    def _check_place(self) -> None:
+        """Raise where what is changed would be found by nobody."""
+
+    @abstractmethod
     def _execute(self, statement: str, values: Sequence[Any]) -> Cursor:
         """Run one statement, errors as the driver raises them."""
 
@@ -78,7 +98,7 @@ class Database(ABC):
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return what a query finds."""
-        with self.guarded():
+        with self._alone, self.guarded():
             return self._execute(self._worded(statement), _checked(values)).fetchall()
 
     def records(
@@ -93,7 +113,8 @@ class Database(ABC):
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Carry out one change; return how many rows it touched."""
-        with self.guarded():
+        with self._alone, self.guarded():
+            self._check_place()
             return self._execute(self._worded(statement), _checked(values)).rowcount
 
     def _worded(self, statement: str) -> str:
@@ -114,7 +135,7 @@ class Database(ABC):
             yield
             self.change("COMMIT")
         except BaseException:
-            with suppress(Exception):
+            with suppress(Exception), self._alone:
                 self._execute("ROLLBACK", ())
             raise
         finally:

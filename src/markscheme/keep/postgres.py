@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import psycopg
 
 SCHEMA = "markscheme"
+_ENCODINGS = {"UTF8", "SQL_ASCII"}  # the second keeps whatever bytes it is given
 _LOCK = 0x6D61726B  # any number that nobody else takes: "mark"
 
 
@@ -27,10 +28,11 @@ class PostgresDatabase(Database):
     )
 
     def __init__(self, url: str, *, patience: float) -> None:
+        super().__init__()
         options = _options(url)
         self._password = str(options.get("password") or "")
         self.place = _shown(options)
-        wait = {"connect_timeout": max(2, int(patience)), **options}
+        wait = {"connect_timeout": max(2, int(patience)), **options, "client_encoding": "utf8"}
         import psycopg
 
         with self.guarded():
@@ -43,6 +45,10 @@ class PostgresDatabase(Database):
             raise
 
     def _set_up(self, patience: float) -> None:
+        ((encoding,),) = self.rows("SHOW server_encoding")
+        if encoding not in _ENCODINGS:
+            told = f"the store `{self.place}` is a database in {encoding}, which lacks characters"
+            raise UsageError(f"{told}; make one with ENCODING 'UTF8'")
         self.rows("SELECT set_config('search_path', ?, false)", [SCHEMA])
         self.rows("SELECT set_config('lock_timeout', ?, false)", [f"{int(patience * 1000)}ms"])
         self.rows(
@@ -55,8 +61,7 @@ class PostgresDatabase(Database):
         named = "SELECT tablename FROM pg_tables WHERE schemaname = ?"
         return {name for (name,) in self.rows(named, [SCHEMA])}
 
-    def close(self) -> None:
-        """Give the connection back."""
+    def _close(self) -> None:
         self._connection.close()
 
     def lock(self) -> None:
@@ -70,6 +75,9 @@ class PostgresDatabase(Database):
         number = int(id_, 16) % 2**31
         ((held,),) = self.rows("SELECT pg_try_advisory_lock(?::int, ?::int)", [_LOCK, number])
         return bool(held)
+
+    def _check_place(self) -> None:
+        """Do nothing: a server keeps its databases while somebody is connected."""
 
     def _execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
         return self._cursor.execute(statement.replace("%", "%%").replace("?", "%s"), values)

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from markscheme.keep.digests import as_json, digest_of
+from markscheme.digests import as_json, digest_of
 from markscheme.values import dataclass
 
 

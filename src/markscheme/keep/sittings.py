@@ -1,7 +1,7 @@
 """Sittings: what a subject was asked and what it said, kept reply by reply while it is asked.
 
-A run is stored whole when its sitting is over; until then this journal is all there is, and with it
-a run that broke off goes on. Answers may also be kept as a cache, apart from any sitting.
+A run is stored whole when its sitting is over; until then its answers are in this journal alone,
+and with it a run that broke off goes on. Answers may also be kept as a cache, apart from sittings.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from markscheme.digests import as_json, digest_of
 from markscheme.errors import StoreUnavailableError
-from markscheme.keep.digests import as_json, digest_of
 from markscheme.keep.names import new_id
 from markscheme.values import dataclass
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _KEYS_AT_ONCE = 500
 _LAST = 100  # sittings that are looked through for one to go on with
+_ASKED = "SELECT ask FROM replies WHERE sitting = ?"
 _ROWS_AT_ONCE = 300  # of three values each; some builds of SQLite take 999 in one statement
 
 
@@ -49,6 +50,21 @@ class Noted:
     body: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A sitting that is taken: when it began, and what it holds of the questions to be asked."""
+
+    id: str
+    started: str
+    noted: tuple[Noted, ...] = ()
+
+    @property
+    def answered(self) -> set[str]:
+        """The questions that have an answer; an error is none."""
+        replies = ((noted.key, noted.body.get("reply")) for noted in self.noted)
+        return {key for key, reply in replies if isinstance(reply, Mapping) and "text" in reply}
+
+
 class Sittings:
     """The journal of a store."""
 
@@ -56,17 +72,17 @@ class Sittings:
         self._database = database
         self._now = now
 
-    def open(self, sitting: Sitting, keys: Collection[str] = ()) -> tuple[str, bool]:
-        """Take the sitting that holds one of these questions, or a new one; tell whether it is old.
+    def open(self, sitting: Sitting, keys: Collection[str] = ()) -> Opened:
+        """Take the sitting to go on with that holds one of these questions, or a new one.
 
         Whoever does the same meanwhile waits, and is refused what is taken then.
         """
         with self._database.transaction():
             self._database.lock()
-            known = self.latest(sitting, keys) if keys else None
-            taken = known or self.begin(sitting)
-            self.take(taken)
-        return taken, known is not None
+            opened = self.latest(sitting, keys) if keys else None
+            opened = opened or Opened(id=self.begin(sitting), started=self._now)
+            self.take(opened.id)
+        return opened
 
     def begin(self, sitting: Sitting) -> str:
         """Begin a sitting; return its id."""
@@ -91,21 +107,27 @@ class Sittings:
             told = f"another process asks the same just now (sitting {id_})"
             raise StoreUnavailableError(f"{told}; wait until it has ended")
 
-    def latest(self, sitting: Sitting, keys: Collection[str]) -> str | None:
-        """Return the newest sitting of the same subject and parameters that holds one of these.
+    def latest(self, sitting: Sitting, keys: Collection[str]) -> Opened | None:
+        """Return the newest sitting of the same subject and parameters with answers to these.
 
         Those of the same exam come first: it may have another name, or another file beside it now.
-        One that holds nothing is passed over, unless another process asks in it just now.
+        A start that got no answer is passed over for answers from before, but not where they are
+        whole: who began anew then wants others.
         """
-        query = "SELECT id, digest FROM sittings WHERE subject = ? AND parameters = ?"
+        query = "SELECT id, started, digest FROM sittings WHERE subject = ? AND parameters = ?"
         query += f" ORDER BY CASE WHEN digest = ? THEN 0 ELSE 1 END, number DESC LIMIT {_LAST}"
         told = [sitting.subject, as_json(sitting.parameters), sitting.digest]
-        for id_, digest in self._database.rows(query, told):
-            asked = self._database.rows("SELECT ask FROM replies WHERE sitting = ?", [id_])
-            same = digest == sitting.digest and not asked
-            if any(ask in keys for (ask,) in asked) or (same and not self._database.hold(id_)):
-                return str(id_)
-        return None
+        start: Opened | None = None
+        for id_, started, digest in self._database.rows(query, told):
+            asked = {ask for (ask,) in self._database.rows(_ASKED, [id_])}
+            if asked.isdisjoint(keys) and (asked or digest != sitting.digest):
+                continue
+            noted = tuple(one for one in self.noted(id_) if one.key in keys) if asked else ()
+            opened = Opened(id=id_, started=started, noted=noted)
+            if opened.answered and not (start and len(opened.answered) == len(keys)):
+                return opened
+            start = start or opened
+        return start
 
     def note(self, notes: Iterable[tuple[str, Noted]]) -> None:
         """Add replies to their sittings, all or none; when this returns, they are on disk."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import StoreError, StoreInvalidError, StoreUnavailableError
 from markscheme.keep.databases import Database, Dialect
@@ -17,6 +17,35 @@ if TYPE_CHECKING:
 
 _RETRY = 0.01
 _DAMAGED = "copy a backup over it, or move it away to start anew"
+_KEPT = "what was stored before is kept"
+_LOCKED = "is locked by another process; try again when that one is done"
+_CLOSED = "cannot be opened or written; check that it and its folder are writable"
+_UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_READONLY: _CLOSED,
+    sqlite3.SQLITE_PERM: _CLOSED,
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
+    sqlite3.SQLITE_FULL: f"cannot grow: the disk is full; {_KEPT}",
+    sqlite3.SQLITE_IOERR: f"cannot be read or written: {{error}}; {_KEPT}",
+    sqlite3.SQLITE_TOOBIG: f"cannot hold so much in one piece: {{error}}; {_KEPT}",
+}
+_HELD: set[int] = set()  # open files of locks, which a process that is forked must not keep
+
+
+def _let_go(opened: int) -> None:
+    _HELD.discard(opened)
+    os.close(opened)
+
+
+def _let_go_of_all() -> None:
+    while _HELD:
+        with suppress(OSError):
+            os.close(_HELD.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_of_all)
 
 
 class SqliteDatabase(Database):
@@ -30,8 +59,10 @@ class SqliteDatabase(Database):
     )
 
     def __init__(self, path: Path, *, create: bool, patience: float) -> None:
+        super().__init__()
         self.place = str(path)
-        self._held: list[tuple[Path, IO[bytes]]] = []
+        self._file: os.stat_result | None = None
+        self._held: dict[Path, int] = {}
         with self.guarded():
             self._connection = sqlite3.connect(
                 _address(path, create=create),
@@ -42,9 +73,20 @@ class SqliteDatabase(Database):
             )
         try:
             self._set_up(patience)
+            self._file = Path(self.place).stat()
         except BaseException:
             self.close()
             raise
+
+    def _check_place(self) -> None:
+        """Raise where the file was removed, or replaced by another one, since it was opened."""
+        try:
+            gone = self._file and not os.path.samestat(self._file, Path(self.place).stat())
+        except OSError:
+            gone = True
+        if gone:
+            told = f"the store `{self.place}` was removed while it was in use"
+            raise StoreUnavailableError(f"{told}; what it held is lost, unless there is a copy")
 
     def _set_up(self, patience: float) -> None:
         self.change("PRAGMA foreign_keys = ON")
@@ -70,13 +112,13 @@ class SqliteDatabase(Database):
         """Return the tables that are there."""
         return {name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type='table'")}
 
-    def close(self) -> None:
-        """Give the connection back."""
+    def _close(self) -> None:
         self._connection.close()
         while self._held:
-            path, opened = self._held.pop()
-            with opened, suppress(OSError):
+            path, opened = self._held.popitem()
+            with suppress(OSError):
                 path.unlink()
+            _let_go(opened)
 
     def lock(self) -> None:
         """Do nothing: `BEGIN IMMEDIATE` has the only write lock already."""
@@ -87,23 +129,24 @@ class SqliteDatabase(Database):
             import fcntl
         except ImportError:  # where there is no such lock, nobody is held off
             return True
-        path = Path(f"{self.place}-{id_}")
-        if any(held == path for held, _ in self._held):
+        path = Path(f"{os.path.realpath(self.place)}-{id_}")  # by whatever name it was reached
+        if path in self._held:
             return True
         try:
-            with ExitStack() as stack:
-                opened = stack.enter_context(path.open("wb"))
-                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if path.exists() and os.path.samestat(path.stat(), os.fstat(opened.fileno())):
-                    self._held.append((path, opened))
-                    stack.pop_all()
-                    return True
-        except BlockingIOError:
-            pass
+            opened = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)  # it may be another user's
         except OSError as error:
-            told = f"the store `{self.place}` cannot be locked: {error.strerror or error}"
-            raise StoreUnavailableError(f"{told}; check that its folder is writable") from error
-        return False  # somebody has it, or has just let go of it and removed it
+            told = f"the store `{self.place}` cannot be locked by `{path}`"
+            raise StoreUnavailableError(f"{told}: {error.strerror or error}") from error
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(path.stat(), os.fstat(opened)):
+                self._held[path] = opened
+                _HELD.add(opened)
+                return True
+        except OSError:  # somebody has it, or has just let go of it and removed it
+            pass
+        os.close(opened)
+        return False
 
     def _execute(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
@@ -113,25 +156,16 @@ class SqliteDatabase(Database):
             return self.damaged("text that is no text")
         if not isinstance(error, sqlite3.Error):
             return None
-        told = f"the store `{self.place}`"
-        match _code(error):
-            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-                why = "is locked by another process; try again when that one is done"
-            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
-                why = "cannot be opened or written; check that it and its folder are writable"
-            case sqlite3.SQLITE_FULL:
-                why = "cannot grow: the disk is full; what was stored before is kept"
-            case sqlite3.SQLITE_IOERR:
-                why = f"cannot be read or written: {error}; what was stored before is kept"
-            case sqlite3.SQLITE_NOTADB:
-                return StoreInvalidError(f"{told} is not a database of markscheme; {_DAMAGED}")
-            case sqlite3.SQLITE_CORRUPT:
-                return StoreInvalidError(f"{told} is damaged: {error}; {_DAMAGED}")
-            case _ if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
-                return None
-            case _:  # our statements are sound, so what they meet is not
-                return StoreInvalidError(f"{told} is damaged: {error}; {_DAMAGED}")
-        return StoreUnavailableError(f"{told} {why}")
+        told, code = f"the store `{self.place}`", _code(error)
+        if code in _UNAVAILABLE:
+            return StoreUnavailableError(f"{told} {_UNAVAILABLE[code].format(error=error)}")
+        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+            return None
+        none = (
+            code == sqlite3.SQLITE_NOTADB
+        )  # else our statements are sound, and what they meet not
+        what = "is not a database of markscheme" if none else f"is damaged: {error}"
+        return StoreInvalidError(f"{told} {what}; {_DAMAGED}")
 
 
 def _code(error: sqlite3.Error) -> int:

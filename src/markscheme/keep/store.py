@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from markscheme.digests import as_json
 from markscheme.errors import UsageError, shown
-from markscheme.keep.digests import as_json
 from markscheme.keep.names import check_tag, new_id
 from markscheme.keep.parts import add_parts, read_parts
 from markscheme.keep.sittings import Sittings

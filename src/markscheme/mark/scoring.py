@@ -62,12 +62,10 @@ def judged(axis: Axis, response: Response, item: Item) -> Cell:
     try:
         cell = axis.mark(response, item)
     except Exception as error:  # noqa: BLE001 - an axis may be anybody's
-        return Cell.failed(sentence("the axis failed: {why}", why=_named(error)))
+        return Cell.failed(sentence("the axis failed: {words}", words=_named(error)))
     if isinstance(cell, Cell):
         return cell
-    return Cell.failed(
-        sentence("the axis failed: it gave a {kind}, not a cell", kind=type(cell).__name__)
-    )
+    return Cell.failed(sentence("the axis gave a {kind}, not a cell", kind=type(cell).__name__))
 
 
 def _named(error: Exception) -> str:

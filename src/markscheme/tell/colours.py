@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-INK, MUTED, LINE, TRACK, GOOD, BAD, WARN = (
+INK, MUTED, LINE, TRACK, GOOD, BAD, WARN, UNDECIDED = (
     "#18212c",
     "#586473",
     "#d5dbe3",
@@ -10,6 +10,7 @@ INK, MUTED, LINE, TRACK, GOOD, BAD, WARN = (
     "#18794e",
     "#c62a2f",
     "#a15c00",
+    "#7a3fb0",
 )
 AXES = ("#3566b8", "#e0912b", "#2b9a8b", "#a05cc2", "#7d8a2e", "#c4647f", "#4d91b3", "#8a6a4c")
 STEPS = ("#b3261f", "#e58a6f", "#f6c9a0", "#f8e7b8", "#e3f1d3", "#d3ebdb")
@@ -34,6 +35,7 @@ COLOURS = {  # light, dark
     "good": (GOOD, "#4cc38a"),
     "bad": (BAD, "#ff8a84"),
     "warn": (WARN, "#f2b35e"),
+    "undecided": (UNDECIDED, "#cfa3f5"),
     **{f"axis{at}": pair for at, pair in enumerate(zip(AXES, _DARK_AXES, strict=True))},
     **{f"step{at}": pair for at, pair in enumerate(zip(STEPS, _DARK_STEPS, strict=True))},
 }

@@ -25,19 +25,21 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """From where to where ratings go."""
+    """From where to where ratings or scores go, and how far apart the lines are."""
 
-    lowest: int
-    highest: int
+    lowest: float
+    highest: float
+    step: float = 1
 
     def axis(self) -> dict[str, Any]:
-        """Return the horizontal axis of a chart of ratings."""
-        ticks = self.highest - self.lowest
+        """Return the horizontal axis of a chart of ratings or scores."""
+        ticks = round((self.highest - self.lowest) / self.step)
+        form = "d" if self.step == 1 else ".2f"
         return {
             "type": "quantitative",
             "title": None,
             "scale": {"domain": [self.lowest, self.highest], "nice": False},
-            "axis": {"tickCount": ticks, "format": "d", "grid": True, "labelColor": MUTED},
+            "axis": {"tickCount": ticks, "format": form, "grid": True, "labelColor": MUTED},
         }
 
 

@@ -201,7 +201,7 @@ class _Records:
             "l": look.lost,
             "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
-            "e": [[key, _entries(value)] for key, value in item.expectations.items()],
+            "e": [[key, entries(value)] for key, value in item.expectations.items()],
             "a": [self._answer(row) for row in found.answers],
         }
         if found.more:
@@ -211,7 +211,7 @@ class _Records:
         return record
 
     def _answer(self, row: Row) -> dict[str, Any]:
-        record: dict[str, Any] = {"g": self._cut(row.get("got")), "v": _shown(row.get("score"))}
+        record: dict[str, Any] = {"g": self._cut(row.get("got")), "v": shown(row.get("score"))}
         if row.get("output") is not None:
             record["o"] = self._cut(row["output"])
         record["c"] = [self._cell(row, spec.name) for spec in self._rubric]
@@ -229,18 +229,24 @@ class _Records:
         value = row["breakdown"].get(axis)
         reason = (row.get("reason") or {}).get(axis) or say("no reason is recorded")
         near = (row.get("near_miss") or {}).get(axis)
-        cell: list[Any] = [_shown(value), self._texts.of(self._cut(told(reason)))]
+        cell: list[Any] = [shown(value), self._texts.of(self._cut(told(reason)))]
         return [*cell, self._texts.of(self._cut(told(near)))] if near else cell
 
     def _cut(self, text: Any) -> str:
-        whole = "" if text is None else str(text)
-        if len(whole) <= self._limit:
-            return whole
-        more = say("({n} more characters)", n=f"{len(whole) - self._limit:,}")
-        return f"{whole[: self._limit]}… {more}"
+        return cut(text, self._limit)
 
 
-def _entries(expected: Any) -> list[str]:
+def cut(text: Any, limit: int) -> str:
+    """Return a text of at most so many characters, with how many more there are."""
+    whole = "" if text is None else str(text)
+    if len(whole) <= limit:
+        return whole
+    more = say("({n} more characters)", n=f"{len(whole) - limit:,}")
+    return f"{whole[:limit]}… {more}"
+
+
+def entries(expected: Any) -> list[str]:
+    """Return what an item expects, as texts."""
     return list(map(str, expected if isinstance(expected, list | tuple) else [expected]))
 
 
@@ -249,5 +255,6 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _shown(value: Any) -> str | None:
+def shown(value: Any) -> str | None:
+    """Return a value of an axis or a score as a page shows it."""
     return None if value is None else f"{float(value):.4g}"

@@ -10,6 +10,7 @@ import gettext
 import os
 import re
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -37,13 +38,16 @@ _NAMES = frozenset(
         "item",
         "rubric",
         "run",
+        "status",
         "step",
         "steps",
         "subject",
         "tag",
         "tags",
+        "words",
     }
 )  # fields that hold names, which are the same in every language
+_WORDS = "words"  # the field that holds what somebody else said, whatever that is
 _NUMBERS = frozenset({"n", "of", "seen", "limit", "place", "hits", "others", "rest", "over"})
 _SEPARATORS = ("; ", ", ")
 _WEAK = 8  # letters
@@ -100,21 +104,33 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 
 @lru_cache(maxsize=16_384)
 def _retold(sentence: str, language: str) -> str:
-    """Translate a sentence; what stands in quotation marks is foreign, and stays as it is."""
+    """Translate a sentence; what others said in it is foreign, and stays as it is.
+
+    That is what stands in the field for their words, and else in quotation marks.
+    """
     if len(sentence) > _LONGEST or max(sentence, default="") >= chr(_HIDDEN):
         return sentence  # not one of ours
     foreign: list[str] = []
 
-    def hide(found: re.Match[str]) -> str:
-        foreign.append(found[0])
+    def hide(text: str) -> str:
+        foreign.append(text)
         return chr(_HIDDEN + len(foreign) - 1)
 
-    told = _translated(re.sub(_QUOTED, hide, sentence), language)
-    if told is None:
-        return sentence
-    return "".join(
-        foreign[ord(c) - _HIDDEN] if 0 <= ord(c) - _HIDDEN < len(foreign) else c for c in told
-    )
+    def shown(text: str) -> str:
+        return "".join(shown(foreign[ord(c) - _HIDDEN]) if c >= chr(_HIDDEN) else c for c in text)
+
+    start, end = _words_in(sentence, language)
+    words = hide(sentence[start:end]) if end else ""
+    ours = f"{sentence[:start]}{words}{sentence[end:]}"
+    told = _translated(re.sub(_QUOTED, lambda found: hide(found[0]), ours), language)
+    return sentence if told is None else shown(told)
+
+
+def _words_in(sentence: str, language: str) -> tuple[int, int]:
+    """Return from where to where somebody else speaks; who says such a sentence speaks on."""
+    known = (one.pattern for one in _speeches(language) if one.longest in sentence)
+    spans = (found.span(_WORDS) for one in known if (found := one.search(sentence)))
+    return min(spans, default=(0, 0))
 
 
 def _translated(text: str, language: str) -> str | None:
@@ -191,6 +207,17 @@ def _templates(language: str, *, lists: bool) -> tuple[_Template, ...]:
     return tuple(_template(text, known[text]) for text in ordered)
 
 
+@cache
+def _speeches(language: str) -> tuple[_Template, ...]:
+    """Return what sentences look like in which somebody else speaks."""
+    every = (*_templates(language, lists=True), *_templates(language, lists=False))
+    return tuple(
+        replace(one, pattern=re.compile(rf"{one.pattern.pattern}\Z", re.DOTALL))
+        for one in every
+        if _WORDS in one.pattern.groupindex
+    )
+
+
 def _literals(template: str) -> str:
     return re.sub(_FIELD, "", template)
 
@@ -200,7 +227,7 @@ def _template(text: str, translation: str) -> _Template:
     for field in re.finditer(_FIELD, text):
         name = field[1]
         parts.append(re.escape(text[end : field.start()]))
-        value = r"\S+?" if name in _NUMBERS else ".+?"
+        value = ".*" if name == _WORDS else r"\S+?" if name in _NUMBERS else ".+?"
         parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{value})")
         seen.add(name)
         end = field.end()

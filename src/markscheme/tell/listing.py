@@ -52,7 +52,7 @@ def _cells(run: dict[str, Any]) -> list[str]:
 
 def _notes(run: dict[str, Any]) -> Iterable[str]:
     if run["status"] == "open":
-        yield say("broke off")
+        yield say("not finished")
     elif not run["complete"]:
         yield say("incomplete")
     if run["baseline"]:

@@ -9,6 +9,7 @@ from markscheme.tell.comparison_tables import chance, every_two
 from markscheme.tell.comparisons import ComparisonPage, markdown_table, statistics_lines
 from markscheme.tell.language import say, told
 from markscheme.tell.markdown import sentence as safe
+from markscheme.tell.run_measures import measured_rows
 from markscheme.weigh.attempt_pairs import attempts_in_words
 from markscheme.weigh.outcomes import Evidence
 
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.tell.comparison_tables import Rows
-    from markscheme.weigh.paired_runs import RunPair, RunsComparison
+    from markscheme.weigh.paired_runs import PairedTag, RunPair, RunsComparison
 
-_GROUPS_SHOWN = 10
+GROUPS_SHOWN = 10
 _ITEMS_SHOWN = 10
 
 
@@ -92,7 +93,6 @@ def tag_rows(pair: RunPair) -> Rows:
         say("won / lost / tied"),
         say("p (Holm)"),
     )
-    lost = [tag for tag in pair.tags if tag.paired.mean is not None and tag.paired.mean < 0]
     rows = [
         (
             f"{tag.tag}={tag.value}",
@@ -101,13 +101,18 @@ def tag_rows(pair: RunPair) -> Rows:
             f"{tag.paired.wins} / {tag.paired.losses} / {tag.paired.ties}",
             chance(tag.p_holm),
         )
-        for tag in lost[:_GROUPS_SHOWN]
+        for tag in lost_tags(pair)[:GROUPS_SHOWN]
     ]
     return [header, *rows] if rows else []
 
 
-def pair_lines(pair: RunPair) -> Iterator[str]:
-    """Yield what two runs show, in sentences."""
+def lost_tags(pair: RunPair) -> list[PairedTag]:
+    """Return the groups of items that lost, the largest loss first."""
+    return [tag for tag in pair.tags if tag.paired.mean is not None and tag.paired.mean < 0]
+
+
+def pair_lines(pair: RunPair, *, items: bool = True) -> Iterator[str]:
+    """Yield what two runs show, in sentences; and the items that lost most."""
     yield from statistics_lines(pair.statistics)
     around = pair.statistics.clustered
     if around is not None:
@@ -118,12 +123,17 @@ def pair_lines(pair: RunPair) -> Iterator[str]:
             upper=f"{around.upper:+.4f}",
         )
     yield _passed(pair)
-    moved = [(item, sides) for item, sides in pair.items.items() if (sides.difference or 0) < 0]
-    moved.sort(key=lambda one: (one[1].difference, one[0]))
-    for item, sides in moved[:_ITEMS_SHOWN]:
+    if items:
+        yield from _lost_items(pair)
+
+
+def _lost_items(pair: RunPair) -> Iterator[str]:
+    lost = [item for item in pair.moved if (pair.items[item].difference or 0) < 0]
+    for item in lost[:_ITEMS_SHOWN]:
+        sides = pair.items[item]
         yield f"{item}: {show(sides.baseline)} → {show(sides.candidate)}"
-    if len(moved) > _ITEMS_SHOWN:
-        yield say("… and {n} more items that lost", n=len(moved) - _ITEMS_SHOWN)
+    if len(lost) > _ITEMS_SHOWN:
+        yield say("… and {n} more items that lost", n=len(lost) - _ITEMS_SHOWN)
 
 
 def pairing_lines(found: RunsComparison) -> Iterator[str]:
@@ -184,6 +194,9 @@ class RunsPage(ComparisonPage):
             self.section(say("What the numbers can show"))
             for line in pair_lines(pair):
                 self.line(f"  {line}")
+        if rows := measured_rows(found):
+            self.section(say("What they took"))
+            self.table(rows, left=(0,))
         self.line(say("\noutcome: {because}", because=told(found.because)))
 
 
@@ -212,6 +225,7 @@ def _markdown(found: RunsComparison) -> Iterator[str]:
     yield safe(told(found.because))
     if found.pairs:
         yield from markdown_table(say("Pairs of runs"), pair_rows(found))
+    yield from markdown_table(say("What they took"), measured_rows(found))
     for pair in found.pairs:
         yield from markdown_table(f"{pair.baseline} → {pair.candidate}", axis_rows(pair))
         yield from markdown_table(say("Tags that lost"), tag_rows(pair))

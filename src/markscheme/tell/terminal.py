@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -95,8 +97,17 @@ def _losses(frame: pl.DataFrame) -> pl.DataFrame:
 def console() -> Console:
     """Return the console: as wide as the terminal, of fixed width and without colour in a pipe."""
     if sys.stdout.isatty():
-        return _Console(emoji=False)
+        return _Console(width=_columns(), emoji=False)
     return _Console(width=PIPE_WIDTH, no_color=True, highlight=False, emoji=False)
+
+
+def _columns() -> int | None:
+    """Return how wide the terminal is; rich looks at streams that may lead elsewhere."""
+    if "COLUMNS" in os.environ:
+        return None
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    return None
 
 
 def rehearse() -> None:

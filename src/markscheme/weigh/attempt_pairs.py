@@ -80,6 +80,12 @@ class AttemptPairs:
         """The items without a pair."""
         return tuple(item for item, pairs in self.items.items() if not pairs)
 
+    def by_axis(self, item: str) -> list[Fraction]:
+        """Return by how much each axis moved on an item, as a mean over its pairs."""
+        pairs = self.items[item].values()
+        moved = ([(c or 0) - (b or 0) for b, c in zip(*pair, strict=True)] for pair in pairs)
+        return [Fraction(sum(by)) / len(pairs) for by in zip(*moved, strict=True)]
+
     def differences(self, value: Callable[[Values], Fraction]) -> Differences:
         """Return a number of each answer, side by side."""
         numbers = {

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from markscheme.sentences import sentence
 from markscheme.values import dataclass
 from markscheme.weigh.outcomes import Evidence, NonInferiority
+from markscheme.weigh.power import least_above
 from markscheme.weigh.proportions import Clustered, clustered
 from markscheme.weigh.statistics import Sample, t_cdf, t_quantile, unseen_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from markscheme.vocabulary import Allowance
 
@@ -61,7 +62,7 @@ def non_inferiority(
     outcome = _outcome(lower - float(margin), upper - float(margin))
     needed = None
     if outcome is Evidence.INCONCLUSIVE and sample.mean != margin:
-        needed = _needed(sample.n, lambda n: _settles(bounds, n, float(margin)))
+        needed = least_above(sample.n, lambda n: _settles(bounds, n, float(margin)), most=_MOST)
     return NonInferiority(
         outcome=outcome,
         n=sample.n,
@@ -143,19 +144,6 @@ def _outcome(lower: float, upper: float) -> Evidence:
 def _settles(bounds: _Bounds, n: int, margin: float) -> bool:
     lower, upper = bounds.at(n)
     return _outcome(lower - margin, upper - margin) is not Evidence.INCONCLUSIVE
-
-
-def _needed(n: int, settles: Callable[[int], bool]) -> int | None:
-    """Return the smallest number above n that settles it, if it is not absurd."""
-    low, high = n, 2 * n
-    while not settles(high):
-        low, high = high, 2 * high
-        if high > _MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settles(middle) else (middle, high)
-    return high
 
 
 def _inconclusive(n: int, margin: Fraction) -> NonInferiority:

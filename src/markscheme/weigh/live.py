@@ -8,10 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from markscheme.ask.runner import Asked
+from markscheme.exact import total
 from markscheme.values import dataclass
 from markscheme.weigh.latencies import Latencies
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from markscheme.ask.replies import Reply
 
 N = TypeVar("N", int, Decimal)
@@ -58,17 +61,17 @@ class Live:
 
         Where all came from the cache nothing tells a price, so that is not known either.
         """
-        return _total([reply.cost for reply in self._new], Decimal(0))
+        return _total([reply.cost for reply in self._new], total)
 
     @property
     def tokens_in(self) -> int | None:
         """How many tokens were sent for answers, where that is known of every one."""
-        return _total([reply.tokens_in for reply in self._new], 0)
+        return _total([reply.tokens_in for reply in self._new], sum)
 
     @property
     def tokens_out(self) -> int | None:
         """How many tokens the answers have, where that is known of every one."""
-        return _total([reply.tokens_out for reply in self._new], 0)
+        return _total([reply.tokens_out for reply in self._new], sum)
 
     @property
     def _new(self) -> list[Reply]:
@@ -101,12 +104,12 @@ class Live:
             "first_token_ms": first and first.to_dict(),
             "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out,
-            "cost": None if self.cost is None else str(self.cost),
+            "cost": None if self.cost is None else format(self.cost, "f"),
             "stopped": self.stopped,
         }
 
 
-def _total(values: list[N | None], nothing: N) -> N | None:
+def _total(values: list[N | None], add: Callable[[list[N]], N]) -> N | None:
     """Return the sum, where there is something and every value is known."""
     known = [value for value in values if value is not None]
-    return sum(known, nothing) if known and len(known) == len(values) else None
+    return add(known) if known and len(known) == len(values) else None

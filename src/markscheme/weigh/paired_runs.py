@@ -16,22 +16,18 @@ from markscheme.frozen import Frozen
 from markscheme.sentences import sentence
 from markscheme.values import dataclass
 from markscheme.vocabulary import Allowance, Exam, Rubric
-from markscheme.weigh.attempt_pairs import (
-    AttemptPairs,
-    Attempts,
-    SingleRun,
-    attempts_in_words,
-)
+from markscheme.weigh.attempt_pairs import AttemptPairs, Attempts, SingleRun
 from markscheme.weigh.comparing import mean_of
 from markscheme.weigh.comparison import Sides
 from markscheme.weigh.evidence import non_inferiority
 from markscheme.weigh.figures import Paired, Statistics, detectable_by, paired_axes, reach
+from markscheme.weigh.measures import Measures
 from markscheme.weigh.orders import Asked, AskedFirst, first_of
 from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.proportions import McNemar, clustered, sums_of
-from markscheme.weigh.reach import reach_in_words
 from markscheme.weigh.recalibration import Past
 from markscheme.weigh.run_pair_records import runs_record
+from markscheme.weigh.run_pair_words import outcome_of, pair_in_words
 from markscheme.weigh.runs import incomplete
 from markscheme.weigh.sign_flips import sign_flip
 from markscheme.weigh.statistics import holm
@@ -70,8 +66,9 @@ class RunPair:
     """Two runs: the first is the baseline. `items` holds the mean score of each item in both.
 
     Means are over the attempts that are in pairs. `passed` counts the pairs that only one of them
-    passes; `single` is the noise of one attempt each, where it is seen; `p_holm` adjusts the
-    two-sided p of the score for the number of pairs of runs.
+    passes; `regressed` are the items that went from pass to fail by their means, the largest loss
+    first, and `recovered` those that went the other way. `single` is the noise of one attempt each,
+    where it is seen; `p_holm` adjusts the two-sided p of the score for the number of pairs of runs.
     """
 
     baseline: str
@@ -84,8 +81,16 @@ class RunPair:
     first: AskedFirst
     tags: tuple[PairedTag, ...]
     passed: McNemar
+    regressed: tuple[str, ...]
+    recovered: tuple[str, ...]
     statistics: Statistics
     p_holm: Fraction | None = None
+
+    @property
+    def moved(self) -> list[str]:
+        """The items whose mean changed, the largest loss first."""
+        by = {item: sides.difference for item, sides in self.items.items() if sides.difference}
+        return sorted(by, key=lambda item: (by[item], item))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +104,16 @@ class RunsComparison:
     exam: Exam
     runs: tuple[str, ...]
     subjects: tuple[str | None, ...]
+    measures: tuple[Measures, ...]
     margin: Allowance
     pairs: tuple[RunPair, ...]
     outcome: Evidence
     because: str
+
+    @property
+    def beside_first(self) -> tuple[RunPair, ...]:
+        """The pairs of the first run with each of the others."""
+        return self.pairs[: len(self.runs) - 1]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare RUN RUN --format json` prints."""
@@ -123,12 +134,13 @@ def pair_runs(
     why = next(filter(None, (_incomparable(one.past, first) for one in runs)), "")
     why = why or next(filter(None, (_unpaired(*two) for two in twos)), "")
     pairs = () if why else _with_holm([_pair(*two, limit, cluster) for two in twos])
-    outcome, because = _outcome(pairs, names[0])
+    outcome, because = outcome_of(pairs, names[0])
     return RunsComparison(
         rubric=first.rubric,
         exam=first.exam,
         runs=names,
         subjects=tuple(one.past.run.subject for one in runs),
+        measures=tuple(one.past.run.measures for one in runs),
         margin=limit,
         pairs=pairs,
         outcome=outcome,
@@ -201,8 +213,20 @@ def _pair(before: Contender, after: Contender, limit: Allowance, cluster: str | 
         first=first_of(before.asked, after.asked, attempts.keys()),
         tags=tuple(_tags(past.exam, scores)),
         passed=passed.mcnemar(),
+        regressed=_crossed(scores.items, mark, down=True),
+        recovered=_crossed(scores.items, mark, down=False),
         statistics=_statistics(past.exam, scores, axes, limit, cluster),
     )
+
+
+def _crossed(items: Mapping[str, Sides], mark: Fraction, *, down: bool) -> tuple[str, ...]:
+    """Return the items whose mean went across the pass mark, those that moved most first."""
+    found = {}
+    for item, sides in items.items():
+        before, after = _known(sides.baseline), _known(sides.candidate)
+        if (before >= mark) is down and (after < mark) is down:
+            found[item] = -abs(after - before)
+    return tuple(sorted(found, key=lambda item: (found[item], item)))
 
 
 def _value(values: Values, at: int) -> Fraction:
@@ -251,17 +275,6 @@ def _clusters(exam: Exam, items: Iterable[str], tag: str) -> list[Hashable]:
     return [(item, None) if values[item] is None else values[item] for item in items]
 
 
-def _in_words(pair: RunPair) -> RunPair:
-    """Add what the numbers of two runs can show, in plain words."""
-    names = pair.baseline, pair.candidate
-    words = (
-        *attempts_in_words(pair.attempts, *names),
-        *reach_in_words(pair.statistics, pair.candidate, pair.baseline),
-        *pair.first.in_words(*names),
-    )
-    return dataclasses.replace(pair, statistics=dataclasses.replace(pair.statistics, plain=words))
-
-
 def _tags(exam: Exam, scores: Differences) -> Iterator[PairedTag]:
     """Yield the groups of two items or more by tag, the largest loss first."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -281,37 +294,6 @@ def _with_holm(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
     tested = [pair.statistics.paired.flips for pair in pairs]
     adjusted = holm([flips.two_sided if flips else Fraction(1) for flips in tested])
     return tuple(
-        _in_words(dataclasses.replace(pair, p_holm=p))
+        pair_in_words(dataclasses.replace(pair, p_holm=p))
         for pair, p in zip(pairs, adjusted, strict=True)
     )
-
-
-def _outcome(pairs: Sequence[RunPair], first: str) -> tuple[Evidence, str]:
-    """Say whether a run is worse than the first by more than the margin."""
-    beside = [pair for pair in pairs if pair.baseline == first]
-    outcomes = {
-        outcome: [
-            pair.candidate for pair in beside if pair.statistics.non_inferiority.outcome is outcome
-        ]
-        for outcome in Evidence
-    }
-    for outcome in (Evidence.FAIL, Evidence.INCONCLUSIVE, Evidence.PASS):
-        if outcomes[outcome]:
-            named = ", ".join(outcomes[outcome])
-            return outcome, _SAID[outcome](named, first)
-    return Evidence.INCONCLUSIVE, ""
-
-
-_SAID = {
-    Evidence.FAIL: lambda named, first: sentence(
-        "worse than {first} by more than the margin: {named}", first=first, named=named
-    ),
-    Evidence.INCONCLUSIVE: lambda named, first: sentence(
-        "it cannot be told whether worse than {first} by more than the margin: {named}",
-        first=first,
-        named=named,
-    ),
-    Evidence.PASS: lambda named, first: sentence(
-        "not worse than {first} by more than the margin: {named}", first=first, named=named
-    ),
-}

@@ -8,8 +8,12 @@ from __future__ import annotations
 import math
 from functools import cache
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 from markscheme.weigh.statistics import t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ALPHA = 0.05
 POWER = 0.8
@@ -76,10 +80,15 @@ def pairs_needed(
     def enough(n: int) -> bool:
         return _power_of_many(n, effect, sides=sides, alpha=alpha) >= chance
 
-    low, high = 1, 2
+    return least_above(1, enough, most=_MOST_PAIRS)
+
+
+def least_above(low: int, enough: Callable[[int], bool], *, most: int) -> int | None:
+    """Return the least number above this one that is enough, if none is more than `most`."""
+    high = 2 * low
     while not enough(high):
         low, high = high, 2 * high
-        if high > _MOST_PAIRS:
+        if high > most:
             return None
     while high - low > 1:
         middle = (low + high) // 2

@@ -24,8 +24,7 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
     if not n:
         yield sentence("Nothing is in pairs; nothing can be said.")
         return
-    if statistics.descriptive_only:
-        yield _directional(statistics)
+    yield from _directional(statistics)
     evidence = statistics.non_inferiority
     named = {
         "candidate": candidate,
@@ -51,12 +50,7 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
                 "told from these pairs.",
                 **named,
             )
-    exact = statistics.non_inferiority_p
-    if evidence.outcome is Evidence.PASS and exact is not None and exact > ALPHA:
-        yield sentence(
-            "The exact test, which assumes less than the t interval, does not confirm it (p {p}).",
-            p=show(exact, 6),
-        )
+    yield from _unconfirmed(statistics)
     needed = evidence.items_needed
     if evidence.outcome is Evidence.INCONCLUSIVE and needed is not None:
         yield (
@@ -73,8 +67,27 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
         )
 
 
-def _directional(statistics: Statistics) -> str:
+def doubts_in_words(statistics: Statistics) -> Iterator[str]:
+    """Yield of what is said what speaks against relying on the outcome."""
+    yield from _directional(statistics)
+    yield from _unconfirmed(statistics)
+
+
+def _unconfirmed(statistics: Statistics) -> Iterator[str]:
+    """Say that the exact test does not confirm what the t interval shows, where that is so."""
+    exact = statistics.non_inferiority_p
+    passed = statistics.non_inferiority.outcome is Evidence.PASS
+    if passed and exact is not None and exact > ALPHA:
+        yield sentence(
+            "The exact test, which assumes less than the t interval, does not confirm it (p {p}).",
+            p=show(exact, 6),
+        )
+
+
+def _directional(statistics: Statistics) -> Iterator[str]:
     """Say that no test of so few can reach significance, whatever the scores."""
+    if not statistics.descriptive_only:
+        return
     two, one = statistics.smallest_p
     pairs, holm = statistics.pairs_for_p
     named = {
@@ -85,13 +98,14 @@ def _directional(statistics: Statistics) -> str:
         "holm": holm,
     }
     if statistics.paired.repeated:
-        return sentence(
+        yield sentence(
             "With {n} items, statistical significance cannot be reached: the smallest two-sided p "
             "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
             "proof; 0.05 needs {pairs} items, {holm} if each axis is tested.",
             **named,
         )
-    return sentence(
+        return
+    yield sentence(
         "With {n} pairs, statistical significance cannot be reached: the smallest two-sided p "
         "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
         "proof; 0.05 needs {pairs} pairs, {holm} if each axis is tested.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.exact import number
@@ -10,6 +11,7 @@ from markscheme.weigh.outcomes import Evidence
 from markscheme.weigh.records import exam_record, rubric_record
 
 if TYPE_CHECKING:
+    from markscheme.weigh.measures import Measures
     from markscheme.weigh.paired_runs import PairedTag, RunPair, RunsComparison
 
 SAID = {
@@ -30,14 +32,13 @@ def runs_record(found: RunsComparison) -> dict[str, Any]:
             "because": found.because,
         },
         "pairs": [_pair(pair) for pair in found.pairs],
+        "measured": [_measured(measures) for measures in found.measures],
         "rubric": rubric_record(found.rubric),
         "exam": exam_record(found.exam),
     }
 
 
 def _pair(pair: RunPair) -> dict[str, Any]:
-    moved = {item: sides for item, sides in pair.items.items() if sides.difference}
-    ordered = sorted(moved.items(), key=lambda one: (one[1].difference, one[0]))
     return {
         "baseline": pair.baseline,
         "candidate": pair.candidate,
@@ -58,9 +59,25 @@ def _pair(pair: RunPair) -> dict[str, Any]:
             "candidate_only": pair.attempts.candidate_only,
         },
         "asked_first": pair.first.to_dict(),
-        "moved": {item: sides_record(sides) for item, sides in ordered},
+        "moved": {item: sides_record(pair.items[item]) for item in pair.moved},
+        "regressed": list(pair.regressed),
+        "recovered": list(pair.recovered),
         "p_holm": number(pair.p_holm),
         "statistics": statistics_record(pair.statistics),
+    }
+
+
+def _measured(measures: Measures) -> dict[str, Any]:
+    """Return what a run took; each figure says of how many answers it is known."""
+    median, slow = (measures.latency_percentile(Fraction(at)) for at in (50, 95))
+    totals = {name: getattr(measures, name) for name in ("tokens_in", "tokens_out", "cost")}
+    return {
+        "answers": measures.answers,
+        "latency_ms": {"n": measures.latencies, "p50": number(median), "p95": number(slow)},
+        **{
+            name: {"n": one.n, "sum": number(one.sum) if one.n else None}
+            for name, one in totals.items()
+        },
     }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from markscheme.ask.keys import Secrets
+from markscheme.exact import EXACT
 from markscheme.read.sound import LARGEST
 from markscheme.values import dataclass
 
@@ -97,7 +99,11 @@ class Price:
         """Return what an answer cost, exactly, where its tokens are known and not beyond belief."""
         if tokens_in is None or tokens_out is None:
             return None
-        cost = (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+        sent, got = (
+            EXACT.multiply(tokens, price)
+            for tokens, price in ((tokens_in, self.tokens_in), (tokens_out, self.tokens_out))
+        )
+        cost = EXACT.divide(EXACT.add(sent, got), MILLION)
         return cost if float(cost) <= LARGEST else None
 
 
@@ -110,6 +116,13 @@ class Options:
     sampling: Sampling = Sampling()
     price: Price | None = None
     stream: bool = False
+    concurrency: int | None = None
+
+    def priced(self, reply: Reply) -> Reply:
+        """Return a reply with what it cost by its tokens, where nobody knows better."""
+        if self.price is None or reply.cost is not None or reply.cached:
+            return reply
+        return replace(reply, cost=self.price.of(reply.tokens_in, reply.tokens_out))
 
 
 class Watch:

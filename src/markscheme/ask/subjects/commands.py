@@ -106,13 +106,19 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 def _reply(code: int, out: bytes, err: bytes, latency: int) -> Reply:
     if code:
-        said = in_reach().hidden(" ".join(err.decode("utf-8", "replace").split()))[-_TOLD:]
-        return Reply.failed(Fault.FAILED, f"the command ended with {code}: {said}")
+        said = _last_words(err) or _last_words(out)
+        told = f"the command ended with {code}"
+        return Reply.failed(Fault.FAILED, f"{told}: {said}" if said else told)
     try:
         text = out.decode()
     except UnicodeDecodeError as error:
         return Reply.failed(Fault.GARBLED, f"the answer is not UTF-8: {error.reason}")
     return Reply(text=text.removesuffix("\n"), latency_us=latency)
+
+
+def _last_words(told: bytes) -> str:
+    text = told[-_CHUNK:].decode("utf-8", "replace")
+    return in_reach().hidden(" ".join(text.split()))[-_TOLD:]
 
 
 def _words(command: str) -> list[str]:

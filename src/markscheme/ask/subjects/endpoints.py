@@ -77,8 +77,8 @@ class EndpointSubject(BaseSubject):
             return replace(_fault(response, self.secrets), anew=anew)
         latency = watch()
         if stream is not None and stream.spoke:
-            return self._priced(stream.reply(latency))
-        return self._priced(completion_of(response.body, latency, self.secrets))
+            return self._options.priced(stream.reply(latency))
+        return self._options.priced(completion_of(response.body, latency, self.secrets))
 
     def _learnt_from(self, response: Response, sent: Mapping[str, Any]) -> bool:
         """See whether a parameter is rejected by its name that can be left out, or has another."""
@@ -92,12 +92,6 @@ class EndpointSubject(BaseSubject):
                     self.remarks += (f"{self.name} does not take {name}: {instead}",)
                 return True
         return False
-
-    def _priced(self, reply: Reply) -> Reply:
-        price = self._options.price
-        if price is None or reply.cost is not None:
-            return reply
-        return replace(reply, cost=price.of(reply.tokens_in, reply.tokens_out))
 
 
 def _format(schema: Mapping[str, Any]) -> dict[str, Any]:

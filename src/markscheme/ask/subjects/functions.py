@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import os
-import sys
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask.calls import Calls, as_exception, close_loop_of, loop_of
+from markscheme.ask.importing import function_of
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
-from markscheme.ask.threads import as_exception, in_thread
-from markscheme.errors import Terminated, UsageError, shown
+from markscheme.errors import Terminated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from markscheme.ask.questions import Question
 
@@ -26,28 +24,28 @@ if TYPE_CHECKING:
 class FunctionSubject(BaseSubject):
     """Calls the function; what it raises is the fault of its answer."""
 
-    def __init__(self, name: str, function: Callable[[str], Any]) -> None:
-        self.name = name
+    def __init__(self, name: str, function: Callable[[str], Any], options: Options) -> None:
+        self.name = f"python:{name}"
         self.parameters: dict[str, Any] = {}
         self._function = function
+        self._home = name.partition(":")[0].partition(".")[0]
+        self._calls = Calls(options.concurrency)
+
+    async def __aexit__(self, *_: object) -> None:
+        await close_loop_of(self._home)
 
     async def ask(self, question: Question) -> Reply:
-        """Call the function with the question as one text, in a task of its own."""
-        watch = Watch()
+        """Call the function with the question as one text."""
         try:
-            given = await asyncio.create_task(self._called(question.text))
+            given, latency = await self._called(question.text)
         except Exception as error:  # noqa: BLE001 - the function may be anybody's
             return reply_to(error)
-        return _reply(given, watch())
+        return _reply(given, latency)
 
-    async def _called(self, text: str) -> Any:
-        """Call it, in a thread unless it is async; that it leaves is its error, and ends no run."""
+    async def _called(self, text: str) -> tuple[Any, int]:
+        """Call it; that it leaves is its error, and ends no run."""
         try:
-            if inspect.iscoroutinefunction(self._function):
-                given = await self._function(text)
-            else:
-                given = await in_thread(self._function, text)
-            return await given if inspect.isawaitable(given) else given  # an async `__call__`
+            return await self._timed(text)
         except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, Terminated):
             raise
         except BaseException as error:
@@ -56,6 +54,29 @@ class FunctionSubject(BaseSubject):
                 raise  # from itself, it would lose its cause
             raise raised from error
 
+    async def _timed(self, text: str) -> tuple[Any, int]:
+        """Return what it gave and after how long; waiting until it begins is not in that."""
+        if inspect.iscoroutinefunction(self._function):
+            return await self._awaited(lambda: self._function(text))
+        given, latency = await self._calls.in_thread(_returned, lambda: self._function(text))
+        if not inspect.isawaitable(given):
+            return given, latency
+        given, more = await self._awaited(lambda: given)  # an async `__call__`
+        return given, latency + more
+
+    async def _awaited(self, make: Callable[[], Awaitable[Any]]) -> tuple[Any, int]:
+        async def timed() -> tuple[Any, int]:
+            watch = Watch()
+            return await make(), watch()
+
+        found: tuple[Any, int] = await self._calls.in_loop(loop_of(self._home), timed)
+        return found
+
+
+def _returned(function: Callable[[], Any]) -> tuple[Any, int]:
+    watch = Watch()
+    return function(), watch()
+
 
 def _reply(given: Any, latency: int) -> Reply:
     match given:
@@ -63,7 +84,7 @@ def _reply(given: Any, latency: int) -> Reply:
             return Reply(text=given, latency_us=latency)
         case Mapping():
             try:
-                text = json.dumps(given, ensure_ascii=False, allow_nan=False)
+                text = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
             except (TypeError, ValueError) as error:
                 return Reply.failed(Fault.FAILED, f"the function gave no JSON: {error}")
             return Reply(text=text, latency_us=latency)
@@ -72,22 +93,5 @@ def _reply(given: Any, latency: int) -> Reply:
 
 
 def subject(rest: str, options: Options) -> FunctionSubject:
-    """Import the function; modules of the present folder are found first, as `python -m` does."""
-    del options
-    module, _, name = rest.rpartition(":")
-    if not module or not name:
-        told = f"{shown(f'python:{rest}')} names no function"
-        raise UsageError(f"{told}; write python:MODULE:FUNCTION")
-    here = os.getcwd()  # noqa: PTH109 - a text, as `sys.path` has them
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        function = getattr(import_module(module), name)
-    except (KeyboardInterrupt, Terminated):
-        raise
-    except BaseException as error:
-        told = f"cannot import `{name}` of `{module}`: {type(error).__name__}: {error}"
-        raise UsageError(told) from error
-    if not callable(function):
-        raise UsageError(f"`{name}` of `{module}` is not a function")
-    return FunctionSubject(f"python:{rest}", function)
+    """Import the function."""
+    return FunctionSubject(rest, function_of(rest), options)

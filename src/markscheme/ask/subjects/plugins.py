@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from markscheme.ask.calls import Calls
 from markscheme.ask.completions import whole
 from markscheme.ask.keys import Secrets
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import SPEAKING, BaseSubject, Options, Watch
-from markscheme.ask.threads import in_thread
 from markscheme.errors import UsageError, shown
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class PluginSubject(BaseSubject):
         self.name = f"llm:{model.model_id}"
         self._model = model
         self._options = options
+        self._calls = Calls(options.concurrency)
         self._said = options.sampling.to_dict()
         self.parameters: dict[str, Any] = dict(self._said)
         self.secrets = _secrets_of(model)
@@ -34,7 +35,7 @@ class PluginSubject(BaseSubject):
 
     async def ask(self, question: Question) -> Reply:
         """Prompt the model once."""
-        reply: Reply = await in_thread(self._prompted, question)
+        reply: Reply = await self._calls.in_thread(self._prompted, question)
         return reply
 
     def _prompted(self, question: Question) -> Reply:
@@ -115,6 +116,10 @@ def subject(rest: str, options: Options) -> PluginSubject:
         model = llm.get_model(rest)
     except KeyError as error:
         raise UsageError(f"llm knows no model {shown(rest)}; `llm models` lists them") from error
+    except ImportError as error:
+        lacking = f"as the module `{error.name}` is lacking" if error.name else f"{error}"
+        told = f"a plugin of llm cannot be loaded, {lacking}; install it, or name in"
+        raise UsageError(f"{told} `LLM_LOAD_PLUGINS` the plugins to load, with commas") from error
     except Exception as error:
         told = f"llm cannot load its models: {type(error).__name__}: {error}"
         raise UsageError(told) from error

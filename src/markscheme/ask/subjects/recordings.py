@@ -13,8 +13,9 @@ import orjson
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options
 from markscheme.errors import AnswersError, Problem, UsageError, shown
+from markscheme.exact import plain
 from markscheme.read.answers.known import KnownItems
-from markscheme.read.answers.rows import Refused, answer_of, number_of
+from markscheme.read.answers.rows import Refused, answer_of, number_of, whole_of
 from markscheme.read.composed import composed
 from markscheme.read.sources import built_in, locate
 
@@ -28,16 +29,21 @@ _TOLD = 20  # problems of a file; more of them are counted: it is another file t
 class ReplaySubject(BaseSubject):
     """Says again what was said to an item and attempt, with what was measured then."""
 
-    def __init__(self, name: str, replies: dict[Key, Reply]) -> None:
+    heeds = frozenset({"price"})
+
+    def __init__(self, name: str, replies: dict[Key, Reply], options: Options) -> None:
         self.name = name
         told = repr(sorted(replies.items(), key=lambda pair: pair[0]))
         self.parameters: dict[str, Any] = {"content": blake2b(told.encode()).hexdigest()[:40]}
         self._replies = replies
+        self._options = options
 
     async def ask(self, question: Question) -> Reply:
         """Look the answer up."""
         found = self._replies.get((question.item, question.attempt))
-        return found or Reply.failed(Fault.FAILED, "the recording holds no answer to this item")
+        if found is None:
+            return Reply.failed(Fault.FAILED, "the recording holds no answer to this item")
+        return self._options.priced(found)
 
 
 class _Recording:
@@ -78,27 +84,32 @@ def _read(line: bytes) -> tuple[Key, str | None, Reply]:
     row = orjson.loads(line)
     item = row.get("item") if isinstance(row, dict) else None
     known = KnownItems([composed(item)] if isinstance(item, str) else [])
-    if isinstance(row, dict) and row.get("error") is not None:
-        item, _, subject, attempt, *_ = answer_of({**row, "output": ""}, known)
-        return (item, attempt), subject, _fault(row["error"])
-    item, output, subject, attempt, latency, tokens_in, tokens_out, cost = answer_of(row, known)
+    failed = isinstance(row, dict) and row.get("error") is not None
+    said = {**row, "output": ""} if failed else row
+    item, output, subject, attempt, latency, tokens_in, tokens_out, cost = answer_of(said, known)
+    text = output if isinstance(output, str) else orjson.dumps(output).decode()
+    fault, why = _fault(row["error"]) if failed else (None, "")
     reply = Reply(
-        text=output if isinstance(output, str) else orjson.dumps(output).decode(),
+        text=None if failed else text,
+        fault=fault,
+        why=why,
         finish_reason=_finish_reason(row),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost=None if cost is None else Decimal(str(cost)),
+        cost=None if cost is None else Decimal(plain(Decimal(str(cost)))),
         latency_us=_microseconds(latency),
         first_token_us=_microseconds(number_of("first_token_ms", row.get("first_token_ms"))),
+        cached=_cached(row),
+        tries=whole_of("tries", row.get("tries"), 1),
     )
     return (item, attempt), subject, reply
 
 
-def _fault(error: Any) -> Reply:
+def _fault(error: Any) -> tuple[Fault, str]:
     kinds = ", ".join(Fault)
     match error:
         case {"kind": str(kind), "why": str(why)} if kind in set(Fault):
-            return Reply.failed(Fault(kind), why, wait=0)  # it will not be gone at the next try
+            return Fault(kind), why
     raise Refused(f"`error` must be an object with `why` and `kind`, which is one of {kinds}")
 
 
@@ -107,6 +118,13 @@ def _finish_reason(row: dict[str, Any]) -> str | None:
     if isinstance(reason, str | None):
         return reason
     raise Refused("`finish_reason` must be text")
+
+
+def _cached(row: dict[str, Any]) -> bool:
+    cached = row.get("cached")
+    if isinstance(cached, bool | None):
+        return bool(cached)
+    raise Refused("`cached` must be true or false")
 
 
 def _microseconds(milliseconds: float | None) -> int | None:
@@ -138,8 +156,7 @@ def _told(problems: list[Problem]) -> list[Problem]:
 
 def subject(rest: str, options: Options) -> ReplaySubject:
     """Read the recording; a row must name an item and hold an output or an error."""
-    del options
     if not rest:
         known = ", ".join(built_in("answers", ".jsonl"))
         raise UsageError(f"`replay:` names no file; built in are {known}")
-    return ReplaySubject(f"replay:{rest}", _recorded(rest))
+    return ReplaySubject(f"replay:{rest}", _recorded(rest), options)

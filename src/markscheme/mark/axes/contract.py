@@ -96,7 +96,7 @@ class JsonSchema(BaseAxis):
             violations = [_violation(error) for error in islice(self._errors(response), _SHOWN + 1)]
         except ValueError as error:  # too deep, a number too long, half a character
             return Cell.missed(
-                sentence("the object is too hard to hold to be checked: {why}", why=error)
+                sentence("the object is too hard to hold to be checked: {words}", words=error)
             )
         violations += [
             sentence(

@@ -38,10 +38,10 @@ def answer_of(row: Any, known: KnownItems) -> Answer:
         _item(row, known),
         _output(row),
         None if row.get("subject") is None else _text("subject", row["subject"]),
-        _whole("attempt", row.get("attempt"), 1),
+        whole_of("attempt", row.get("attempt"), 1),
         number_of("latency_ms", row.get("latency_ms")),
-        _whole("tokens_in", row.get("tokens_in"), None),
-        _whole("tokens_out", row.get("tokens_out"), None),
+        whole_of("tokens_in", row.get("tokens_in"), None),
+        whole_of("tokens_out", row.get("tokens_out"), None),
         number_of("cost", row.get("cost")),
     )
 
@@ -118,7 +118,8 @@ def _fit(field: str, value: Any, allowed: str) -> str:
     return value
 
 
-def _whole(field: str, value: Any, absent: int | None) -> Any:
+def whole_of(field: str, value: Any, absent: int | None) -> Any:
+    """Return a whole number that can be stored, or what stands for none."""
     if value is None:
         return absent
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_IN_DOUBLES:

@@ -309,7 +309,7 @@
     const lossy = (row, at) => !row.open && !row.hidden && (items[at].v === null || items[at].v < 1);
     const opening = rows.filter(lossy).slice(0, 40);
     opening.forEach((row) => fill(row, items[rows.indexOf(row)]));
-    opening.push(...document.querySelectorAll(".patterns details:not([open])"));
+    opening.push(...document.querySelectorAll(".patterns details:not([open]), .regressed .item:not([open])"));
     opening.forEach((one) => { one.open = true; });
     printed.push(...opening);
   });

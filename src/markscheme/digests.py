@@ -1,4 +1,4 @@
-"""Digests, by which the store names what it keeps, and how it writes plain data."""
+"""Digests: names of what is kept and of what is asked, and how plain data are written for them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,209 @@
+"""The items that moved between two runs: those that matter most, with what both of them said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from markscheme.exact import show, signed
+from markscheme.tell.item_rows import cut, entries, shown
+from markscheme.tell.language import say, say_many, told
+from markscheme.tell.reports import reason
+from markscheme.values import dataclass
+from markscheme.weigh.paired_runs import RunsComparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from fractions import Fraction
+
+    from markscheme.vocabulary import Item, Rubric
+    from markscheme.weigh.comparison import Sides
+    from markscheme.weigh.paired_runs import RunPair
+
+Row: TypeAlias = Mapping[str, Any]
+"""An answer, as `score` gives it."""
+
+_CROSSED, _ITEMS, _FEWEST = 40, 15, 5  # in all pairs together, and at least in each
+_ATTEMPTS = 3
+_TEXTS = 1_000_000  # characters of all answers together, so that a page stays small
+_LEAST, _MOST = 500, 6_000
+_BAR = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsReport:
+    """Compared runs, and of each of them the answers to the items that a page shows."""
+
+    found: RunsComparison
+    answers: tuple[Mapping[str, tuple[Row, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moves:
+    """Items that moved in one way, those that moved most first: all, and how many are shown."""
+
+    kind: str
+    name: str
+    items: tuple[str, ...]
+    most: int
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The items that a page has room for."""
+        return self.items[: self.most]
+
+    @property
+    def more(self) -> str:
+        """Say how many are left out."""
+        left = len(self.items) - len(self.shown)
+        if not left:
+            return ""
+        return say_many(
+            "… and {n:,} more item, which the JSON document has.",
+            "… and {n:,} more items, which the JSON document has.",
+            left,
+        )
+
+
+def shown_items(found: RunsComparison) -> set[str]:
+    """Return the items that a page shows of each run beside the first."""
+    return {
+        item
+        for pair in found.beside_first
+        for moves in moves_of(pair, len(found.beside_first))
+        for item in moves.shown
+    }
+
+
+def moves_of(pair: RunPair, pairs: int = 1) -> list[Moves]:
+    """Return what went from pass to fail, what else was lost, and what was gained."""
+    most, first = (max(_FEWEST, n // max(1, pairs)) for n in (_ITEMS, _CROSSED))
+    crossed, by = set(pair.regressed), pair.items
+    lost = [item for item in pair.moved if (by[item].difference or 0) < 0]
+    gained = [item for item in pair.moved if (by[item].difference or 0) > 0]
+    gained.sort(key=lambda item: (-(by[item].difference or 0), item))
+    found = (
+        Moves(
+            kind="regressed", name=say("Went from pass to fail"), items=pair.regressed, most=first
+        ),
+        Moves(
+            kind="lost",
+            name=say("Other losses, the largest first"),
+            items=tuple(item for item in lost if item not in crossed),
+            most=most,
+        ),
+        Moves(kind="gained", name=say("Gains, the largest first"), items=tuple(gained), most=most),
+    )
+    return [moves for moves in found if moves.items]
+
+
+class MovedItems:
+    """Makes what opens under an item; `answers` are those of the baseline and of the candidate."""
+
+    def __init__(
+        self,
+        found: RunsComparison,
+        pair: RunPair,
+        answers: Sequence[Mapping[str, tuple[Row, ...]]],
+        limit: int,
+    ) -> None:
+        self._rubric: Rubric = found.rubric
+        self._items: Mapping[str, Item] = {item.id: item for item in found.exam.items}
+        self._pair = pair
+        self._answers = answers
+        self._limit = limit
+        self._kinds = {
+            **dict.fromkeys(pair.regressed, ("failed", say("pass → fail"))),
+            **dict.fromkeys(pair.recovered, ("passed", say("fail → pass"))),
+        }
+
+    def lists(self, pairs: int) -> list[dict[str, Any]]:
+        """Return the kinds of moves with their items."""
+        return [
+            {
+                "kind": moves.kind,
+                "name": moves.name,
+                "n": f"{len(moves.items):,}",
+                "items": [self._item(item) for item in moves.shown],
+                "more": moves.more,
+            }
+            for moves in moves_of(self._pair, pairs)
+        ]
+
+    def _item(self, name: str) -> dict[str, Any]:
+        sides, item = self._pair.items[name], self._items[name]
+        status, word = self._kinds.get(name, ("", ""))
+        beside = list(self._beside(name))
+        return {
+            "item": name,
+            "numbers": f"{show(sides.baseline)} → {show(sides.candidate)}",
+            "bar": _bar(sides),
+            "status": status,
+            "word": word,
+            "axes": ", ".join(f"{axis} {signed(by)}" for axis, by in self._moved(name).items()),
+            "prompt": cut(item.prompt, self._limit),
+            "expected": [
+                (key, cut(", ".join(entries(value)), self._limit))
+                for key, value in item.expectations.items()
+            ],
+            "tags": ", ".join(f"{tag}={value}" for tag, value in item.tags.items()),
+            "attempts": beside[:_ATTEMPTS],
+            "more": max(0, len(beside) - _ATTEMPTS),
+        }
+
+    def _moved(self, item: str) -> dict[str, Fraction]:
+        """Return the axes that moved on an item, each by its mean over the pairs."""
+        by = self._pair.attempts.by_axis(item)
+        moved = {spec.name: by[at] for at, spec in enumerate(self._rubric) if by[at]}
+        return dict(sorted(moved.items(), key=lambda one: one[1]))
+
+    def _beside(self, item: str) -> Iterator[dict[str, Any]]:
+        """Yield the answers to an item in pairs: of several attempts those that differ."""
+        ours, theirs = (answers.get(item, ()) for answers in self._answers or ({}, {}))
+        pairs = self._pair.attempts.items[item]
+        if len(ours) == len(theirs) == 1:
+            yield {"attempt": None, "sides": self._sides(ours[0], theirs[0])}
+            return
+        before, after = ({row.get("attempt") or 1: row for row in rows} for rows in (ours, theirs))
+        for attempt, (one, other) in pairs.items():
+            if one != other and attempt in before and attempt in after:
+                sides = self._sides(before[attempt], after[attempt])
+                yield {"attempt": attempt, "sides": sides}
+
+    def _sides(self, baseline: Row, candidate: Row) -> list[dict[str, Any]]:
+        both = baseline["breakdown"], candidate["breakdown"]
+        axes = [spec.name for spec in self._rubric if both[0][spec.name] != both[1][spec.name]]
+        names = self._pair.baseline, self._pair.candidate
+        return [
+            {"name": name, **self._answer(row, axes)}
+            for name, row in zip(names, (baseline, candidate), strict=True)
+        ]
+
+    def _answer(self, row: Row, axes: Sequence[str]) -> dict[str, Any]:
+        got, output = row.get("got"), row.get("output")
+        return {
+            "got": cut(got, self._limit),
+            "score": shown(row.get("score")),
+            "output": None if output in (None, got) else cut(output, self._limit),
+            "cells": [
+                (axis, shown(row["breakdown"][axis]) or "–", cut(reason(row, axis), self._limit))
+                for axis in axes
+            ],
+            "near": [
+                cut(told(near), self._limit)
+                for axis in axes
+                if (near := (row.get("near_miss") or {}).get(axis))
+            ],
+        }
+
+
+def text_limit(report: RunsReport) -> int:
+    """Return how many characters of one answer a page has room for."""
+    count = sum(min(len(rows), _ATTEMPTS) for run in report.answers for rows in run.values())
+    return max(_LEAST, min(_MOST, _TEXTS // max(1, count)))
+
+
+def _bar(sides: Sides) -> tuple[int, int, str]:
+    """Return a bar: how much both have, how much only one has, and whether that is lost."""
+    before, after = (round(_BAR * (value or 0)) for value in (sides.baseline, sides.candidate))
+    return min(before, after), abs(after - before), "lost" if after < before else "won"

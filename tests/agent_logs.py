@@ -1,0 +1,54 @@
+"""The synthetic logs of `tests/logs`, and what tests ask of the transcripts read from them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markscheme import Transcript
+
+LOGS = Path(__file__).parent / "logs"
+
+
+def calls(transcript: Transcript) -> list[tuple[str, str | None]]:
+    return [(call.name, call.status) for call in transcript.calls]
+
+
+def used(transcript: Transcript) -> tuple[int | None, ...]:
+    """Return input, cache read, cache write, output, reasoning."""
+    tokens = transcript.tokens
+    read, write = tokens.cache_read, tokens.cache_write
+    return tokens.input_uncached, read, write, tokens.output, tokens.reasoning
+
+
+def named(transcript: Transcript, kind: str) -> Transcript:
+    return next(agent for agent in transcript.subagents if agent.kind == kind)
+
+
+def database(folder: Path) -> Path:
+    """Write the storage folder as a database of OpenCode."""
+    storage, path = LOGS / "opencode" / "storage", folder / "opencode.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE session (id TEXT, parent_id TEXT, title TEXT)")
+        connection.execute("CREATE TABLE message (id TEXT, session_id TEXT, data TEXT)")
+        connection.execute(
+            "CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)"
+        )
+        for file in storage.rglob("ses_*.json"):
+            info = json.loads(file.read_text(encoding="utf-8"))
+            row = (info["id"], info.get("parentID"), info["title"])
+            connection.execute("INSERT INTO session VALUES (?, ?, ?)", row)
+        for file in storage.rglob("msg_*.json"):
+            info = json.loads(file.read_text(encoding="utf-8"))
+            row = (info.pop("id"), info.pop("sessionID"), json.dumps(info))
+            connection.execute("INSERT INTO message VALUES (?, ?, ?)", row)
+        for file in storage.rglob("prt_*.json"):
+            part = json.loads(file.read_text(encoding="utf-8"))
+            ids = (part.pop("id"), part.pop("messageID"), part.pop("sessionID"))
+            connection.execute("INSERT INTO part VALUES (?, ?, ?, ?)", (*ids, json.dumps(part)))
+        connection.commit()
+    return path

@@ -1,0 +1,71 @@
+"""Who asks in a sitting has it alone: by whatever name, user or process the store is reached."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from markscheme.errors import StoreUnavailableError
+from markscheme.keep import Sitting, open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SITTING = Sitting(subject="s", exam="e", parameters={})
+
+
+def test_a_link_to_the_store_is_the_same_store(tmp_path: Path) -> None:
+    (tmp_path / "link.db").symlink_to("store.db")
+    with open_store(tmp_path / "store.db", create=True) as store:
+        taken = store.sittings.open(SITTING)
+        with (
+            open_store(tmp_path / "link.db", create=False) as other,
+            pytest.raises(StoreUnavailableError, match="another process asks the same"),
+        ):
+            other.sittings.take(taken.id)
+
+
+def test_a_lock_that_another_user_left_can_be_taken(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.db", create=True) as store:
+        id_ = store.sittings.begin(SITTING)
+        left = tmp_path / f"store.db-{id_}"
+        left.touch(mode=0o444)
+        store.sittings.take(id_)
+    assert not left.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no processes")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_process_that_was_forked_holds_nothing(tmp_path: Path) -> None:
+    fork = multiprocessing.get_context("fork")
+    over = fork.Event()
+    with open_store(tmp_path / "store.db", create=True) as store:
+        taken = store.sittings.open(SITTING)
+        child = fork.Process(target=over.wait)
+        child.start()
+    try:
+        with open_store(tmp_path / "store.db", create=False) as other:
+            other.sittings.take(taken.id)
+    finally:
+        over.set()
+        child.join()
+
+
+def test_a_store_that_a_thread_is_using_is_not_closed_under_it(tmp_path: Path) -> None:
+    """Closed, it would crash the process; who ends us does not wait for long."""
+    store = open_store(tmp_path / "store.db", create=True)
+    busy = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000000)"
+        " SELECT max(i) FROM n"
+    )
+    asked = threading.Thread(target=store.sittings._database.rows, args=[busy])
+    asked.start()
+    time.sleep(0.1)
+    store.close()
+    asked.join()
+    store.close()
