@@ -90,12 +90,14 @@ pins: $(VENV)/.dev ## compile the pinned requirements anew (names no index)
 	$(COMPILE) --allow-unsafe -o requirements/dev.txt requirements/dev.in
 
 bench: $(VENV)/.dev ## measure bulk scoring beside its floor; writes docs/performance.md
+	@$(BIN)/python -m compileall -q src
 	$(BIN)/python benchmarks/bulk.py --work .bench --document docs/performance.md
 
 peers: $(VENV)/.run ## measure the peers in environments of their own (2.6 GB, a quarter of an hour); writes docs/performance.md
 	$(BIN)/python benchmarks/peers/run.py --work .bench --document docs/performance.md
 
 live: $(VENV)/.run ## measure live runs beside the peers (1.8 GB, ten minutes); writes docs/performance.md
+	@$(BIN)/python -m compileall -q src
 	$(BIN)/python benchmarks/live.py --work .bench --document docs/performance.md
 
 clean: ## forget the environment and the caches
