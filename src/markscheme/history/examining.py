@@ -46,7 +46,7 @@ def run(
     """Ask a live subject every item of an exam and score what it says.
 
     `settings` are the options of `markscheme run` by name, such as `base_url` or `concurrency`.
-    The run is stored where a store is named. Questions without an answer are `errors` of the result.
+    The run is stored where a store is named. Questions without an answer are its `errors`.
 
     >>> run("tutor-capstone", "capstone", "tutor", concurrency=4).summary.n
     60
