@@ -96,8 +96,11 @@ class Mistakes:
     ) -> None:
         if isinstance(error, UsageError | InputError):
             self.note(error)
+        if len(self._found) == 1 and error is self._found[0]:
+            return  # it goes on as it came, with its cause
         if self._found and (error is None or error is self._found[-1]):
-            raise _together(self._found) from None
+            together = _together(self._found)
+            raise together from together.__cause__
 
     def note(self, error: UsageError | InputError) -> None:
         """Keep a mistake for later."""

@@ -90,18 +90,20 @@ def _returned(function: Callable[[Any], Any], given: Any, call: Future[Any]) -> 
         try:
             call.set_result(function(given))
         except BaseException as error:  # noqa: BLE001 - handed to who called
-            call.set_exception(as_exception(error))
+            call.set_exception(_as_exception(error))
 
 
 async def _awaited(make: Callable[[], Awaitable[Any]], call: Future[Any]) -> None:
     if call.set_running_or_notify_cancel():
         try:
             call.set_result(await make())
-        except BaseException as error:  # noqa: BLE001 - handed to who called
+        except asyncio.CancelledError as error:
             call.set_exception(error)
+        except BaseException as error:  # noqa: BLE001 - handed to who called
+            call.set_exception(_as_exception(error))
 
 
-def as_exception(error: BaseException) -> Exception:
+def _as_exception(error: BaseException) -> Exception:
     """Return what a future takes and who called may catch: an exit, too, is then an error."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error

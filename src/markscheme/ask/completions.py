@@ -11,14 +11,13 @@ import orjson
 
 from markscheme.ask.replies import Fault, Reply, on_one_line
 from markscheme.ask.statuses import failed_with
-from markscheme.read.sound import LARGEST
+from markscheme.read.sound import LARGEST, whole
 
 if TYPE_CHECKING:
     from markscheme.ask.keys import Secrets
 
 _TOLD = 200
-_DIGITS = 3  # of a status
-_STATUSES = range(400, 600)  # that are errors
+_STATUSES = {str(status): status for status in range(400, 600)}  # that are errors
 
 
 def completion_of(body: bytes, latency: int, secrets: Secrets) -> Reply:
@@ -78,9 +77,7 @@ def _no_completion(document: Any, said: str) -> Reply:
 def _status_in(error: Any) -> int | None:
     """Return the status that an error tells in a response whose own says that all is well."""
     code = error.get("code") if isinstance(error, dict) else None
-    digits = str(code) if type(code) in {int, str} else ""
-    known = len(digits) == _DIGITS and digits.isascii() and digits.isdecimal()
-    return int(digits) if known and int(digits) in _STATUSES else None
+    return _STATUSES.get(str(code)) if type(code) in {int, str} else None
 
 
 def text_of(content: Any) -> str | None:
@@ -115,11 +112,6 @@ def usage_of(usage: Any) -> dict[str, Any]:
         "tokens_out": whole(_exact(told.get("completion_tokens"))),
         "cost": _amount(cost.get("total_cost") if isinstance(cost, dict) else cost),
     }
-
-
-def whole(value: Any) -> int | None:
-    """Return a count of tokens that can be kept; any other is not known."""
-    return value if type(value) is int and 0 <= value <= LARGEST else None
 
 
 def _exact(value: Any) -> Any:

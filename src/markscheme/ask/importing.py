@@ -17,6 +17,9 @@ _OURS = (
     *("bpe_openai", "click", "h11", "jinja2", "jsonschema_rs", "markdown_it"),
     *("markupsafe", "mdurl", "msgspec", "orjson", "polars", "psycopg", "pygments", "rich"),
     *("ruamel", "typing_extensions", "vl_convert", "zstandard"),
+    *("bz2", "calendar", "colorsys", "csv", "ctypes", "email", "glob", "lzma", "mmap", "pickle"),
+    *("quopri", "resource", "shutil", "sqlite3", "statistics", "sysconfig", "tempfile", "zipfile"),
+    *("zlib", "zoneinfo"),
 )
 
 

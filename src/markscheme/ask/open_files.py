@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 _EACH = 4  # a process has its input, its output, its errors and a place to wait for it
 _ELSE = 200  # the store, libraries that are still to be loaded, and whatever a subject opens
 
@@ -16,4 +18,5 @@ def allow(at_once: int) -> None:
     wanted = at_once * _EACH + _ELSE
     if soft != resource.RLIM_INFINITY and soft < wanted:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

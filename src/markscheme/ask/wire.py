@@ -1,6 +1,6 @@
 """HTTP on the wire: one address, many requests at once, each on a connection of its own.
 
-A general client spends many times the CPU (docs/decisions/0019). Redirects are not followed,
+A general client spends several times the CPU (docs/decisions/0019). Redirects are not followed,
 because the key would go with them.
 """
 
@@ -153,17 +153,13 @@ class Wire:
             settle = partial(self._settle, connection)
             self._ending[connection] = asyncio.get_running_loop().call_later(_ENDING, settle)
             connection.then = settle
-        elif connection.reusable:
-            self._idle.append(connection)
         else:
-            connection.close()
+            self._settle(connection)
 
     def _settle(self, connection: _Connection) -> None:
         """Keep a connection whose response has ended; let go of one that is still open."""
-        timer = self._ending.pop(connection, None)
-        if timer is None:
-            return
-        timer.cancel()
+        if timer := self._ending.pop(connection, None):
+            timer.cancel()
         if connection.reusable:
             self._idle.append(connection)
         else:

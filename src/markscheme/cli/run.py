@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, complain, remark, say_stored
+from markscheme.cli.exits import Exit, command_body, complain, remark, say_stored, whole_document
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -202,7 +202,7 @@ def _destination(record: str | None, inputs: Iterable[str]) -> Path | None:
         return None
     from markscheme.tell.files import check_destination
 
-    return check_destination(record, inputs, suffixes=(".jsonl",))
+    return check_destination(record, inputs, suffixes=(".jsonl",)).absolute()
 
 
 def _record(runs: Sequence[LiveRun], destination: Path | None) -> str | None:
@@ -231,9 +231,10 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
         documents = [run.to_dict() for run in runs]
         document = documents[0] if len(documents) == 1 else {"runs": documents}
         written = json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(document)
-        while some := "".join(islice(written, _WORDS)):
-            click.echo(some, nl=False)
-        click.echo()
+        with whole_document() as stream:
+            while some := "".join(islice(written, _WORDS)):
+                stream.write(some.encode())
+            stream.write(b"\n")
         return
     from dataclasses import replace
 

@@ -227,7 +227,7 @@ class Examination:
             self._done.setdefault(ask.key, asked)
 
     def _later(self, left: Iterable[Ask]) -> Iterator[Ask]:
-        """Yield questions behind those that have their answer; they have its places."""
+        """Yield questions with later places than those that have their answer."""
         behind = 1 + max((asked.ask.order for asked in self._done.values()), default=-1)
         return (replace(ask, order=ask.order + behind) for ask in left) if behind else iter(left)
 

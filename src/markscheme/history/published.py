@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.read.sound import LARGEST
+from markscheme.read.sound import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,12 +33,8 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | Decimal) else None
 
 
-def _whole(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value <= LARGEST else None
-
-
 def _attempt(value: Any) -> int | None:
-    return 1 if value is None else _whole(value)
+    return 1 if value is None else whole(value)
 
 
 _COLUMNS: Mapping[str, tuple[Callable[[Any], Any], type[pl.DataType]]] = {
@@ -48,10 +44,10 @@ _COLUMNS: Mapping[str, tuple[Callable[[Any], Any], type[pl.DataType]]] = {
     "subject": (_text, pl.String),
     "attempt": (_attempt, pl.Int64),
     "latency_ms": (_number, pl.Float64),
-    "tokens_in": (_whole, pl.Int64),
-    "tokens_out": (_whole, pl.Int64),
+    "tokens_in": (whole, pl.Int64),
+    "tokens_out": (whole, pl.Int64),
     "cost": (_number, pl.Float64),
-    "line": (_whole, pl.Int64),
+    "line": (whole, pl.Int64),
 }
 _CELLS: Mapping[str, tuple[Callable[[Any], Any], type[pl.DataType]]] = {
     "breakdown": (_number, pl.Float64),

@@ -61,6 +61,7 @@ class SqliteDatabase(Database):
     def __init__(self, path: Path, *, create: bool, patience: float) -> None:
         super().__init__()
         self.place = str(path)
+        self._path = path.absolute()  # a subject may change the folder
         self._file: os.stat_result | None = None
         self._held: dict[Path, int] = {}
         with self.guarded():
@@ -73,7 +74,7 @@ class SqliteDatabase(Database):
             )
         try:
             self._set_up(patience)
-            self._file = Path(self.place).stat()
+            self._file = self._path.stat()
         except BaseException:
             self.close()
             raise
@@ -81,7 +82,7 @@ class SqliteDatabase(Database):
     def _check_place(self) -> None:
         """Raise where the file was removed, or replaced by another one, since it was opened."""
         try:
-            gone = self._file and not os.path.samestat(self._file, Path(self.place).stat())
+            gone = self._file and not os.path.samestat(self._file, self._path.stat())
         except OSError:
             gone = True
         if gone:
@@ -135,18 +136,24 @@ class SqliteDatabase(Database):
         try:
             opened = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)  # it may be another user's
         except OSError as error:
-            told = f"the store `{self.place}` cannot be locked by `{path}`"
-            raise StoreUnavailableError(f"{told}: {error.strerror or error}") from error
+            raise self._not_locked(path, error) from error
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(path.stat(), os.fstat(opened)):
                 self._held[path] = opened
                 _HELD.add(opened)
                 return True
-        except OSError:  # somebody has it, or has just let go of it and removed it
-            pass
+        except (BlockingIOError, FileNotFoundError):
+            pass  # somebody has it, or has just let go of it and removed it
+        except OSError as error:
+            os.close(opened)
+            raise self._not_locked(path, error) from error
         os.close(opened)
         return False
+
+    def _not_locked(self, path: Path, error: OSError) -> StoreUnavailableError:
+        told = f"the store `{self.place}` cannot be locked by `{path}`"
+        return StoreUnavailableError(f"{told}: {error.strerror or error}")
 
     def _execute(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
@@ -161,10 +168,9 @@ class SqliteDatabase(Database):
             return StoreUnavailableError(f"{told} {_UNAVAILABLE[code].format(error=error)}")
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             return None
-        none = (
-            code == sqlite3.SQLITE_NOTADB
-        )  # else our statements are sound, and what they meet not
-        what = "is not a database of markscheme" if none else f"is damaged: {error}"
+        # our statements are sound, so what they meet is not
+        foreign = code == sqlite3.SQLITE_NOTADB
+        what = "is not a database of markscheme" if foreign else f"is damaged: {error}"
         return StoreInvalidError(f"{told} {what}; {_DAMAGED}")
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 LARGEST = 2**63 - 1
 
 
+def whole(value: object) -> int | None:
+    """Return a count that can be stored; anything else is none."""
+    return value if type(value) is int and 0 <= value <= LARGEST else None
+
+
 def fault_in_text(text: str) -> str | None:
     """Say what makes a text unfit to be stored and compared; `None` where nothing does."""
     if "\0" in text:

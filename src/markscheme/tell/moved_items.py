@@ -79,7 +79,6 @@ def moves_of(pair: RunPair, pairs: int = 1) -> list[Moves]:
     """Return what went from pass to fail, what else was lost, and what was gained."""
     most, first = (max(_FEWEST, n // max(1, pairs)) for n in (_ITEMS, _CROSSED))
     crossed, by = set(pair.regressed), pair.items
-    lost = [item for item in pair.moved if (by[item].difference or 0) < 0]
     gained = [item for item in pair.moved if (by[item].difference or 0) > 0]
     gained.sort(key=lambda item: (-(by[item].difference or 0), item))
     found = (
@@ -89,7 +88,7 @@ def moves_of(pair: RunPair, pairs: int = 1) -> list[Moves]:
         Moves(
             kind="lost",
             name=say("Other losses, the largest first"),
-            items=tuple(item for item in lost if item not in crossed),
+            items=tuple(item for item in pair.lost if item not in crossed),
             most=most,
         ),
         Moves(kind="gained", name=say("Gains, the largest first"), items=tuple(gained), most=most),

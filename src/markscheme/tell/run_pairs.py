@@ -128,7 +128,7 @@ def pair_lines(pair: RunPair, *, items: bool = True) -> Iterator[str]:
 
 
 def _lost_items(pair: RunPair) -> Iterator[str]:
-    lost = [item for item in pair.moved if (pair.items[item].difference or 0) < 0]
+    lost = pair.lost
     for item in lost[:_ITEMS_SHOWN]:
         sides = pair.items[item]
         yield f"{item}: {show(sides.baseline)} → {show(sides.candidate)}"

@@ -92,6 +92,11 @@ class RunPair:
         by = {item: sides.difference for item, sides in self.items.items() if sides.difference}
         return sorted(by, key=lambda item: (by[item], item))
 
+    @property
+    def lost(self) -> list[str]:
+        """The items whose mean fell, the largest loss first."""
+        return [item for item in self.moved if (self.items[item].difference or 0) < 0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsComparison:

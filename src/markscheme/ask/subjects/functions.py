@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.calls import Calls, as_exception, close_loop_of, loop_of
+from markscheme.ask.calls import Calls, close_loop_of, loop_of
 from markscheme.ask.importing import function_of
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Options, Watch
-from markscheme.errors import Terminated
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -37,22 +35,10 @@ class FunctionSubject(BaseSubject):
     async def ask(self, question: Question) -> Reply:
         """Call the function with the question as one text."""
         try:
-            given, latency = await self._called(question.text)
+            given, latency = await self._timed(question.text)
         except Exception as error:  # noqa: BLE001 - the function may be anybody's
             return reply_to(error)
         return _reply(given, latency)
-
-    async def _called(self, text: str) -> tuple[Any, int]:
-        """Call it; that it leaves is its error, and ends no run."""
-        try:
-            return await self._timed(text)
-        except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, Terminated):
-            raise
-        except BaseException as error:
-            raised = as_exception(error)
-            if raised is error:
-                raise  # from itself, it would lose its cause
-            raise raised from error
 
     async def _timed(self, text: str) -> tuple[Any, int]:
         """Return what it gave and after how long; waiting until it begins is not in that."""

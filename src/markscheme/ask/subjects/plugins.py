@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.calls import Calls
-from markscheme.ask.completions import whole
 from markscheme.ask.keys import Secrets
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import SPEAKING, BaseSubject, Options, Watch
 from markscheme.errors import UsageError, shown
+from markscheme.read.sound import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,16 +49,15 @@ class PluginSubject(BaseSubject):
             tokens_in, tokens_out = whole(usage.input), whole(usage.output)
         except Exception as error:  # noqa: BLE001 - a plugin may be anybody's
             return reply_to(error)
-        price = self._options.price
-        return Reply(
+        reply = Reply(
             text=text,
             finish_reason=_reason(getattr(response, "response_json", None)),
             tokens_in=tokens_in,
             tokens_out=tokens_out,
-            cost=price.of(tokens_in, tokens_out) if price else None,
             latency_us=watch(),
             first_token_us=first,
         )
+        return self._options.priced(reply)
 
     def _response(self, question: Question, *, stream: bool) -> Any:
         """Return what the model will say; it says it when it is heard."""
