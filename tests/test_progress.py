@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import re
@@ -14,6 +15,9 @@ import termios
 from typing import TYPE_CHECKING
 
 import pytest
+
+from commands import prepared
+from sittings import noted
 
 if TYPE_CHECKING:
     from sittings import Sitting
@@ -99,3 +103,18 @@ def drawn(terminal: int) -> list[str]:
 def test_a_pipe_stays_silent_on_a_short_run(sitting: Sitting) -> None:
     done = sitting.asks("fine 1").run("--no-store")
     assert done.err == ""
+
+
+def test_who_no_longer_reads_the_progress_costs_no_answer(sitting: Sitting) -> None:
+    words = sitting.asks(*(f"fine {n}" for n in range(20))).words("--format", "json")
+    often = prepared("import markscheme.tell.progress as p; p._EVERY = 1e-9")
+    process = subprocess.Popen(
+        [*often, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stderr.close()
+    document = json.loads(process.stdout.read())
+    process.stdout.close()
+    assert process.wait() == 0
+    assert document["summary"]["n"] == len(noted(sitting.store)) == 20

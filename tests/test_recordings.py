@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
+
+import pytest
+
+from commands import here
+from sittings import faults
 
 if TYPE_CHECKING:
     from sittings import Sitting
@@ -54,3 +60,48 @@ def test_a_recording_of_two_subjects_is_the_answers_of_neither(sitting: Sitting)
     done = sitting.run(subject=f"replay:{said}")
     assert done.code == 3
     assert "`cmd:echo no`" in done.err
+
+
+def test_a_recording_scores_the_same_again(sitting: Sitting) -> None:
+    said = sitting.folder / "said.jsonl"
+    sitting.asks("fine 1", "down 2", "refuse 3").run("--retries", "0", "--record", said)
+    live = sitting.json("--resume", "--retries", "0")["summary"]
+    again = sitting.run("--format", "json", subject=f"replay:{said}")
+    assert again.code == 4
+    assert again.json["summary"]["score"] == live["score"]
+    assert faults(again.json) == {"server-error": 1}
+
+
+def test_a_record_of_a_run_that_is_not_whole_scores_as_one_that_is_not(sitting: Sitting) -> None:
+    mine = sitting.folder / "mine.jsonl"
+    spent = ("--price", "1000000:0", "--max-cost", "0.5", "--concurrency", "1")
+    done = sitting.asks("fine 1").run("--attempts", "3", *spent, "--record", mine)
+    assert done.code == 4
+    rows = [json.loads(line) for line in mine.read_text(encoding="utf-8").splitlines()]
+    assert [row.get("error", {}).get("why") for row in rows] == [None, *["it was not asked"] * 2]
+    scored = here("score", "-r", sitting.rubric, "-e", sitting.exam, "-a", mine, "--no-store")
+    assert scored.code == 4
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "json")], ids=["text", "json"])
+def test_a_record_that_cannot_be_written_hides_nothing_of_the_run(
+    sitting: Sitting, words: tuple[str, ...]
+) -> None:
+    folder = sitting.folder / "gone"
+    folder.mkdir()
+    record = ("--record", folder / "said.jsonl")
+    done = sitting.asks("fine 1").run(*record, *words, subject=f"cmd:rmdir {folder}")
+    assert done.code == 2
+    assert done.err.index("stored as run") < done.err.index("said.jsonl` cannot be written")
+    assert done.json["items"] if words else "right" in done.out
+
+
+@pytest.mark.parametrize("option", ["--template", "--examples", "--subject"])
+def test_a_record_does_not_replace_what_is_read(sitting: Sitting, option: str) -> None:
+    text = '{"prompt": "{prompt}", "item": "i0", "output": "yes"}\n'
+    mine = sitting.write("mine.jsonl", text)
+    named = f"replay:{mine}" if option == "--subject" else mine
+    done = sitting.asks("fine 1").run(option, named, "--record", mine)
+    assert done.code == 2
+    assert "mine.jsonl` is an input of this run" in done.err
+    assert mine.read_text(encoding="utf-8") == text
