@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from raw_server import always, completion, event, http
 
 if TYPE_CHECKING:
     from sittings import Sitting
+    from wild_servers import Ask
 
 
 def test_a_run_stops_when_its_budget_is_spent_and_goes_on_later(sitting: Sitting) -> None:
@@ -140,3 +146,21 @@ def test_a_run_whose_budget_is_spent_says_why_what_was_asked_has_no_answer(
     again = sitting.json(*words[:-1], "0", "--resume")["live"]
     assert (again["answered"], again["not_asked"]) == (14, 0)
     assert sum(sitting.server.counts.values()) > asked + live["not_asked"]
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    ("usage", "price"),
+    [({"cost": 0.5}, []), ({"prompt_tokens": 5, "completion_tokens": 0}, ["--price", "100000:0"])],
+    ids=["told", "by its tokens"],
+)
+def test_what_was_charged_for_no_answer_counts_for_the_budget_but_is_no_cost_of_answers(
+    ask: Ask, usage: dict[str, Any], price: list[str], *, streamed: bool
+) -> None:
+    told = f"data: {json.dumps({'choices': [], 'usage': usage})}"
+    events = "\n\n".join([event("ye"), event("s", error={"message": "died"}), told, ""])
+    whole = http(events if streamed else {**completion({"x": 1}), "usage": usage})
+    words = [*price, *(["--stream"] if streamed else []), "--max-cost", "1", "--retries", "9"]
+    live = ask(always(whole), *words).json["live"]
+    assert "--max-cost of 1 is spent" in live["stopped"]
+    assert (live["tries"], live["cost"]) == (2, None)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from chat_server import HUGE
 from markscheme import __version__
+from raw_server import DONE, YES, always, completion, event, http
 
 if TYPE_CHECKING:
     from sittings import Sitting
+    from wild_servers import Ask
 
 SCHEMA_RUBRIC = """\
 rubric: objects
@@ -84,3 +88,47 @@ def test_a_refusal_is_an_answer_that_is_scored(sitting: Sitting) -> None:
 
 def test_a_packed_answer_is_read(sitting: Sitting) -> None:
     assert sitting.asks("packed 1").json()["items"][0]["got"] == "yes"
+
+
+@pytest.mark.parametrize(
+    ("content", "got"),
+    [
+        ([{"type": "text", "text": "ye"}, {"type": "text", "text": "s"}], "yes"),
+        ([{"type": "thinking", "thinking": []}, {"type": "text", "text": "yes"}], "yes"),
+        ([], ""),
+        (["yes"], None),
+        ([{"type": "text", "text": 1}], None),
+        ({"text": "yes"}, None),
+        (False, None),
+    ],
+)
+def test_a_content_in_parts_is_the_text_of_them(ask: Ask, content: Any, got: str | None) -> None:
+    done = ask(always(http(completion(content))))
+    assert done.json["items"][0]["got"] == got
+    assert done.code == (0 if got is not None else 4)
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+def test_a_refusal_that_a_gateway_passes_on_is_read(ask: Ask, *, streamed: bool) -> None:
+    message = {"content": None, "provider_specific_fields": {"refusal": "I will not."}}
+    events = "\n\n".join([event("", delta=message), event("", "stop"), DONE, ""])
+    whole = http(events if streamed else completion("", message=message))
+    (row,) = ask(always(whole), *(["--stream"] if streamed else [])).json["items"]
+    assert (row["got"], row["asked"]["finish_reason"]) == ("I will not.", "refusal")
+
+
+@pytest.mark.parametrize("reason", ["sto\0p", "st\x1b[31mop", "stop\n" * 100_000])
+def test_a_finish_reason_that_nobody_could_show_is_told_on_one_short_line(
+    ask: Ask, reason: str
+) -> None:
+    done = ask(always(http(completion("yes", finish_reason=reason))))
+    (told,) = done.json["live"]["finish_reasons"]
+    assert told.isprintable()
+    assert len(told) < 100
+
+
+def test_the_page_tells_how_answers_ended_that_did_not_just_stop(ask: Ask) -> None:
+    answers = iter([YES, http(completion("ye", finish_reason="length"))])
+    done = ask(lambda *_: (next(answers),), "--format", "text", items=2)
+    assert "answers ended with: length 1, stop 1" in done.out
+    assert "ended with" not in ask(always(YES), "--format", "text").out

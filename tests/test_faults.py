@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from markscheme.ask.pace import Pace
+from raw_server import DONE, always, completion, event, http
 from sittings import Sitting, faults
+from wild_servers import error
+
+if TYPE_CHECKING:
+    from wild_servers import Ask
 
 
 def test_every_item_ends_answered_or_with_its_error_and_the_totals_add_up(sitting: Sitting) -> None:
@@ -77,3 +89,80 @@ def test_a_server_that_is_not_there_is_an_error_of_every_item(sitting: Sitting) 
     assert done.code == 4
     assert faults(done.json) == {"unreachable": 2}
     assert done.json["summary"]["score"] is None
+
+
+WAYS_TO_FAIL: dict[str, tuple[dict[str, Any], str]] = {
+    "with an error": ({"error": {"message": "overloaded"}}, "overloaded"),
+    "with one in words": ({"error": "overloaded"}, "overloaded"),
+    "with one without words": ({"error": {"type": "overloaded"}}, "{'type': 'overloaded'}"),
+    "for a reason alone": ({"finish_reason": "error"}, "it does not tell why"),
+    "for a reason, with an error": (
+        {"finish_reason": "error", "error": {"message": "overloaded"}},
+        "overloaded",
+    ),
+}
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("way", WAYS_TO_FAIL)
+def test_an_answer_that_ends_with_an_error_is_none_and_is_asked_again(
+    ask: Ask, way: str, *, streamed: bool
+) -> None:
+    told, why = WAYS_TO_FAIL[way]
+    whole, words = http(completion("ye", **told)), ["--retries", "1"]
+    if streamed:
+        events = [event("ye"), event("s", **told), DONE]
+        whole, words = http("\n\n".join([*events, ""])), [*words, "--stream"]
+    done = ask(always(whole), *words)
+    what = "the stream" if streamed else "the answer"
+    told_as = {"kind": "server-error", "why": f"{what} ended with an error: {why}"}
+    assert error(done) == told_as
+    assert done.json["live"]["tries"] == 2
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        *((402, "rejected"), ("403", "rejected"), (502, "server-error"), ("529", "busy")),
+        *((200, None), (42900, None), ("rate", None), (None, None), (True, None), ("4²9", None)),
+    ],
+)
+def test_a_status_inside_a_response_that_says_all_is_well_is_heeded(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, code: Any, kind: str | None, *, streamed: bool
+) -> None:
+    monkeypatch.setattr(Pace, "keep_quiet", lambda *_: None)
+    said = json.dumps({"error": {"message": "no", "code": code}})
+    whole = http(f"data: {said}\n\n{DONE}\n\n" if streamed else said)
+    found = error(ask(always(whole), *(["--stream"] if streamed else [])))
+    assert found["kind"] == (kind or ("server-error" if streamed else "garbled"))
+    assert found["why"].endswith(": no")
+
+
+CANARY = "sk-canary/5d41402abc4b2a76+b9719d91="
+
+
+@pytest.mark.parametrize(
+    ("response", "why"),
+    [
+        (http('{"error": null}', "400 No"), 'the server says 400: {"error": null}'),
+        (http('{"error": {"message": null}}', "400 No"), '{"error": {"message": null}}'),
+        (http('{"error": {"code": 3}}', "400 No"), '{"error": {"code": 3}}'),
+        (
+            http("", "308 Moved", "location: https://there.example/v2"),
+            "the server says 308 and names https://there.example/v2; redirects are not followed",
+        ),
+        (http("", "302 Moved", f"location: /{CANARY}"), "says 302 and names /[key]; redirects"),
+        (http("<p>Log in</p>"), "the response is no JSON: <p>Log in</p>"),
+        (http("sí".encode("latin-1")), "the response is no JSON: s"),
+        (http(""), "the response is no JSON: it is empty"),
+        (
+            http(gzip.compress(b" " * 65_000_000, 1), "200 OK", "content-encoding: gzip"),
+            "the response is larger than 64,000,000 bytes",
+        ),
+    ],
+)
+def test_what_a_server_says_instead_of_an_answer_is_told(
+    ask: Ask, response: bytes, why: str
+) -> None:
+    assert why in error(ask(always(response), OPENAI_API_KEY=CANARY))["why"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commands import here
+from raw_server import YES, always
 
 if TYPE_CHECKING:
     from sittings import Sitting
+    from wild_servers import Ask
 
 
 def test_a_subject_that_rejects_everybody_is_not_asked_a_thousand_times(sitting: Sitting) -> None:
@@ -53,3 +55,11 @@ def test_errors_that_are_not_asked_again_are_told_again(sitting: Sitting) -> Non
     again = sitting.json("--resume", "--price", "1000000:0", "--max-cost", "1")["live"]
     assert (again["faults"], again["not_asked"]) == ({"rejected": 1}, 0)
     assert sitting.server.counts["filtered 0"] == 1
+
+
+def test_a_server_that_is_not_there_is_not_asked_a_thousand_times(ask: Ask) -> None:
+    nobody = "http://127.0.0.1:1/v1"
+    live = ask(always(YES), "--base-url", nobody, items=100).json["live"]
+    assert live["faults"] == {"unreachable": 5}
+    assert live["not_asked"] == 95
+    assert "openai:m was unreachable for the first 5 questions: cannot" in live["stopped"]
