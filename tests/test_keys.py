@@ -13,6 +13,7 @@ import pytest
 from commands import Done, here, markscheme
 from markscheme import run
 from markscheme.ask.keys import Secrets, in_reach
+from markscheme.ask.replies import Reply
 from markscheme.ask.wire import Address
 from markscheme.errors import UsageError
 from markscheme.history.plans import Settings, plan_of
@@ -275,3 +276,12 @@ def test_an_address_with_a_password_is_refused_without_being_shown(sitting: Sitt
     done = sitting.asks("fine 1").run()
     assert done.code == 2
     assert CANARY not in done.err
+
+
+def test_a_key_is_hidden_wherever_a_reply_may_hold_it() -> None:
+    secrets = Secrets.of(["sk-long-secret", "sk-long", None, "ab"])
+    reply = Reply(text="my sk-long-secret", finish_reason="sk-long", why="")
+    assert secrets.hidden_in(reply).text == "my [key]"
+    assert secrets.hidden_in(reply).finish_reason == "[key]"
+    assert secrets.hidden("ab") == "ab"
+    assert "sk-long" not in repr(secrets)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from markscheme import load_exam
+from markscheme.ask.templates import shots_in
+from markscheme.read.sources import built_in
+
 if TYPE_CHECKING:
     from sittings import Sitting
 
@@ -62,3 +66,9 @@ def test_a_template_without_the_prompt_is_refused(sitting: Sitting) -> None:
     done = sitting.asks("fine 1").run("--template", template)
     assert done.code == 3
     assert "`{prompt}` is missing" in done.err
+
+
+def test_the_built_in_examples_are_items_of_no_built_in_exam() -> None:
+    for name in built_in("exams"):
+        shots = shots_in("tutor", load_exam(name).items)
+        assert len(shots) == 3

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markscheme import load_exam, load_rubric
+from markscheme.ask.questions import in_order, key_of, speakers
+from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.templates import template_of
+
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from sittings import Sitting
 
 
@@ -39,3 +51,47 @@ def test_every_attempt_is_asked(sitting: Sitting) -> None:
     document = sitting.asks("fine 1", "fine 2").json("--attempts", "3")
     assert sitting.server.counts == {"fine 1": 3, "fine 2": 3}
     assert sorted(row["attempt"] for row in document["items"]) == [1, 1, 2, 2, 3, 3]
+
+
+@given(st.integers(), st.integers(1, 3))
+def test_the_order_holds_every_item_and_attempt_once(seed: int, attempts: int) -> None:
+    items = load_exam("capstone-extra").items
+    order = [(item.id, attempt) for item, attempt in in_order(items, attempts=attempts, seed=seed)]
+    assert len(set(order)) == len(order) == len(items) * attempts
+
+
+def test_each_subject_speaks_first_as_often_as_the_others() -> None:
+    firsts = [speakers(["a", "b", "c"], place)[0] for place in range(9)]
+    assert {firsts.count(name) for name in "abc"} == {3}
+
+
+def test_what_an_item_expects_is_not_in_the_key_but_all_that_is_said_is() -> None:
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", rubric=rubric)
+    template = template_of(rubric)
+    question = template.question(exam.items[0])
+    key = key_of("a", {"temperature": 0}, question)
+    assert key == key_of("a", {"temperature": 0}, template.question(exam.items[0]))
+    others = [
+        key_of("b", {"temperature": 0}, question),
+        key_of("a", {"temperature": 1}, question),
+        key_of("a", {"temperature": 0}, template.question(exam.items[0], attempt=2)),
+        key_of("a", {"temperature": 0}, template.question(exam.items[1])),
+        key_of(
+            "a", {"temperature": 0}, template_of(rubric, structured=False).question(exam.items[0])
+        ),
+    ]
+    assert len({key, *others}) == 6
+
+
+@given(st.text(), st.integers(0, 10**9), st.decimals(0, 100, places=6))
+def test_a_reply_is_the_same_after_it_was_kept(text: str, latency: int, cost: Decimal) -> None:
+    reply = Reply(text=text, latency_us=latency, cost=cost, finish_reason="stop")
+    assert Reply.from_dict(json.loads(json.dumps(reply.to_dict()))) == reply
+
+
+def test_a_reply_has_a_text_or_a_fault() -> None:
+    failed = Reply.failed(Fault.BUSY, "later", wait=3)
+    assert Reply.from_dict(failed.to_dict()) == Reply.failed(Fault.BUSY, "later")
+    with pytest.raises(ValueError, match="a text or a fault"):
+        Reply()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import here
+from markscheme import load_exam, load_rubric, score
+from markscheme.read.sources import locate
 from sittings import faults
 
 if TYPE_CHECKING:
@@ -105,3 +107,39 @@ def test_a_record_does_not_replace_what_is_read(sitting: Sitting, option: str) -
     assert done.code == 2
     assert "mine.jsonl` is an input of this run" in done.err
     assert mine.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("way", ["free", "schema", "examples"])
+def test_the_recorded_answers_of_the_model_are_whole(way: str) -> None:
+    rubric = load_rubric("tutor-capstone")
+    exam = load_exam("capstone", "capstone-extra", "regression", rubric=rubric)
+    path, _ = locate(f"smollm2-{way}", "answers", ".jsonl")
+    result = score(rubric, exam, str(path))
+    assert result.summary.complete
+    assert result.summary.n == len(exam.items)
+
+
+def test_the_scores_told_of_the_recordings_are_true() -> None:
+    path, _ = locate("README", "answers", ".md")
+    lines = [line.strip("|\n ") for line in path.read_text(encoding="utf-8").splitlines()]
+    told = [line.replace("`", "").split(" | ") for line in lines if line.startswith("`smollm2")]
+    assert len(told) == 6
+    rubric = load_rubric("tutor-capstone")
+    for name, of, n, *numbers in told:
+        exams = ["capstone", "capstone-extra"] if of == "capstone" else [of]
+        exam = load_exam(*exams, rubric=rubric)
+        file, _ = locate(name, "answers", ".jsonl")
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        ids = {item.id for item in exam.items}
+        summary = score(rubric, exam, [row for row in rows if row["item"] in ids]).summary
+        found = [summary.score, *summary.axes.values()]
+        assert [f"{round(10_000 * (value or 0)) / 10_000:.4f}" for value in found] == numbers
+        assert summary.n == int(n)
+
+
+def test_a_built_in_recording_is_a_subject() -> None:
+    words = ("-r", "tutor-capstone", "-e", "capstone", "--subject", "replay:smollm2-schema")
+    done = here("run", *words, "--format", "json")
+    assert done.code == 0
+    assert done.json["summary"]["axes"]["schema"] > 0.9
+    assert done.json["live"]["latency_ms"]["n"] == 60

@@ -179,3 +179,12 @@ def test_a_damaged_answer_of_the_cache_is_a_damaged_store(sitting: Sitting, body
     done = sitting.run("--cache")
     assert done.code == 3
     assert "is damaged" in done.err
+
+
+def test_a_live_run_goes_on_in_either_database(place: str) -> None:
+    words = ("run", "-r", "tutor-capstone", "-e", "capstone-extra", "-s", "tutor", "--store", place)
+    first, again = here(*words), here(*words, "--resume", "--format", "json")
+    assert (first.code, again.code) == (0, 0)
+    with open_store(place, create=False) as store:
+        assert len(store.sittings.noted(again.json["live"]["sitting"])) == 20
+        assert len(store.runs()) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import ssl
 import subprocess
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chat_server import ChatServer, completion
 from markscheme.ask.keys import Secrets
 from markscheme.ask.runner import Runner
 from markscheme.ask.streams import Stream
-from markscheme.ask.wire import Address, Wire
+from markscheme.ask.wire import Address, Wire, WireError
+from markscheme.errors import UsageError
 from raw_server import DONE, YES, RawServer, always, chunked
 from wild_servers import error
 
@@ -114,3 +117,54 @@ def test_a_certificate_of_ones_own_is_trusted_where_it_is_named(ask: Ask, tmp_pa
     assert found["kind"] == "rejected"
     assert found["why"].endswith("name a file with the authority that signed it in SSL_CERT_FILE")
     assert ask(always(YES), "--base-url", server.url, SSL_CERT_FILE=str(made[1])).code == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://h", "h:80", "http://", "http://u:p@h", "http://h:port", "http://h?key=k", "http://h#k"],
+)
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="is no address"):
+        Address.of(url)
+
+
+def test_an_address_that_is_refused_does_not_show_what_may_be_a_key() -> None:
+    for url in ("http://h/v1?key=secret", "http://me:secret@h/v1"):
+        with pytest.raises(UsageError) as refused:
+            Address.of(url)
+        assert "secret" not in str(refused.value)
+
+
+def test_an_address_is_told_as_it_is_used() -> None:
+    assert str(Address.of("http://h:80/v1/")) == "http://h/v1"
+    assert str(Address.of("https://[::1]:8443/v1")) == "https://[::1]:8443/v1"
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["in one piece", "head and body apart"])
+def test_connections_are_used_again(*, apart: bool) -> None:
+    server = ChatServer(apart=apart)
+    server.start()
+
+    async def asked() -> int:
+        wire = Wire(Address.of(server.url), {})
+        body = json.dumps({"model": "m", "messages": [{"content": "fine"}]}).encode()
+        for _ in range(5):
+            response = await wire.send(body, "/chat/completions")
+            assert json.loads(response.body) == completion("yes")
+        kept = len(wire._idle)
+        wire.close()
+        return kept
+
+    assert asyncio.run(asked()) == 1
+
+
+def test_a_header_that_cannot_be_sent_is_not_shown() -> None:
+    server = ChatServer()
+    server.start()
+
+    async def asked() -> None:
+        await Wire(Address.of(server.url), {"authorization": "Bearer sec\nret"}).send(b"", "/")
+
+    with pytest.raises(WireError, match="cannot be sent") as error:
+        asyncio.run(asked())
+    assert error.value.__cause__ is None
