@@ -16,6 +16,7 @@ from chat_server import ChatServer
 from commands import Project
 from comparisons import Files
 from sittings import Sitting
+from small_exam import EXAM
 from wild_servers import asker
 
 if TYPE_CHECKING:
@@ -128,6 +129,13 @@ def look(browser: Browser) -> Iterator[Any]:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
+
+
+@pytest.fixture
+def exam_folder(tmp_path: Path) -> Path:
+    """Give a folder with a small exam."""
+    (tmp_path / "exam.yaml").write_text(EXAM)
+    return tmp_path
 
 
 def forget_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
