@@ -16,11 +16,15 @@ from chat_server import ChatServer
 from commands import Project
 from comparisons import Files
 from sittings import Sitting
+from small_exam import EXAM
+from wild_servers import asker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
+
+    from wild_servers import Ask
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
@@ -128,12 +132,30 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture
-def sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
+def exam_folder(tmp_path: Path) -> Path:
+    """Give a folder with a small exam."""
+    (tmp_path / "exam.yaml").write_text(EXAM)
+    return tmp_path
+
+
+def forget_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no key, address or proxy of the environment reach a test."""
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
+    forget_endpoints(monkeypatch)
     server = ChatServer()
     server.start()
     return Sitting(tmp_path, server)
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    forget_endpoints(monkeypatch)
+    return asker(tmp_path)
 
 
 @pytest.fixture

@@ -84,3 +84,13 @@ def event(content: Any, reason: str | None = None, **more: Any) -> str:
     """Return the line of an event with a part of an answer, without its end."""
     choice = {"delta": {"content": content}, "finish_reason": reason} | more
     return f"data: {json.dumps({'choices': [choice]})}"
+
+
+def always(*parts: bytes | float | None) -> Say:
+    """Say the same to every request."""
+    return lambda *_: parts
+
+
+YES = http(completion("yes"))
+DONE = "data: [DONE]"
+STREAMED = f"{event('ye')}\n\n{event('s', 'stop')}\n\n{DONE}\n\n"

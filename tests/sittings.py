@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from commands import RUBRIC, Done, here
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from chat_server import ChatServer
 
@@ -48,6 +51,14 @@ class Sitting:
 
     def json(self, *words: str | Path, subject: str = "openai:m", **env: str) -> Any:
         return self.run(*words, "--format", "json", subject=subject, **env).json
+
+
+def importable(sitting: Sitting, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a module, and let this process import it anew from the folder of the sitting."""
+    sitting.write(f"{name}.py", text)
+    monkeypatch.chdir(sitting.folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    sys.modules.pop(name, None)
 
 
 def noted(store: Path) -> set[str]:

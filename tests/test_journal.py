@@ -1,4 +1,4 @@
-"""The journal of a live run keeps up with its subject: who asks waits for who writes."""
+"""The journal of a live run keeps what is noted, and up with its subject: who asks waits for it."""
 
 from __future__ import annotations
 
@@ -193,3 +193,29 @@ def test_a_sitting_under_another_name_of_the_exam_is_gone_on_with(place: str) ->
 
 def test_other_parameters_are_another_sitting(place: str) -> None:
     assert gone_on_with(place, {"k1": ANSWER}, by=OTHERWISE) is None
+
+
+# --- what is kept ---
+
+
+def test_the_journal_keeps_what_is_noted(place: str) -> None:
+    sitting = Sitting(subject="s", exam="e", parameters={"t": 0})
+    odd = {"text": "a\0b\ud800c", "n": 1}
+    with open_store(place, create=True) as store:
+        first, second = (store.sittings.begin(sitting) for _ in range(2))
+        store.sittings.note([(first, Noted(key="k", body=odd))])
+        store.sittings.cache([Noted(key="k", body=odd), Noted(key="k", body={})])
+    with open_store(place, create=False) as store:
+        assert [noted.body for noted in store.sittings.noted(first)] == [odd]
+        assert store.sittings.noted(second) == []
+        assert store.sittings.cached(["k", "no"]) == {"k": odd}
+
+
+def test_the_journal_keeps_the_order_of_many_that_came_together(place: str) -> None:
+    sitting = Sitting(subject="s", exam="e", parameters={})
+    with open_store(place, create=True) as store:
+        id_ = store.sittings.begin(sitting)
+        notes = [Noted(key=f"k{n}", body={"n": n}) for n in range(1_000)]
+        store.sittings.note([(id_, noted) for noted in notes])
+        store.sittings.note([])
+        assert store.sittings.noted(id_) == notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 from commands import Done, here, markscheme
 from markscheme import run
 from markscheme.ask.keys import Secrets, in_reach
+from markscheme.ask.replies import Reply
 from markscheme.ask.wire import Address
 from markscheme.errors import UsageError
 from markscheme.history.plans import Settings, plan_of
@@ -219,3 +221,67 @@ def test_a_key_in_a_name_is_not_shown_beside_other_mistakes(
         run(sitting.rubric, sitting.asks("x").exam, "openai:m", template="nope", price="x")
     assert len(str(raised.value).splitlines()) == 3
     assert CANARY not in str(raised.value)
+
+
+# --- where they go ---
+
+
+def test_a_key_goes_to_the_server_and_nowhere_else(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sitting.asks("fine 1", "tell 2", "parrot 3")
+    said = sitting.folder / "said.jsonl"
+    telltale = f"cmd:{sys.executable} -c 'import os; print(os.environ)'"
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    monkeypatch.setenv("MARKSCHEME_DEBUG", "1")
+    outs = [
+        markscheme(*sitting.words("--format", "json", "--record", said)),
+        markscheme(*sitting.words("--resume")),
+        markscheme(*sitting.words(subject=telltale)),
+    ]
+    assert all(CANARY not in done.out + done.err for done in outs)
+    assert "wrong key: bearer [key]" in outs[0].out
+    files = [path for path in sitting.folder.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".db" for path in files)
+    assert not [path for path in files if CANARY.encode() in path.read_bytes()]
+
+
+def test_no_half_of_a_key_stays_where_an_error_is_cut(sitting: Sitting) -> None:
+    sitting.asks("lengthy 1")
+    done = sitting.run("--format", "json", OPENAI_API_KEY=CANARY)
+    assert CANARY[:5] not in done.out
+    key = "os.environ['OPENAI_API_KEY']"
+    script = f"import os, sys; sys.exit('x' * 300 + {key} + 'x' * 185)"
+    command = f"cmd:{shlex.join([sys.executable, '-c', script])}"
+    done = sitting.run("--no-store", "--format", "json", subject=command, OPENAI_API_KEY=CANARY)
+    assert CANARY[-9:] not in str(done.json["errors"])
+
+
+def test_another_key_of_the_environment_is_hidden_too(sitting: Sitting) -> None:
+    command = f"cmd:{shlex.join(['sh', '-c', 'echo $OTHER_API_KEY'])}"
+    document = sitting.asks("x").json(subject=command, OTHER_API_KEY=CANARY)
+    assert document["items"][0]["got"] == "[key]"
+
+
+def test_a_key_that_cannot_be_one_is_refused_without_being_shown(sitting: Sitting) -> None:
+    done = sitting.asks("fine 1").run("--key-env", "MINE", MINE=f"{CANARY}\nx")
+    assert done.code == 2
+    assert CANARY not in done.err
+    assert "look for a blank" in done.err
+    assert sitting.run("--key-env", "NOT_SET").code == 2
+
+
+def test_an_address_with_a_password_is_refused_without_being_shown(sitting: Sitting) -> None:
+    sitting.server.url = f"http://me:{CANARY}@127.0.0.1/v1"
+    done = sitting.asks("fine 1").run()
+    assert done.code == 2
+    assert CANARY not in done.err
+
+
+def test_a_key_is_hidden_wherever_a_reply_may_hold_it() -> None:
+    secrets = Secrets.of(["sk-long-secret", "sk-long", None, "ab"])
+    reply = Reply(text="my sk-long-secret", finish_reason="sk-long", why="")
+    assert secrets.hidden_in(reply).text == "my [key]"
+    assert secrets.hidden_in(reply).finish_reason == "[key]"
+    assert secrets.hidden("ab") == "ab"
+    assert "sk-long" not in repr(secrets)

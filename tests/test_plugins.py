@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tarfile
 import time
 from socket import gaierror
@@ -13,7 +12,7 @@ import pytest
 
 from markscheme.ask.raised import reply_to
 from markscheme.ask.replies import Fault, Reply
-from sittings import Sitting, faults
+from sittings import Sitting, faults, importable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -276,10 +275,7 @@ def test_a_function_is_asked_again_after_what_passes(
     tries: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sitting.write("my_wrapper.py", WRAPPED)
-    monkeypatch.chdir(sitting.folder)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    sys.modules.pop("my_wrapper", None)
+    importable(sitting, "my_wrapper", WRAPPED, monkeypatch)
     document = sitting.asks("x").json(subject=f"python:my_wrapper:{name}")
     assert (faults(document), document["items"][0]["asked"]["tries"]) == (expected, tries)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
+from chat_server import completion
 from markscheme.ask.wire import Address, Wire, WireError
 from markscheme.errors import UsageError
 
@@ -119,3 +121,37 @@ def test_this_machine_is_asked_without_a_proxy(host: str, monkeypatch: pytest.Mo
 def test_any_other_is_asked_through_it(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     assert str(Wire(Address.of(f"http://{host}/v1"), {})._proxy) == "http://127.0.0.1:9"
+
+
+def test_a_proxy_that_cannot_be_used_is_named_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://me:secret@proxy:3128")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(UsageError, match=r"the proxy of the environment: `proxy:3128`") as refused:
+        Wire(Address.of("http://h/v1"), {})
+    assert "secret" not in str(refused.value)
+
+
+async def _proxied(monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, int]:
+    heard: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        body = json.dumps(completion("yes")).encode()
+        head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("no_proxy", "")
+    response = await Wire(Address.of("http://far.example/v1"), {}).send(b"{}", "/chat")
+    server.close()
+    return heard[0], response.status
+
+
+def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, status = asyncio.run(_proxied(monkeypatch))
+    assert request.startswith(b"POST http://far.example/v1/chat HTTP/1.1\r\n")
+    assert status == 200

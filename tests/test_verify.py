@@ -230,3 +230,39 @@ def test_a_broken_document_is_told_as_one_document(tmp_path: Path) -> None:
 def test_findings_in_a_list_name_their_line(tmp_path: Path) -> None:
     found = verified(tmp_path, f"[\n{json.dumps(RIGHT)},\n{json.dumps(SEED)}\n]")
     assert [(finding.line, finding.field) for finding in found.findings] == [(3, "1.score")]
+
+
+def test_verify_finds_the_error_in_the_seeds_published_example(tmp_path: Path) -> None:
+    (tmp_path / "seed.json").write_text(json.dumps(SEED, indent=2, ensure_ascii=False))
+    done = markscheme("verify", "seed.json", cwd=tmp_path)
+    assert done.code == 1
+    assert "seed.json:8: e-39-01: score: 0.95 is published, 0.75 is right" in done.out
+    assert len(done.out.splitlines()) == 2
+    document = markscheme("verify", "seed.json", "--format", "json", cwd=tmp_path).json
+    assert [f["field"] for f in document["findings"]] == ["score"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"weighted": {**SEED["weighted"], "schema": 0.2}}, "weighted.schema"),
+        ({"breakdown": {"correctness": 1}}, "breakdown"),
+        ({"got": "Eat."}, "breakdown.correctness"),
+        ({"breakdown": {**SEED["breakdown"], "schema": 2}}, "breakdown.schema"),
+        ({"score": None}, "score"),
+    ],
+)
+def test_verify_names_the_field_that_is_wrong(
+    tmp_path: Path, change: dict[str, Any], field: str
+) -> None:
+    (tmp_path / "p.json").write_text(json.dumps({**SEED, "score": 0.75, **change}))
+    document = markscheme("verify", "p.json", "--format", "json", cwd=tmp_path).json
+    assert field in [finding["field"] for finding in document["findings"]]
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "{}", '{"score": "x", "breakdown": {}}', "{"])
+def test_verify_refuses_what_is_no_breakdown(tmp_path: Path, content: str) -> None:
+    (tmp_path / "p.json").write_text(content)
+    done = markscheme("verify", "p.json", cwd=tmp_path)
+    assert done.code == 3
+    assert done.err.startswith("p.json:1:")
