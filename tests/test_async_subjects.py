@@ -138,3 +138,11 @@ def test_a_task_that_leaves_takes_nobody_with_it(functions: Sitting) -> None:
     functions.asks("x", "y")
     subject = "python:my_async:leaves_a_task_that_leaves"
     assert faults(functions.json("--concurrency", "1", subject=subject)) == {}
+
+
+def test_whatever_an_async_function_raises_is_the_error_of_its_question(sitting: Sitting) -> None:
+    leaves = "async def answer(prompt):\n    raise KeyboardInterrupt\n"
+    sitting.write("leaves.py", leaves)
+    words = sitting.asks("x").words("--format", "json", subject="python:leaves:answer")
+    done = markscheme(*words, cwd=sitting.folder)
+    assert (done.code, faults(done.json)) == (4, {"failed": 1})

@@ -9,9 +9,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import markscheme
+from markscheme import UsageError, run
+from sittings import importable
 
 if TYPE_CHECKING:
     from sittings import Sitting
+
+
+def as_the_script_does(sitting: Sitting, subject: str) -> subprocess.CompletedProcess[str]:
+    """Run a subject of the present folder, in which the script itself looks for no module."""
+    words = map(str, sitting.asks("x").words(subject=subject))
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "markscheme", *words],
+        cwd=sitting.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,15 +51,7 @@ def test_a_module_that_is_loaded_already_is_not_taken_for_one_of_ones_own(
     sitting: Sitting, name: str
 ) -> None:
     mine = sitting.write(f"{name}.py", "def answer(prompt):\n    return 'yes'\n")
-    words = map(str, sitting.asks("x").words(subject=f"python:{name}:answer"))
-    done = subprocess.run(  # as the script does it, which does not look in the present folder
-        [sys.executable, "-P", "-m", "markscheme", *words],
-        cwd=sitting.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = as_the_script_does(sitting, f"python:{name}:answer")
     assert done.returncode == 2
     other = sys.modules[name].__file__
     told = f"`{name}` is `{other}`, which is loaded already, and not `{mine}`; rename yours"
@@ -56,15 +63,7 @@ def test_a_module_that_stands_in_our_way_is_wrong_usage(sitting: Sitting) -> Non
     sitting.write("polars.py", "")
     (sitting.folder / "rich").mkdir()
     sitting.write("rich/__init__.py", "")
-    words = map(str, sitting.asks("x").words(subject="python:mine:answer"))
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "markscheme", *words],
-        cwd=sitting.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = as_the_script_does(sitting, "python:mine:answer")
     told = "`polars`, `rich` of the present folder would be loaded instead of what markscheme needs"
     assert (done.returncode, done.stderr) == (2, f"Error: {told}; rename them\n")
 
@@ -78,3 +77,31 @@ def test_a_module_that_leaves_when_it_is_imported_is_wrong_usage(
     done = markscheme(*words, cwd=sitting.folder)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "cannot import `answer` of `my_script`" in done.err
+
+
+@pytest.mark.parametrize("name", ["csv", "statistics", "polars"])
+def test_a_folder_with_a_module_that_is_needed_later_is_refused(
+    sitting: Sitting, name: str
+) -> None:
+    sitting.write("mine.py", "def answer(prompt):\n    return 'yes'\n")
+    sitting.write(f"{name}.py", "")
+    words = map(str, sitting.asks("x").words(subject="python:mine:answer"))
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "markscheme", *words],
+        cwd=sitting.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert f"`{name}` of the present folder would be loaded" in done.stderr
+
+
+def test_a_module_that_cannot_be_imported_shows_why_to_who_calls_the_library(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    importable(sitting, "lacking", "import no_such_module_of_anybody\n", monkeypatch)
+    with pytest.raises(UsageError, match="cannot import") as caught:
+        run("tutor-capstone", "capstone", "python:lacking:answer")
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)

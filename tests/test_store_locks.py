@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import multiprocessing
 import os
 import threading
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from markscheme.errors import StoreUnavailableError
-from markscheme.keep import Sitting, open_store
+from markscheme.keep import Noted, Sitting, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +39,32 @@ def test_a_lock_that_another_user_left_can_be_taken(tmp_path: Path) -> None:
         left.touch(mode=0o444)
         store.sittings.take(id_)
     assert not left.exists()
+
+
+def test_a_system_that_has_no_locks_is_not_told_as_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", fails)
+    with (
+        open_store(tmp_path / "store.db", create=True) as store,
+        pytest.raises(StoreUnavailableError, match="No locks available"),
+    ):
+        store.sittings.open(SITTING)
+
+
+def test_a_store_by_a_relative_path_is_the_same_from_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with open_store("store.db", create=True) as store:
+        monkeypatch.chdir(tmp_path / "sub")  # as a subject may do
+        taken = store.sittings.open(SITTING)
+        store.sittings.note([(taken.id, Noted(key="k", body={}))])
+    assert [path.name for path in tmp_path.iterdir()] in (["store.db", "sub"], ["sub", "store.db"])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no processes")

@@ -149,9 +149,10 @@ def test_every_question_without_an_answer_is_in_the_document(sitting: Sitting) -
     rows = {(row["item"], row["attempt"]): row for row in live["unanswered"]}
     assert len(rows) == live["questions"] - live["answered"]
     assert sum(row["order"] is None for row in rows.values()) == live["not_asked"] > 0
+    ended = {"i1": "rejected", "i2": "timeout"}  # the last hangs until the time is over
     for (item, _), row in rows.items():
         if row["error"] is not None:
-            assert (item, row["error"]["kind"], row["tries"]) == ("i1", "rejected", 1)
+            assert (ended[item], 1) == (row["error"]["kind"], row["tries"])
 
 
 def test_an_endpoint_that_knows_no_schema_is_asked_without_one_next_time(sitting: Sitting) -> None:
