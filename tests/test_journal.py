@@ -179,6 +179,11 @@ def test_a_start_with_errors_after_a_whole_sitting_is_a_new_beginning(place: str
     assert gone_on_with(place, {"k1": ANSWER, "k2": ANSWER}, {"k1": ERROR}) == 1
 
 
+def test_nothing_from_before_a_whole_sitting_is_dug_up(place: str) -> None:
+    whole = {"k1": ANSWER, "k2": ANSWER}
+    assert gone_on_with(place, {"k1": ANSWER}, whole, {"k1": ERROR}) == 2
+
+
 def test_a_whole_sitting_is_told_again_where_nothing_was_begun_since(place: str) -> None:
     assert gone_on_with(place, {"k1": ANSWER}, {"k1": ANSWER, "k2": ANSWER}) == 1
 

@@ -316,3 +316,21 @@ def test_no_answer_is_read_unless_reasons_are_asked_for(
         assert here(*words, "--store", project.store).code in {0, 1}
     new = project.write("new.yaml", RUBRIC.replace("0.03", "0.04").replace("0.95", "0.94"))
     assert here("recalibrate", "-r", new, "--apply", "--store", project.store).code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("gate", "latest", "--markdown"),
+        ("gate", "latest", "--junit"),
+        ("compare", "latest", "latest~1", "--html"),
+        ("compare", "latest", "latest~1", "--markdown"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_is_written_over_a_store(project: Project, words: tuple[str, ...]) -> None:
+    project.stored(*[FULL] * 4)
+    done = project.run(*words, project.store)
+    assert done.code == 2
+    assert "is a database, the store perhaps; write to another file" in done.err
+    assert project.run("runs").code == 0

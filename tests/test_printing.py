@@ -69,6 +69,23 @@ def test_what_a_function_prints_is_no_part_of_the_document(sitting: Sitting, nam
         assert b"noise" in told.read()
 
 
+@pytest.mark.parametrize(
+    "stream",
+    [
+        'io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8")',
+        'os.fdopen(sys.stdout.fileno(), "w", 1)',
+    ],
+)
+def test_a_module_may_put_another_stream_in_the_place_of_stdout(
+    sitting: Sitting, stream: str
+) -> None:
+    answer = "def answer(prompt):\n    print('noise')\n    return 'yes'\n"
+    sitting.write("my_printer.py", f"import io, os, sys\nsys.stdout = {stream}\n{answer}")
+    words = sitting.asks("x").words("--format", "json", subject="python:my_printer:answer")
+    done = markscheme(*words, cwd=sitting.folder)
+    assert (done.code, done.json["summary"]["n"]) == (0, 1)
+
+
 def test_what_a_module_prints_is_no_part_of_a_complaint(sitting: Sitting) -> None:
     sitting.write("my_printer.py", "import os\nos.system('echo noise')\nraise ValueError\n")
     words = sitting.asks("x").words("--format", "json", subject="python:my_printer:answer")

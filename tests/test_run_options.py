@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commands import here
+from commands import here, prepared
 from markscheme import UsageError, run
 
 if TYPE_CHECKING:
@@ -118,3 +119,14 @@ def test_every_setting_that_cannot_be_is_told_at_once() -> None:
     wrong: Any = {"concurrency": "4", "seed": "x", "nosuch": 1}
     with pytest.raises(UsageError, match=r"(?s)`concurrency`.*\n`seed`.*\n`nosuch` is no option"):
         run("tutor-capstone", "capstone", "tutor", **wrong)
+
+
+def test_more_questions_at_a_time_than_files_may_be_open_are_refused(sitting: Sitting) -> None:
+    limited = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))"
+    words = sitting.asks(*(f"fine {n}" for n in range(99))).words("--concurrency", "99")
+    done = subprocess.run(
+        [*prepared(limited), *map(str, words)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "take more open files than the 100 allowed here; lower --concurrency" in done.stderr
+    assert not sitting.server.counts

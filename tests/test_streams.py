@@ -47,6 +47,7 @@ WAYS_TO_STREAM = {
     "with an event in several lines": event("yes", "stop").replace("[", "\ndata: [") + "\n\n",
     "with comments and names": f": hi\n\nevent: message\nid: 1\n{event('yes')}\n\n{DONE}\n\n",
     "and then some more": f"{event('yes')}\n\n{DONE}\n\n{event(' no')}\n\n",
+    "and then rubbish": f"{event('yes')}\n\n{DONE}\n\ndata: {{bad\n\n",
     "in parts": f"{event([{'type': 'text', 'text': 'ye'}])}\n\n{event('s', 'stop')}\n\n",
     "as one message": f"data: {json.dumps(completion('yes'))}\n\n{DONE}\n\n",
     "in messages": "".join(f"data: {json.dumps(completion(part))}\n\n" for part in ("ye", "s")),

@@ -8,7 +8,7 @@ from markscheme.ask.replies import Fault, Reply
 
 _BUSY = {429, 529}  # too many requests; overloaded
 _AGAIN = {408, 409, 425}
-_CROWDED = {502, 503, 504}  # of a server, or one before it, that has too much to do
+_CROWDED = {503, 504}  # of a server, or one before it, that has too much to do
 _SERVER = 500
 
 

@@ -89,13 +89,18 @@ class Stream:
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _line(self, line: bytes) -> None:
-        """Take a line: most are an event, some a part of one, and an empty one is its end."""
+        """Take a line: most are an event, some a part of one, and an empty one is its end.
+
+        What follows the end of the answer is nobody's.
+        """
+        if self._ended is not None:
+            return
         line = line.removeprefix(BOM_UTF8).strip()
         if line.startswith(_DATA):
             self.spoke = True
             data = line.removeprefix(_DATA).strip()
             if data == _END:
-                self._ended = self._watch() if self._ended is None else self._ended
+                self._ended = self._watch()
             elif self._held or not self._event(data):
                 self._held.append(data)
         elif not line and self._held:
@@ -110,8 +115,7 @@ class Stream:
         except (ValueError, RecursionError):
             return False
         try:
-            if self._ended is None:
-                self._take(document)
+            self._take(document)
         except (AttributeError, TypeError):
             told = f"none of a completion: {said_in(data, self._secrets)}"
             self._wrong = self._wrong or told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import threading
 from typing import TYPE_CHECKING, Any, Self
@@ -81,6 +82,7 @@ class _Signals:
         self._loop = loop
         self._task: asyncio.Task[None] | None = None
         self._before: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
+        self._process = os.getpid()
         self.raised: BaseException | None = None
 
     def __enter__(self) -> Self:
@@ -105,7 +107,7 @@ class _Signals:
         try:
             self._before[signal.Signals(number)](number, frame)
         except BaseException as error:
-            if self._task is None or self.raised is not None:
+            if self._task is None or self.raised is not None or os.getpid() != self._process:
                 raise
             self.raised = error
             self._loop.call_soon_threadsafe(self._task.cancel)

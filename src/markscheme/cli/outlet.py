@@ -58,6 +58,9 @@ class _Ours:
         return getattr(self._result if get_ident() == self._owner else sys.stderr, name)
 
 
+_LEFT: list[Any] = []  # streams of others: let go of, one would close stderr, which it wraps
+
+
 @contextmanager
 def others_aside() -> Iterator[None]:
     """Let others print to stderr: this thread until the end of the block, all else from now on.
@@ -69,6 +72,7 @@ def others_aside() -> Iterator[None]:
         sys.stdout = sys.stderr
         yield
     finally:  # whatever they have put in its place
+        _LEFT.append(sys.stdout)
         sys.stdout = cast("TextIO", ours)
 
 

@@ -161,6 +161,7 @@ class Examination:
 
     def run(self) -> Examined:
         """Ask what is missing; what is answered is on disk, however this ends."""
+        open_files.allow(min(self._plan.limits.concurrency, self._plan.questions))
         for remark in self._plan.remarks:
             self._onlooker.tell(remark)
         self._open_sittings()
@@ -262,7 +263,6 @@ class Examination:
 
     async def _ask(self, left: Iterable[Ask]) -> None:
         """Ask; the last replies are done before subjects and loop are closed, which takes time."""
-        open_files.allow(self._plan.limits.concurrency)
         async with AsyncExitStack() as stack:
             for subject in self._plan.subjects:
                 await stack.enter_async_context(subject)

@@ -124,8 +124,8 @@ class Sittings:
                 continue
             noted = tuple(one for one in self.noted(id_) if one.key in keys) if asked else ()
             opened = Opened(id=id_, started=started, noted=noted)
-            if opened.answered and not (start and len(opened.answered) == len(keys)):
-                return opened
+            if opened.answered:
+                return start if start and len(opened.answered) == len(keys) else opened
             start = start or opened
         return start
 

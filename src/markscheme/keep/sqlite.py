@@ -93,7 +93,7 @@ class SqliteDatabase(Database):
         self.change("PRAGMA foreign_keys = ON")
         self.change("PRAGMA trusted_schema = OFF")  # a store may come from somebody else
         self.change("PRAGMA synchronous = FULL")
-        if _may_write(Path(self.place)) and self.rows("PRAGMA journal_mode") != [("wal",)]:
+        if _may_write(self._path) and self.rows("PRAGMA journal_mode") != [("wal",)]:
             self._keep_a_log(time.monotonic() + patience)
 
     def _keep_a_log(self, until: float) -> None:
@@ -130,7 +130,7 @@ class SqliteDatabase(Database):
             import fcntl
         except ImportError:  # where there is no such lock, nobody is held off
             return True
-        path = Path(f"{os.path.realpath(self.place)}-{id_}")  # by whatever name it was reached
+        path = Path(f"{os.path.realpath(self._path)}-{id_}")  # by whatever name it was reached
         if path in self._held:
             return True
         try:

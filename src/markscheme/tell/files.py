@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _ROW_GROUP = 32_768  # rows that the writer holds back; smaller groups make a larger index
 _PATIENCE = 2.0  # seconds for a writer that is given up to end what it has begun
 SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
+_DATABASE = b"SQLite format 3\0"
 
 
 def check_destination(
@@ -45,11 +46,21 @@ def check_destination(
         raise UsageError(f"`{name}`: the ending decides the format; use {', '.join(suffixes)}")
     if path.is_dir():
         raise UsageError(f"`{name}` is a folder; name a file")
+    if _is_a_database(path):
+        raise UsageError(f"`{name}` is a database, the store perhaps; write to another file")
     if not path.parent.is_dir():
         raise UsageError(f"`{name}`: the folder `{path.parent}` does not exist")
     if not os.access(path.parent, os.W_OK):
         raise UsageError(f"`{name}`: the folder `{path.parent}` cannot be written to")
     return path
+
+
+def _is_a_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False
 
 
 def check_folder(name: str) -> Path:
