@@ -85,15 +85,7 @@ def test_a_folder_with_a_module_that_is_needed_later_is_refused(
 ) -> None:
     sitting.write("mine.py", "def answer(prompt):\n    return 'yes'\n")
     sitting.write(f"{name}.py", "")
-    words = map(str, sitting.asks("x").words(subject="python:mine:answer"))
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "markscheme", *words],
-        cwd=sitting.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = as_the_script_does(sitting, "python:mine:answer")
     assert done.returncode == 2
     assert f"`{name}` of the present folder would be loaded" in done.stderr
 

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import multiprocessing
 import os
+import sqlite3
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from markscheme.errors import StoreUnavailableError
-from markscheme.keep import Noted, Sitting, open_store
+from markscheme.keep import Noted, Sitting, databases, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,14 +79,17 @@ def test_a_process_that_was_forked_holds_nothing(tmp_path: Path) -> None:
         child.start()
     try:
         with open_store(tmp_path / "store.db", create=False) as other:
-            other.sittings.take(taken.id)
+            assert other.sittings._database.hold(taken.id)
     finally:
         over.set()
         child.join()
 
 
-def test_a_store_that_a_thread_is_using_is_not_closed_under_it(tmp_path: Path) -> None:
+def test_a_store_that_a_thread_is_using_is_not_closed_under_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Closed, it would crash the process; who ends us does not wait for long."""
+    monkeypatch.setattr(databases, "_MOMENT", 0.01)
     store = open_store(tmp_path / "store.db", create=True)
     busy = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000000)"
@@ -93,7 +97,10 @@ def test_a_store_that_a_thread_is_using_is_not_closed_under_it(tmp_path: Path) -
     )
     asked = threading.Thread(target=store.sittings._database.rows, args=[busy])
     asked.start()
-    time.sleep(0.1)
+    time.sleep(0.05)
     store.close()
+    assert asked.is_alive()
     asked.join()
     store.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+        store.sittings._database.rows("SELECT 1")
