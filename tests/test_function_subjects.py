@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -151,3 +152,37 @@ def test_where_every_place_is_taken_for_ever_the_run_still_ends(counting: Sittin
     assert why == [told, told, *[f"{told}: 2 earlier calls are still running"] * 4]
     done = counting.run(*limits, "--max-time", "0.5", subject="python:my_counting:hangs")
     assert "--max-time of 0.5 s is over" in done.err
+
+
+FORKS = """\
+import multiprocessing, time
+def answer(prompt):
+    fork = multiprocessing.get_context("fork")
+    fork.Process(target=time.sleep, args=(600,), daemon=True).start()
+    return "yes"
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no processes")
+def test_a_process_that_a_function_forked_does_not_keep_the_run_from_its_end(
+    sitting: Sitting,
+) -> None:
+    """It is ended by SIGTERM when we leave, and must not put that off as we do."""
+    sitting.write("my_forks.py", FORKS)
+    words = map(str, sitting.asks("x").words(subject="python:my_forks:answer"))
+    command = [sys.executable, "-W", "ignore", "-m", "markscheme", *words]
+    done = subprocess.run(
+        command, cwd=sitting.folder, stdout=subprocess.PIPE, check=False, timeout=30
+    )
+    assert done.returncode == 0
+
+
+def test_a_function_that_changes_the_folder_moves_no_recording(sitting: Sitting) -> None:
+    (sitting.folder / "sub").mkdir()
+    moves = "import os\ndef answer(prompt):\n    os.chdir('sub')\n    return 'yes'\n"
+    sitting.write("my_moves.py", moves)
+    words = sitting.asks("x").words("--record", "said.jsonl", subject="python:my_moves:answer")
+    words[words.index(sitting.store)] = "store.db"
+    assert markscheme(*words, cwd=sitting.folder).code == 0
+    assert (sitting.folder / "said.jsonl").exists()
+    assert sitting.store.exists()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from itertools import accumulate
 from typing import Any
 
+import polars as pl
 import pytest
 
 from markscheme import load_exam, load_rubric, run
+from markscheme.history import marking
 from markscheme.history.asking import Onlooker
 from markscheme.history.examining import examine
 from markscheme.history.plans import Settings, plan_of
@@ -37,3 +40,22 @@ def test_what_goes_wrong_while_others_are_asked_is_told() -> None:
     with pytest.raises(RuntimeError, match="no page"):
         examine(plan, skip=True, onlooker=Onlooker(load=load))
     assert sys.getswitchinterval() == slice_
+
+
+def test_what_is_kept_together_is_bounded_by_rows_and_by_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(marking, "_ROWS", 4)
+    monkeypatch.setattr(marking, "_BYTES", 10)
+    outputs = pl.Series(["é" * 3, "b" * 9, *"cdefghij", "", "k" * 30])
+    parts = list(marking._parts(outputs))
+    begins = [0, *accumulate(length for _, length in parts)]
+    assert begins == [*(start for start, _ in parts), outputs.len()]
+    for start, length in parts:
+        part = outputs.slice(start, length)
+        assert length <= 4
+        assert length == 1 or part.str.len_bytes().sum() < 20  # less than twice, but for one alone
+
+
+def test_a_run_without_answers_has_no_parts() -> None:
+    assert list(marking._parts(pl.Series([], dtype=pl.String))) == []

@@ -130,3 +130,12 @@ def test_more_questions_at_a_time_than_files_may_be_open_are_refused(sitting: Si
     assert done.returncode == 2
     assert "take more open files than the 100 allowed here; lower --concurrency" in done.stderr
     assert not sitting.server.counts
+
+
+def test_a_limit_of_open_files_that_may_be_raised_is_raised(sitting: Sitting) -> None:
+    limited = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (100, 2000))"
+    sitting.server.delay = 0.5  # so that all are under way at once
+    words = sitting.asks(*(f"fine {n}" for n in range(150))).words("--concurrency", "150")
+    done = subprocess.run([*prepared(limited), *map(str, words)], check=False, timeout=60)
+    assert done.returncode == 0
+    assert sitting.server.most_running > 100
