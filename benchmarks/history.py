@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.engines.scoring import Scoring
-from markscheme.history.recording import recording
+from markscheme.engines.scoring import ScoringSession
+from markscheme.history.recording import open_recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,10 +73,12 @@ def build(place: Path, runs: int, answers: int) -> float:
     lines, began = traffic.answers(runs * answers), time.process_time()
     for number in range(runs):
         rows = [json.loads(line) for line in islice(lines, answers)]
-        with recording(rubric, exam, f"answers-{number}.jsonl", where=place) as recorder:
+        with open_recorder(rubric, exam, f"answers-{number}.jsonl", where=place) as recorder:
             if recorder:
-                scoring = Scoring(rubric, exam, keep=recorder.keep)
-                recorder.finish(scoring.result(scoring.frames(scoring.streamed(rows))))
+                scoring = ScoringSession(rubric, exam, keep=recorder.store_batch)
+                recorder.finish_runs(
+                    scoring.build_result(scoring.build_frames(scoring.score_answers(rows)))
+                )
     return time.process_time() - began
 
 

@@ -31,11 +31,11 @@ from typing import TYPE_CHECKING
 
 import documents
 from markscheme import __version__, load_exam, load_rubric
-from markscheme.ask.pace import Limits
-from markscheme.ask.subjects import subject_of
-from markscheme.ask.subjects.base import Options
-from markscheme.ask.templates import template_of
-from markscheme.history.asking import Examination, Plan
+from markscheme.ask.pace import RunLimits
+from markscheme.ask.subjects import create_subject
+from markscheme.ask.subjects.base import SubjectOptions
+from markscheme.ask.templates import load_template
+from markscheme.history.asking import LiveSession, RunPlan
 from markscheme.keep import open_store
 
 HERE = Path(__file__).resolve().parent
@@ -145,14 +145,14 @@ def asking(task: Job, folder: Path) -> Usage:
     """Ask inside this process; return wall and CPU seconds of that alone."""
     rubric = load_rubric("tutor-capstone")
     with server(task) as url, open_store(folder / "store.db", create=True) as store:
-        plan = Plan(
+        plan = RunPlan(
             rubric=rubric,
             exam=load_exam(task.exam, rubric=rubric),
-            subjects=(subject_of("openai:m", Options(base_url=url)),),
-            template=template_of(rubric, str(task.template), structured=False),
-            limits=Limits(concurrency=task.at_once),
+            subjects=(create_subject("openai:m", SubjectOptions(base_url=url)),),
+            template=load_template(rubric, str(task.template), structured=False),
+            limits=RunLimits(concurrency=task.at_once),
         )
-        examination = Examination(plan, store)
+        examination = LiveSession(plan, store)
         wall, cpu = time.perf_counter(), time.process_time()
         examined = examination.run()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

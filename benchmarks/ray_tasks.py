@@ -76,22 +76,22 @@ class Marking:
 
     def __init__(self, exam: str) -> None:
         from markscheme import load_exam, load_rubric  # noqa: PLC0415 - in the worker
-        from markscheme.engines.scoring import Scoring  # noqa: PLC0415
+        from markscheme.engines.scoring import ScoringSession  # noqa: PLC0415
 
         rubric = load_rubric("tutor-capstone")
-        self._scoring = Scoring(rubric, load_exam(exam, rubric=rubric))
+        self._scoring = ScoringSession(rubric, load_exam(exam, rubric=rubric))
 
     def __call__(self, batch: Any) -> Any:
         """Score the lines of a batch."""
-        from markscheme.engines.stretches import Stretch  # noqa: PLC0415 - in the worker
+        from markscheme.engines.stretches import ScoredChunk  # noqa: PLC0415 - in the worker
         from markscheme.read.answers import KnownItems, read_jsonl  # noqa: PLC0415
 
         known = KnownItems(item.id for item in self._scoring.exam.items)
         text = "\n".join(batch["text"].to_pylist()).encode()
-        stretch = Stretch()
+        stretch = ScoredChunk()
         for found in read_jsonl([text], known=known):
-            self._scoring.scorer.add(stretch, found)
-        return pl.concat(list(self._scoring.written_out(stretch))).to_arrow()
+            self._scoring.scorer.add_batch(stretch, found)
+        return pl.concat(list(self._scoring.build_chunk_frames(stretch))).to_arrow()
 
 
 def run_ray_data(exam: str, answers: str, output: str) -> None:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.engines.scoring import Scoring
-from markscheme.history.recording import recording
+from markscheme.engines.scoring import ScoringSession
+from markscheme.history.recording import open_recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,13 +50,13 @@ WRITING = """
 import sys, time
 from pathlib import Path
 from markscheme.history.judging import judge_run
-from markscheme.history.reporting import whole_report
-from markscheme.history.runs import Runs
-with Runs(sys.argv[1]) as runs:
-    report = whole_report(runs, judge_run(runs, runs.find("latest")))
+from markscheme.history.reporting import build_full_report
+from markscheme.history.runs import RunFinder
+with RunFinder(sys.argv[1]) as runs:
+    report = build_full_report(runs, judge_run(runs, runs.find("latest")))
 began = time.process_time()
-from markscheme.cli.outputs import written
-written(Path(sys.argv[2]), report)
+from markscheme.cli.outputs import write_report
+write_report(Path(sys.argv[2]), report)
 print(time.process_time() - began)
 """
 
@@ -124,11 +124,13 @@ def main() -> None:
         place, rubric = folder / "store.db", load_rubric("tutor-capstone")
         exam = exam_of(options.items, folder)
         for number in range(RUNS):
-            with recording(rubric, exam, where=place) as recorder:
+            with open_recorder(rubric, exam, where=place) as recorder:
                 if recorder:
-                    scoring = Scoring(rubric, exam, keep=recorder.keep)
+                    scoring = ScoringSession(rubric, exam, keep=recorder.store_batch)
                     rows = list(answers(options.items, number))
-                    recorder.finish(scoring.result(scoring.frames(scoring.streamed(rows))))
+                    recorder.finish_runs(
+                        scoring.build_result(scoring.build_frames(scoring.score_answers(rows)))
+                    )
         on = ("--store", place)
         cpu("-m", "markscheme", "baseline", "set", "latest~5", *on)
         output = options.output or folder / "report.html"

@@ -24,7 +24,7 @@ import polars as pl
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.engines.scoring import Scoring
+from markscheme.engines.scoring import ScoringSession
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def scored(runs: int, answers: int, work: Path) -> Iterator[Scored]:
     exam_file, file = traffic.write(runs * answers, work)
     rubric = load_rubric("tutor-capstone")
     exam = load_exam(exam_file, rubric=rubric)
-    scoring = Scoring(rubric, exam)
-    whole = pl.concat(scoring.frames(scoring.streamed(file)))
+    scoring = ScoringSession(rubric, exam)
+    whole = pl.concat(scoring.build_frames(scoring.score_answers(file)))
     said = pl.read_ndjson(file)
     for start in range(0, runs * answers, answers):
         rows = whole.slice(start, answers)
@@ -62,11 +62,11 @@ def marks(rows: pl.DataFrame) -> dict[str, Any]:
 def store_all(store: Store, new: NewRun, prepared: list[Scored]) -> None:
     """Store every run as the command does: begin, append, finish."""
     for answers, cells, decided in prepared:
-        run = store.begin(new)
-        store.append(run, answers, cells)
+        run = store.begin_run(new)
+        store.append_chunk(run, answers, cells)
         summary = {"n": answers.height, "score": 0.9, "axes": dict.fromkeys("abcde", 0.9)}
         measures = {"latency_ms": {"values": {}, "n": 0}}
-        store.finish(
+        store.finish_run(
             run, counts={"n": answers.height}, summary=summary, measures=measures, marks=decided
         )
 
@@ -124,30 +124,34 @@ def jobs(path: Path) -> Iterator[tuple[str, Callable[[], object], Callable[[], o
             json.loads(body)
 
     with open_store(path, create=False) as store:
-        run = store.find("latest~10").id
+        run = store.find_run("latest~10").id
     listed = "SELECT * FROM runs LEFT JOIN finished ON run = id ORDER BY number DESC"
     data = "SELECT body FROM run_data"
     yield "open", asked(Store.place.fget), lambda: rows_of(path, "SELECT * FROM schema_versions")  # type: ignore[attr-defined]
-    yield "find a run", asked(lambda s: s.find(run[:6])), lambda: rows_of(path, f"{listed} LIMIT 1")
+    yield (
+        "find a run",
+        asked(lambda s: s.find_run(run[:6])),
+        lambda: rows_of(path, f"{listed} LIMIT 1"),
+    )
     yield (
         "the newest 20 runs with summaries",
-        asked(lambda s: list(s.summaries(r.id for r in s.runs(limit=20)))),
+        asked(lambda s: list(s.read_summaries(r.id for r in s.list_runs(limit=20)))),
         lambda: rows_of(path, f"{listed} LIMIT 20"),
     )
-    yield "all runs", asked(lambda s: s.runs()), lambda: rows_of(path, listed)
+    yield "all runs", asked(lambda s: s.list_runs()), lambda: rows_of(path, listed)
     yield (
         "one run's data",
-        asked(lambda s: list(s.run_data([run]))),
+        asked(lambda s: list(s.read_run_data([run]))),
         lambda: parsed(f"{data} WHERE run = ?", run),
     )
     yield (
         "all runs' data",
-        asked(lambda s: [None for _ in s.run_data(r.id for r in s.runs())]),
+        asked(lambda s: [None for _ in s.read_run_data(r.id for r in s.list_runs())]),
         lambda: parsed(data),
     )
     yield (
         "one run's answers and cells",
-        asked(lambda s: [*s.answers(run), *s.cells(run)]),
+        asked(lambda s: [*s.read_answers(run), *s.read_cells(run)]),
         lambda: frames_floor(path, run),
     )
 
@@ -184,7 +188,7 @@ def main() -> None:
         prepared = list(scored(options.runs, options.answers, work))
         with open_store(path, create=True) as store:
             rubric, exam = (
-                store.put_document(
+                store.save_document(
                     Document(kind=kind, name="bench", version=1, fingerprint="f", body="{}")
                 )
                 for kind in DocumentKind

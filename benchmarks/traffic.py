@@ -57,7 +57,10 @@ def forms() -> list[tuple[str, Tense, Person, str, str]]:
     every = [(verb, tense, person) for person in Person for tense in Tense for verb in table.verbs]
     step = len(every) / ITEMS
     chosen = (every[int(i * step)] for i in range(ITEMS))
-    return [(v, t, p, table.english(v, t, p), table.spanish(v, t, p)) for v, t, p in chosen]
+    return [
+        (v, t, p, table.get_english_form(v, t, p), table.get_spanish_form(v, t, p))
+        for v, t, p in chosen
+    ]
 
 
 def exam_text() -> str:

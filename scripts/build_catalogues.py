@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "markscheme"
 CATALOGUES = SOURCE / "tell" / "catalogues"
-KEYWORDS = {"say": None, "sentence": None, "say_many": (1, 2)}
-CALLS = {"say": 1, "sentence": 1, "say_many": 2}
+KEYWORDS = {"translate": None, "sentence": None, "translate_plural": (1, 2)}
+CALLS = {"translate": 1, "sentence": 1, "translate_plural": 2}
 SPEAKERS = ("markscheme.tell.language import", "markscheme.sentences import")
 LANGUAGES = ("es",)
 WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalogue changes with its messages, not by the day

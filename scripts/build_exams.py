@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markscheme.read.verbs import Form, Person, Tense, VerbTable, load_verbs
+from markscheme.read.verbs import VerbForm, Person, Tense, VerbTable, load_verbs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 EXAMS = Path(__file__).resolve().parents[1] / "src" / "markscheme" / "builtin" / "exams"
-SEED: Form = ("eat", Tense.PAST_SIMPLE, Person.THIRD_SINGULAR)
+SEED: VerbForm = ("eat", Tense.PAST_SIMPLE, Person.THIRD_SINGULAR)
 CORE_VERBS = 20
 """The first verbs of the table are the capstone's."""
 SHARE = dict.fromkeys(Tense, 2) | {Tense.PRESENT_SIMPLE: 1}
@@ -43,7 +43,7 @@ class Plan:
     ids: str
     verbs: tuple[str, ...]
     rounds: int
-    first: tuple[Form, ...] = ()
+    first: tuple[VerbForm, ...] = ()
     regular_past: bool = False
 
 
@@ -51,19 +51,19 @@ class Plan:
 class Draw:
     """The forms that are taken, and the counts that keep the next choice balanced."""
 
-    hidden: frozenset[Form]
-    taken: set[Form]
-    chosen: list[Form] = field(default_factory=list)
+    hidden: frozenset[VerbForm]
+    taken: set[VerbForm]
+    chosen: list[VerbForm] = field(default_factory=list)
     count: Counter[object] = field(default_factory=Counter)
 
-    def take(self, form: Form) -> None:
+    def take(self, form: VerbForm) -> None:
         """Take a form into the exam."""
         verb, tense, person = form
         self.taken.add(form)
         self.chosen.append(form)
         self.count.update([verb, tense, person, (tense, person), (verb, tense), (verb, person)])
 
-    def burden(self, form: Form) -> tuple[float, ...]:
+    def burden(self, form: VerbForm) -> tuple[float, ...]:
         """How much a form would add to what the exam already has; the least is taken next."""
         verb, tense, person = form
         reluctance = RELUCTANCE if form in self.hidden else 0
@@ -86,13 +86,13 @@ def plans(table: VerbTable) -> tuple[Plan, ...]:
     )
 
 
-def choose(table: VerbTable) -> dict[str, list[Form]]:
+def choose(table: VerbTable) -> dict[str, list[VerbForm]]:
     """The forms of each exam, in order; no form is asked twice."""
-    taken: set[Form] = set()
+    taken: set[VerbForm] = set()
     return {plan.name: draw(table, plan, taken) for plan in plans(table)}
 
 
-def draw(table: VerbTable, plan: Plan, taken: set[Form]) -> list[Form]:
+def draw(table: VerbTable, plan: Plan, taken: set[VerbForm]) -> list[VerbForm]:
     """The forms of one exam, round by round over its verbs."""
     fair = {verb: fair_forms(table, plan, verb) for verb in plan.verbs}
     hidden = frozenset(form for forms in fair.values() for form in forms if hidden_in(table, form))
@@ -108,13 +108,13 @@ def draw(table: VerbTable, plan: Plan, taken: set[Form]) -> list[Form]:
     return state.chosen
 
 
-def fair_forms(table: VerbTable, plan: Plan, verb: str) -> list[Form]:
+def fair_forms(table: VerbTable, plan: Plan, verb: str) -> list[VerbForm]:
     """The forms of a verb that the exam may ask."""
     forms = [(verb, tense, person) for tense in Tense for person in Person]
     return [form for form in forms if may_be_asked(table, form, regular_past=plan.regular_past)]
 
 
-def may_be_asked(table: VerbTable, form: Form, *, regular_past: bool) -> bool:
+def may_be_asked(table: VerbTable, form: VerbForm, *, regular_past: bool) -> bool:
     """Whether the form makes a fair item.
 
     Out: a form that echoing the prompt would answer, the continuous of a stative verb, and a form
@@ -128,10 +128,13 @@ def may_be_asked(table: VerbTable, form: Form, *, regular_past: bool) -> bool:
     return excused or not hidden_in(table, form)
 
 
-def echoes(table: VerbTable, form: Form) -> bool:
+def echoes(table: VerbTable, form: VerbForm) -> bool:
     """Whether the prompt itself holds the English or the Spanish form."""
     text = normalise(prompt(table, form))
-    return any(normalise(part) in text for part in (table.english(*form), table.spanish(*form)))
+    return any(
+        normalise(part) in text
+        for part in (table.get_english_form(*form), table.get_spanish_form(*form))
+    )
 
 
 def normalise(text: str) -> str:
@@ -139,23 +142,27 @@ def normalise(text: str) -> str:
     return text.strip().lower().removesuffix(".")
 
 
-def hidden_in(table: VerbTable, form: Form) -> list[str]:
+def hidden_in(table: VerbTable, form: VerbForm) -> list[str]:
     """The other forms of the verb, made-up regular past included, that hold this English form."""
     verb = table.verbs[form[0]]
-    others = {table.english(verb.base, tense, person) for tense in Tense for person in Person}
+    others = {
+        table.get_english_form(verb.base, tense, person) for tense in Tense for person in Person
+    }
     others |= {verb.participle, verb.ing, verb.base + ("d" if verb.base.endswith("e") else "ed")}
-    own = table.english(*form)
+    own = table.get_english_form(*form)
     return sorted(other for other in others if own in other and own != other)
 
 
-def gloss_hidden_in(table: VerbTable, form: Form) -> list[str]:
+def gloss_hidden_in(table: VerbTable, form: VerbForm) -> list[str]:
     """The other Spanish forms of the verb that hold this one."""
-    own = table.spanish(*form)
-    others = {table.spanish(form[0], tense, person) for tense in Tense for person in Person}
+    own = table.get_spanish_form(*form)
+    others = {
+        table.get_spanish_form(form[0], tense, person) for tense in Tense for person in Person
+    }
     return sorted(other for other in others if own in other and own != other)
 
 
-def prompt(table: VerbTable, form: Form) -> str:
+def prompt(table: VerbTable, form: VerbForm) -> str:
     """The question; it names the Spanish sense where more than one verb would translate it."""
     verb, tense, person = form
     sense = f" ({table.verbs[verb].spanish})" if table.verbs[verb].ambiguous else ""
@@ -169,14 +176,14 @@ def scalar(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def item(table: VerbTable, form: Form, name: str) -> str:
+def item(table: VerbTable, form: VerbForm, name: str) -> str:
     """One item of an exam file."""
     verb, tense, person = form
     return (
         f"  - id: {name}\n"
         f"    prompt: {scalar(prompt(table, form))}\n"
-        f"    expected_contains: [{scalar(table.english(*form))}]\n"
-        f"    gloss_contains: [{scalar(table.spanish(*form))}]\n"
+        f"    expected_contains: [{scalar(table.get_english_form(*form))}]\n"
+        f"    gloss_contains: [{scalar(table.get_spanish_form(*form))}]\n"
         f"    tags: {{verb: {scalar(verb)}, tense: {tense}, person: {person}}}\n"
     )
 
@@ -219,7 +226,7 @@ def counts(table: VerbTable) -> str:
     )
 
 
-def exam_counts(table: VerbTable, name: str, forms: Sequence[Form]) -> Iterator[str]:
+def exam_counts(table: VerbTable, name: str, forms: Sequence[VerbForm]) -> Iterator[str]:
     """The lines of one exam."""
     verbs = Counter(form[0] for form in forms)
     cells = Counter(form[1:] for form in forms)
@@ -243,9 +250,9 @@ def row(label: str, values: Iterable[object]) -> str:
     return f"  {label:<20}" + "".join(f"{value!s:>5}" for value in values)
 
 
-def listed(table: VerbTable, forms: Sequence[Form]) -> str:
+def listed(table: VerbTable, forms: Sequence[VerbForm]) -> str:
     """How many forms are part of another form of their verb, and which."""
-    held = [table.english(*form) for form in forms if hidden_in(table, form)]
+    held = [table.get_english_form(*form) for form in forms if hidden_in(table, form)]
     return f"{len(held)} ({', '.join(held)})" if held else "0"
 
 

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from markscheme.library.documents import json_schemas
+from markscheme.library.documents import build_json_schemas
 
 FOLDER = Path(__file__).parent.parent / "src" / "markscheme" / "builtin" / "schemas"
 
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent.parent / "src" / "markscheme" / "builtin" / "sche
 def main() -> int:
     """Write or check both files; return the exit code."""
     stale = 0
-    for name, schema in json_schemas().items():
+    for name, schema in build_json_schemas().items():
         path = FOLDER / f"{name}.schema.json"
         text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
         if "--check" not in sys.argv:

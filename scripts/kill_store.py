@@ -51,7 +51,7 @@ def write(place: str, subject: str) -> None:
             Document(kind=kind, name="kill", version=1, fingerprint="b2:0", body="{}")
             for kind in DocumentKind
         ]
-        rubric, exam = map(store.put_document, documents)
+        rubric, exam = map(store.save_document, documents)
         new = NewRun(subject=subject, rubric=rubric, exam=exam, axis_versions={}, tool_version="0")
         while True:
             write_run(store, new)
@@ -59,14 +59,14 @@ def write(place: str, subject: str) -> None:
 
 def write_run(store: Store, new: NewRun) -> None:
     """Store one run of a few appends, of one answer or several hundred."""
-    run = store.begin(new)
+    run = store.begin_run(new)
     print("begun", run, flush=True)
     for number in range(_APPENDS):
         tokens = [uuid4().hex for _ in range(1 if number % 2 else 300)]
         cells = pl.DataFrame({"score": [1.0] * len(tokens)})
-        store.append(run, pl.DataFrame({"output": tokens}), cells)
+        store.append_chunk(run, pl.DataFrame({"output": tokens}), cells)
         print("kept", run, *tokens, flush=True)
-    store.finish(run, counts={}, summary={"of": run}, measures={}, marks={"of": run})
+    store.finish_run(run, counts={}, summary={"of": run}, measures={}, marks={"of": run})
     print("finished", run, flush=True)
 
 
@@ -111,13 +111,13 @@ def killed(place: str, subject: str, heard: int, delay: float) -> Told:
 
 def compare(store: Store, subject: str, told: Told, counts: Counter[str]) -> None:
     """Count what is found of what was acknowledged; the last thing may be there unacknowledged."""
-    runs = {run.id: run for run in store.runs(subject=subject)}
+    runs = {run.id: run for run in store.list_runs(subject=subject)}
     finished = {run for run, found in runs.items() if found.status is RunStatus.FINISHED}
-    data = {found.run for found in store.run_data(runs) if found.marks == {"of": found.run}}
+    data = {found.run for found in store.read_run_data(runs) if found.marks == {"of": found.run}}
     for run in runs:
-        tokens = [text for frame in store.answers(run) for text in frame["output"].to_list()]
+        tokens = [text for frame in store.read_answers(run) for text in frame["output"].to_list()]
         wanted = told.kept.get(run, [])
-        cells = sum(frame.height for frame in store.cells(run))
+        cells = sum(frame.height for frame in store.read_cells(run))
         counts["acknowledged"] += len(wanted)
         counts["found"] += len(set(wanted) & set(tokens))
         counts["twice"] += len(tokens) - len(set(tokens))

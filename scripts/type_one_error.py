@@ -18,8 +18,8 @@ from fractions import Fraction
 from random import Random
 
 from markscheme.vocabulary import Allowance
-from markscheme.weigh.evidence import non_inferiority
-from markscheme.weigh.figures import non_inferiority_p
+from markscheme.weigh.evidence import evaluate_non_inferiority
+from markscheme.weigh.figures import compute_non_inferiority_p
 from markscheme.weigh.outcomes import Evidence
 
 MARGIN = Fraction(1, 2)
@@ -53,9 +53,9 @@ def passed(n: int, noise: float, runs: int, random: Random) -> tuple[float, floa
     for _ in range(runs):
         differences = [-MARGIN + Fraction(round(6 * random.gauss(0, noise)), 6) for _ in range(n)]
         pairs = [(Fraction(4), 4 + difference) for difference in differences]
-        found = non_inferiority(pairs, allowed, (Fraction(1), Fraction(5)))
+        found = evaluate_non_inferiority(pairs, allowed, (Fraction(1), Fraction(5)))
         by_t += found.outcome is Evidence.PASS
-        p = non_inferiority_p(differences, MARGIN)
+        p = compute_non_inferiority_p(differences, MARGIN)
         exactly += p is not None and p <= ALPHA
     return by_t / runs, exactly / runs
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.read.answers import AnswerBatch, KnownItems, Limits, read_answers
+from markscheme.read.answers import AnswerBatch, KnownItems, ReadLimits, read_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,9 +64,9 @@ BAD_ROWS = {
 def merged(batches: Iterable[AnswerBatch]) -> AnswerBatch:
     whole = AnswerBatch()
     for batch in batches:
-        lengths = {len(column) for column in batch.columns()}
+        lengths = {len(column) for column in batch.get_columns()}
         assert lengths == {len(batch)}
-        whole.extend(batch.lines, batch.columns()[1:])
+        whole.extend(batch.lines, batch.get_columns()[1:])
         whole.errors.extend(batch.errors)
     return whole
 
@@ -74,7 +74,7 @@ def merged(batches: Iterable[AnswerBatch]) -> AnswerBatch:
 def read(path: Path, content: bytes | None = None, **limits: int) -> AnswerBatch:
     if content is not None:
         path.write_bytes(content)
-    return merged(read_answers(path, items=ITEMS, limits=Limits(**limits)))
+    return merged(read_answers(path, items=ITEMS, limits=ReadLimits(**limits)))
 
 
 def only_error(batch: AnswerBatch) -> RowError:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from markscheme.cli.endings import Endings
-from markscheme.cli.main import _outcome
+from markscheme.cli.endings import SignalHandlers
+from markscheme.cli.main import _run_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def here(*arguments: str | Path, **env: str) -> Done:
         redirect_stdout(out),
         redirect_stderr(err),
     ):
-        code = _outcome(Endings())
+        code = _run_command(SignalHandlers())
     told = []
     for stream in (out, err):
         stream.flush()

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from markscheme import Exam, Gate, GateReport, Item, Level, Marks, Measures, Rubric, Run
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.mark.axes.size import MaxWords
 from markscheme.vocabulary import AxisSpec
-from markscheme.weigh.gates import judge
+from markscheme.weigh.gates import evaluate_gates
 
 AXES = (
     AxisSpec(name="right", weight=Decimal("0.75"), axis=MaxWords(limit=1)),
@@ -41,7 +41,7 @@ def gate(metric: str = "score", **more: Any) -> Gate:
 
 def exam_of(items: dict[str, list[Cells]], tags: dict[str, dict[str, str]] | None = None) -> Exam:
     given_tags = tags or {}
-    made = (Item(id=i, prompt="?", tags=Frozen(given_tags.get(i, {}))) for i in items)
+    made = (Item(id=i, prompt="?", tags=FrozenDict(given_tags.get(i, {}))) for i in items)
     return Exam(names=("e",), items=tuple(made), fingerprint="b2:e")
 
 
@@ -67,4 +67,4 @@ def judged(
     tags: dict[str, dict[str, str]] | None = None,
     **run: Any,
 ) -> GateReport:
-    return judge(rubric(*gates, bar=bar), exam_of(items, tags), run_of(items, **run))
+    return evaluate_gates(rubric(*gates, bar=bar), exam_of(items, tags), run_of(items, **run))

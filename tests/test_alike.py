@@ -13,21 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from markscheme import AxisSpec, Cell, Exam, Item, Rubric, load_rubric
-from markscheme.engines.local import Local
-from markscheme.engines.scoring import Scoring
+from markscheme.engines.local import LocalEngine
+from markscheme.engines.scoring import ScoringSession
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Match
 from markscheme.read.answers import (
     AnswerBatch,
     KnownItems,
-    Ledger,
-    Limits,
-    alike_lines,
+    ReadLimits,
+    SeenAttempts,
+    create_template_reader,
     read_jsonl,
     scanner,
 )
-from markscheme.read.answers.batch import AlikeRows
+from markscheme.read.answers.batch import TemplateRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -154,16 +154,16 @@ MIXED = mixed(SPELLINGS.values())
 
 def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 40) -> Any:
     kept: list[str] = []
-    scoring = Scoring(rubric, EXAM, keep=lambda outputs, _: kept.extend(outputs))
+    scoring = ScoringSession(rubric, EXAM, keep=lambda outputs, _: kept.extend(outputs))
     known = KnownItems([item.id for item in EXAM.items])
     batches = read_jsonl(
         [content],
         known=known,
-        ledger=Ledger(),
-        alike=alike_lines(known, scoring.scorer.fields) if alike else None,
-        limits=Limits(batch_rows=rows),
+        seen_attempts=SeenAttempts(),
+        template_reader=create_template_reader(known, scoring.scorer.fields) if alike else None,
+        limits=ReadLimits(batch_rows=rows),
     )
-    result = scoring.result(scoring.frames(map(scoring.marked, batches)))
+    result = scoring.build_result(scoring.build_frames(map(scoring.mark_batch, batches)))
     told = result.frame.sort("line", maintain_order=True).to_dicts()
     return told, result.to_dict()["summary"], sorted(kept)
 
@@ -232,10 +232,14 @@ def alike_rows(batches: list[AnswerBatch]) -> int:
 
 
 def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
-    fields = Scoring(TUTOR, EXAM).scorer.fields
+    fields = ScoringSession(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     batches = list(
-        read_jsonl([FIRST + b"nope\n" + FIRST], known=known, alike=alike_lines(known, fields))
+        read_jsonl(
+            [FIRST + b"nope\n" + FIRST],
+            known=known,
+            template_reader=create_template_reader(known, fields),
+        )
     )
     assert alike_rows(batches) == 60
     assert [error.line for batch in batches for error in batch.errors] == [31]
@@ -243,22 +247,36 @@ def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:
 
 @pytest.mark.parametrize("output", (SPELLINGS | LACKING).values(), ids=SPELLINGS | LACKING)
 def test_every_usual_spelling_is_read_as_alike(output: str) -> None:
-    fields = Scoring(TUTOR, EXAM).scorer.fields
+    fields = ScoringSession(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     content = spelled(output, range(1, 41))
     assert (
-        alike_rows(list(read_jsonl([content], known=known, alike=alike_lines(known, fields)))) == 40
+        alike_rows(
+            list(
+                read_jsonl(
+                    [content], known=known, template_reader=create_template_reader(known, fields)
+                )
+            )
+        )
+        == 40
     )
     assert scored(content, alike=True) == scored(content, alike=False)
 
 
 @pytest.mark.parametrize("output", UNUSUAL.values(), ids=UNUSUAL)
 def test_a_spelling_of_which_little_is_proved_is_read_line_by_line(output: str) -> None:
-    fields = Scoring(TUTOR, EXAM).scorer.fields
+    fields = ScoringSession(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     content = spelled(output, range(1, 41))
     assert (
-        alike_rows(list(read_jsonl([content], known=known, alike=alike_lines(known, fields)))) == 0
+        alike_rows(
+            list(
+                read_jsonl(
+                    [content], known=known, template_reader=create_template_reader(known, fields)
+                )
+            )
+        )
+        == 0
     )
     assert scored(content, alike=True) == scored(content, alike=False)
 
@@ -269,25 +287,36 @@ def test_empty_lines_are_no_answers(content: bytes) -> None:
 
 
 def test_spellings_that_take_turns_are_all_read_as_alike() -> None:
-    fields = Scoring(TUTOR, EXAM).scorer.fields
+    fields = ScoringSession(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     lines = MIXED.splitlines(keepends=True)
     content = b"".join(line for at in range(20) for line in lines[at::20])
     assert alike_rows(
-        list(read_jsonl([content], known=known, alike=alike_lines(known, fields)))
+        list(
+            read_jsonl(
+                [content], known=known, template_reader=create_template_reader(known, fields)
+            )
+        )
     ) == len(lines)
     assert scored(content, alike=True, rows=400) == scored(content, alike=False)
 
 
 def test_a_file_in_which_every_line_is_spelled_another_way_is_read_line_by_line() -> None:
-    fields = Scoring(TUTOR, EXAM).scorer.fields
+    fields = ScoringSession(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     content = b"".join(spelled(f"{' ' * n}{BARE}", range(n, n + 1)) for n in range(1, 90))
-    limits = Limits(batch_rows=10)
+    limits = ReadLimits(batch_rows=10)
     blocks = [content[at : at + 2000] for at in range(0, len(content), 2000)]
     assert (
         alike_rows(
-            list(read_jsonl(blocks, known=known, alike=alike_lines(known, fields), limits=limits))
+            list(
+                read_jsonl(
+                    blocks,
+                    known=known,
+                    template_reader=create_template_reader(known, fields),
+                    limits=limits,
+                )
+            )
         )
         == 0
     )
@@ -300,11 +329,17 @@ def test_a_file_in_which_every_line_is_spelled_another_way_is_read_line_by_line(
     ids=["punctuation", "other scripts", "two code points for one", "a sign with a twin"],
 )
 def test_ordinary_punctuation_is_read_as_alike(text: str, read: int) -> None:
-    fields = Scoring(TUTOR, EXAM).scorer.fields
+    fields = ScoringSession(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     content = FIRST.replace(b"x y.", text.encode())
     assert (
-        alike_rows(list(read_jsonl([content], known=known, alike=alike_lines(known, fields))))
+        alike_rows(
+            list(
+                read_jsonl(
+                    [content], known=known, template_reader=create_template_reader(known, fields)
+                )
+            )
+        )
         == read
     )
     assert scored(content, alike=True) == scored(content, alike=False)
@@ -315,14 +350,21 @@ def test_ordinary_punctuation_is_read_as_alike(text: str, read: int) -> None:
 def test_escaped_letters_are_read_as_alike_and_kept_as_they_were_written(
     escapes: tuple[bytes, ...], name: bytes
 ) -> None:
-    fields = Scoring(TUTOR, EXAM).scorer.fields
+    fields = ScoringSession(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
     lines = FIRST.replace(b"spanish_gloss", name).splitlines(keepends=True)
     content = b"".join(
         line.replace("ó".encode(), escapes[at % len(escapes)]) for at, line in enumerate(lines)
     )
     assert (
-        alike_rows(list(read_jsonl([content], known=known, alike=alike_lines(known, fields)))) == 30
+        alike_rows(
+            list(
+                read_jsonl(
+                    [content], known=known, template_reader=create_template_reader(known, fields)
+                )
+            )
+        )
+        == 30
     )
     assert scored(content, alike=True) == scored(content, alike=False)
 
@@ -336,17 +378,19 @@ def test_what_only_looks_like_an_escape_is_told_as_it_is(place: bytes, spelled: 
 
 
 def test_outputs_of_many_repeats_are_put_together_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[AlikeRows] = []
-    outputs = AlikeRows.outputs
+    calls: list[TemplateRows] = []
+    outputs = TemplateRows.build_outputs
 
-    def counted(rows: AlikeRows) -> pl.Series:
+    def counted(rows: TemplateRows) -> pl.Series:
         calls.append(rows)
         return outputs(rows)
 
-    monkeypatch.setattr(AlikeRows, "outputs", counted)
+    monkeypatch.setattr(TemplateRows, "build_outputs", counted)
     known = KnownItems([item.id for item in EXAM.items])
-    alike = alike_lines(known, Scoring(TUTOR, EXAM).scorer.fields)
-    batches = read_jsonl([FIRST + FIRST], known=known, ledger=Ledger(), alike=alike)
+    alike = create_template_reader(known, ScoringSession(TUTOR, EXAM).scorer.fields)
+    batches = read_jsonl(
+        [FIRST + FIRST], known=known, seen_attempts=SeenAttempts(), template_reader=alike
+    )
     assert sum(len(batch.errors) for batch in batches) == 30
     assert len(calls) == 1
 
@@ -368,10 +412,17 @@ def test_an_axis_made_from_another_is_not_told_by_the_keys_of_that_one() -> None
 
 
 def test_lines_are_numbered_on_after_a_batch_that_ends_in_an_empty_line() -> None:
-    fields = Scoring(TUTOR, EXAM).scorer.fields
+    fields = ScoringSession(TUTOR, EXAM).scorer.fields
     known = KnownItems([item.id for item in EXAM.items])
-    blocks, limits = [FIRST + b"\n", b"nope\n"], Limits(batch_rows=10)
-    batches = list(read_jsonl(blocks, known=known, alike=alike_lines(known, fields), limits=limits))
+    blocks, limits = [FIRST + b"\n", b"nope\n"], ReadLimits(batch_rows=10)
+    batches = list(
+        read_jsonl(
+            blocks,
+            known=known,
+            template_reader=create_template_reader(known, fields),
+            limits=limits,
+        )
+    )
     assert alike_rows(batches) == 30
     assert [error.line for batch in batches for error in batch.errors] == [32]
 
@@ -386,19 +437,19 @@ def test_lines_are_numbered_on_after_a_batch_that_ends_in_an_empty_line() -> Non
     ],
 )
 def test_a_rubric_that_looks_at_more_than_fields_reads_line_by_line(axes: Any) -> None:
-    assert Scoring(rubric_of(*axes), EXAM).scorer.fields == ()
+    assert ScoringSession(rubric_of(*axes), EXAM).scorer.fields == ()
 
 
 def test_nothing_that_is_kept_holds_on_to_what_was_scanned() -> None:
     long = FIRST.replace(b"Ate.", b"Ate a text that is too long to be part of its view.")
     content = long.replace(b'"latency_ms"', b'"subject": "a name that is long", "latency_ms"')
-    scoring = Scoring(TUTOR, EXAM)
+    scoring = ScoringSession(TUTOR, EXAM)
     known = KnownItems([item.id for item in EXAM.items])
-    alike = alike_lines(known, scoring.scorer.fields)
+    alike = create_template_reader(known, scoring.scorer.fields)
     tracemalloc.start()
     try:
-        batches = read_jsonl([content], known=known, alike=alike)
-        frames = list(scoring.frames(map(scoring.marked, batches)))
+        batches = read_jsonl([content], known=known, template_reader=alike)
+        frames = list(scoring.build_frames(map(scoring.mark_batch, batches)))
         del batches
         kept = tracemalloc.take_snapshot().filter_traces(
             [tracemalloc.Filter(inclusive=True, filename_pattern=scanner.__file__)]
@@ -424,9 +475,9 @@ def test_fields_named_like_columns_are_kept_apart() -> None:
 def test_a_whole_run_is_the_same_whatever_the_batches(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_bytes(FIRST)
-    scoring = Scoring(TUTOR, EXAM)
-    with Local(TUTOR, EXAM, path) as engine:
-        whole = pl.concat(list(scoring.frames(engine.stretches(scoring))))
+    scoring = ScoringSession(TUTOR, EXAM)
+    with LocalEngine(TUTOR, EXAM, path) as engine:
+        whole = pl.concat(list(scoring.build_frames(engine.score_chunks(scoring))))
     assert whole.height == 31  # one item has no answer
     assert (
         scored(FIRST, alike=True, rows=3)[0] == whole.sort("line", maintain_order=True).to_dicts()

@@ -49,7 +49,7 @@ def test_the_same_answers_read_the_same_from_every_format(
     frame.write_parquet(folder / "a.parquet")
     batch = read(folder / "a.jsonl", written(rows))
     for other in (read(folder / "a.parquet"), read(folder / "a.csv")):
-        assert other.columns()[1:] == batch.columns()[1:]
+        assert other.get_columns()[1:] == batch.get_columns()[1:]
         assert [error.reason for error in other.errors] == [error.reason for error in batch.errors]
 
 

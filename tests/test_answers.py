@@ -29,7 +29,7 @@ def test_every_field_of_an_answer_arrives_in_its_column(tmp_path: Path) -> None:
         "ignored": ["further", "keys"],
     }
     batch = read(tmp_path / "a.jsonl", written([row]))
-    assert [column[0] for column in batch.columns()] == [1, *list(row.values())[:8]]
+    assert [column[0] for column in batch.get_columns()] == [1, *list(row.values())[:8]]
     assert batch.errors == []
 
 
@@ -40,8 +40,8 @@ def test_what_is_absent_or_null_has_its_default(tmp_path: Path) -> None:
         {"item": "e-39-02", "output": "", **dict.fromkeys(names)},
     ]
     batch = read(tmp_path / "a.jsonl", written(rows))
-    assert [column[0] for column in batch.columns()[3:]] == [None, 1, None, None, None, None]
-    assert [column[1] for column in batch.columns()[3:]] == [None, 1, None, None, None, None]
+    assert [column[0] for column in batch.get_columns()[3:]] == [None, 1, None, None, None, None]
+    assert [column[1] for column in batch.get_columns()[3:]] == [None, 1, None, None, None, None]
 
 
 def test_names_are_brought_to_nfc_and_outputs_stay_as_they_are(tmp_path: Path) -> None:

@@ -19,12 +19,12 @@ from markscheme import AuditReport, Cell, DocumentError, Item, audit, load_exam,
 from markscheme.library.documents import load_cases
 from markscheme.mark.axes.text import ContainsAll
 from markscheme.mark.normalise import STEPS, normalise
-from markscheme.prove.audit import Fate, Judged
-from markscheme.prove.decided import outcome_at, passes_at
-from markscheme.prove.mutants import Kind
-from markscheme.prove.records import audit_record
-from markscheme.prove.steps import ABSORBED, COMMUTING, IDEMPOTENT, proof_of_equality
-from markscheme.tell.cases import cases_text
+from markscheme.prove.audit import AuditVerdict, MutantFate
+from markscheme.prove.decided import probe_gate, probe_pass_mark
+from markscheme.prove.mutants import MutantKind
+from markscheme.prove.records import build_audit_record
+from markscheme.prove.steps import ABSORBED, COMMUTING, IDEMPOTENT, prove_equal_steps
+from markscheme.tell.cases import format_golden_cases
 
 ROOT = Path(__file__).parent.parent
 TUTOR = load_rubric("tutor-capstone")
@@ -40,27 +40,31 @@ def run(*arguments: object) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_the_built_in_rubric_is_sound() -> None:
-    assert REPORT.verdict is Judged.SOUND
+    assert REPORT.verdict is AuditVerdict.SOUND
     assert not REPORT.failures
-    assert not REPORT.of(Fate.SURVIVED)
+    assert not REPORT.of(MutantFate.SURVIVED)
     assert [rates.false_negative_rate for rates in REPORT.rates] == [0, 0, 0, 0]
     assert [rates.false_positive_rate for rates in REPORT.rates] == [0, 0, 0, 0]
     assert all(rates.right and rates.wrong for rates in REPORT.rates)
 
 
 def test_golden_cases_alone_kill_every_mutant_of_the_rubric_that_is_not_equivalent() -> None:
-    rules = [tried for tried in REPORT.mutants if tried.mutant.kind is not Kind.DROP_EXPECTATION]
-    structural = {Kind.DROP_ENTRY, Kind.CHOICE, Kind.ORDER}
-    kinds = set(Kind) - {Kind.DROP_EXPECTATION} - structural
+    rules = [
+        tried for tried in REPORT.mutants if tried.mutant.kind is not MutantKind.DROP_EXPECTATION
+    ]
+    structural = {MutantKind.DROP_ENTRY, MutantKind.CHOICE, MutantKind.ORDER}
+    kinds = set(MutantKind) - {MutantKind.DROP_EXPECTATION} - structural
     assert {tried.mutant.kind for tried in rules} == kinds
     for tried in rules:
         assert bool(tried.golden) is not bool(tried.mutant.equivalent), tried.mutant.name
 
 
 def test_every_expectation_of_the_exam_is_missed_when_it_is_gone() -> None:
-    dropped = [tried for tried in REPORT.mutants if tried.mutant.kind is Kind.DROP_EXPECTATION]
+    dropped = [
+        tried for tried in REPORT.mutants if tried.mutant.kind is MutantKind.DROP_EXPECTATION
+    ]
     assert len(dropped) == 2 * len(CAPSTONE.items)
-    assert all(tried.fate is Fate.KILLED for tried in dropped)
+    assert all(tried.fate is MutantFate.KILLED for tried in dropped)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +139,7 @@ def test_a_fault_that_was_put_in_by_hand_is_named(
     axis: type[ContainsAll], case: str, told: str, tmp_path: Path
 ) -> None:
     report = audited_with(axis, tmp_path)
-    assert report.verdict is Judged.WRONG
+    assert report.verdict is AuditVerdict.WRONG
     missed = {miss.case: miss for miss in report.failures}
     assert told in missed[case].because
     assert {"correctness", "spanish_gloss"} <= {m.on for m in report.failures if m.case == case}
@@ -205,7 +209,7 @@ def test_survivors_come_with_cases_that_kill_them(tmp_path: Path) -> None:
 def test_cases_that_are_written_read_back_as_they_were(tmp_path: Path) -> None:
     cases = load_cases(rubric=TUTOR)
     path = tmp_path / "again.yaml"
-    path.write_text(cases_text("again", cases), encoding="utf-8")
+    path.write_text(format_golden_cases("again", cases), encoding="utf-8")
     assert load_cases(path, rubric=TUTOR) == cases
 
 
@@ -223,7 +227,7 @@ def test_without_anything_to_test_with_it_cannot_tell(tmp_path: Path) -> None:
 def test_the_json_document_is_the_report() -> None:
     done = run("tutor-capstone", "--exam", "capstone", "--format", "json")
     assert done.returncode == 0
-    assert json.loads(done.stdout) == json.loads(json.dumps(audit_record(REPORT)))
+    assert json.loads(done.stdout) == json.loads(json.dumps(build_audit_record(REPORT)))
 
 
 def test_every_mistake_of_a_file_of_cases_is_told_with_its_line(tmp_path: Path) -> None:
@@ -325,11 +329,11 @@ def test_a_final_sigma_sees_no_difference_between_an_end_and_what_is_stripped_th
 
 
 def test_what_is_not_proved_is_not_claimed() -> None:
-    assert proof_of_equality(("strip", "lower"), ("lower", "strip"))
-    assert proof_of_equality(("lower", "strip", "lower"), ("strip", "lower"))
-    assert not proof_of_equality(("strip_trailing_period",) * 2, ("strip_trailing_period",))
-    assert not proof_of_equality(("strip", "ignore_quotes"), ("ignore_quotes", "strip"))
-    assert not proof_of_equality(("strip",), ())
+    assert prove_equal_steps(("strip", "lower"), ("lower", "strip"))
+    assert prove_equal_steps(("lower", "strip", "lower"), ("strip", "lower"))
+    assert not prove_equal_steps(("strip_trailing_period",) * 2, ("strip_trailing_period",))
+    assert not prove_equal_steps(("strip", "ignore_quotes"), ("ignore_quotes", "strip"))
+    assert not prove_equal_steps(("strip",), ())
 
 
 def test_an_entry_that_another_one_holds_may_go_and_the_reason_is_told() -> None:
@@ -342,7 +346,9 @@ def test_an_entry_that_another_one_holds_may_go_and_the_reason_is_told() -> None
     )
     exam = dataclasses.replace(CAPSTONE, items=(item,))
     report = audit(TUTOR, exam, [])
-    gone = [t for t in report.of(Fate.EQUIVALENT) if t.mutant.kind is Kind.DROP_EXPECTATION]
+    gone = [
+        t for t in report.of(MutantFate.EQUIVALENT) if t.mutant.kind is MutantKind.DROP_EXPECTATION
+    ]
     assert [t.mutant.equivalent for t in gone] == ["every text that holds 'he ate' holds 'ate'"]
 
 
@@ -351,19 +357,19 @@ def test_gates_are_asked_through_runs_that_show_exactly_the_value(gate: object) 
     for case in load_cases(rubric=TUTOR).gates:
         found = next(g for g in TUTOR.gates if g.name == case.gate)
         if found is gate:
-            outcome = outcome_at(TUTOR, found, case.seen, case.baseline)
+            outcome = probe_gate(TUTOR, found, case.seen, case.baseline)
             assert outcome.observed == Fraction(case.seen)
             assert outcome.outcome is case.outcome
 
 
 def test_the_pass_mark_is_met_exactly() -> None:
-    assert passes_at(TUTOR, TUTOR.pass_mark)
-    assert not passes_at(TUTOR, TUTOR.pass_mark - 1 / type(TUTOR.pass_mark)(10**9))
+    assert probe_pass_mark(TUTOR, TUTOR.pass_mark)
+    assert not probe_pass_mark(TUTOR, TUTOR.pass_mark - 1 / type(TUTOR.pass_mark)(10**9))
 
 
 def test_every_kind_of_mutant_has_a_section() -> None:
     text = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
-    assert {kind.value for kind in Kind} <= {
+    assert {kind.value for kind in MutantKind} <= {
         line.lstrip("# ") for line in text.splitlines() if line.startswith("#")
     }
 

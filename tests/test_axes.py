@@ -10,11 +10,11 @@ import pytest
 from marking import cell, value
 from markscheme import Item
 from markscheme.mark.axes.numeric import NumberWithin
-from markscheme.mark.axes.pattern import Pattern
+from markscheme.mark.axes.pattern import PatternAxis
 from markscheme.mark.axes.size import Length, MaxWords, Unit
 from markscheme.mark.axes.text import ContainsAll, Match, OneOf
 from markscheme.mark.responses import read_response
-from markscheme.vocabulary import Fields
+from markscheme.vocabulary import ResponseFields
 
 # --- text ----------------------------------------------------------------------------------------
 
@@ -59,24 +59,24 @@ def test_one_of_wants_the_whole_text_to_be_one_of_the_list() -> None:
 
 
 def test_pattern_finds_or_says_how_nearly() -> None:
-    axis = Pattern(pattern="^h[ae]s$")
+    axis = PatternAxis(pattern="^h[ae]s$")
     assert cell(axis, "has").reason == "matches `^h[ae]s$` at character 1"
     missed = cell(axis, " HAS")
     assert missed.value == 0
     assert cell(axis, "HAS").near_miss == "lower"
-    assert cell(Pattern(pattern="ió"), "él comió").reason.endswith("at character 7")
-    assert value(Pattern(), "abc", expected_pattern="b.$") == 1
+    assert cell(PatternAxis(pattern="ió"), "él comió").reason.endswith("at character 7")
+    assert value(PatternAxis(), "abc", expected_pattern="b.$") == 1
 
 
 def test_a_pattern_that_would_take_for_ever_elsewhere_is_quick() -> None:
-    assert value(Pattern(pattern="^(a+)+$"), "a" * 50_000 + "!") == 0
+    assert value(PatternAxis(pattern="^(a+)+$"), "a" * 50_000 + "!") == 0
 
 
 # --- numbers -------------------------------------------------------------------------------------
 
 
-def number_field(name: str) -> Fields:
-    return Fields(accepted={name: NumberWithin.accepts}, numeric=(name,))
+def number_field(name: str) -> ResponseFields:
+    return ResponseFields(accepted={name: NumberWithin.accepts}, numeric=(name,))
 
 
 @pytest.mark.parametrize(

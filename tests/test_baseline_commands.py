@@ -189,7 +189,7 @@ def test_every_outcome_is_recorded(project: Project) -> None:
     second = project.stored(*[LONGER] * 4)
     project.judge(second)
     with open_store(project.store, create=False) as store:
-        (kept,) = store.outcomes(second)
+        (kept,) = store.list_outcomes(second)
     assert kept.baseline == first
     assert kept.outcomes["verdict"] == "fail"
 

@@ -27,9 +27,9 @@ from markscheme import (
 )
 from markscheme.mark.axes.size import MaxWords
 from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit
-from markscheme.weigh.evidence import non_inferiority
-from markscheme.weigh.gates import judge
-from markscheme.weigh.records import report_record
+from markscheme.weigh.evidence import evaluate_non_inferiority
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.records import build_gate_report_record
 
 TWO_PERCENT = Allowance(amount=Decimal("0.02"), relative=True)
 TWO_POINTS = Allowance(amount=Decimal("0.02"), relative=False)
@@ -68,7 +68,7 @@ def gated(
     )
     items = tuple(Item(id=item, prompt="?") for item in run.marks.items)
     exam = Exam(names=("e",), items=items, fingerprint=run.exam or "b2:e")
-    return judge(rubric, exam, run, baseline).outcomes[0]
+    return evaluate_gates(rubric, exam, run, baseline).outcomes[0]
 
 
 def report(outcome: GateOutcome) -> BaselineReport:
@@ -232,10 +232,10 @@ D5 = sixths((27, 24, 26, 23, 25), (25, 24, 23, 21, 24))
 
 
 def test_the_evidence_of_d5_is_that_of_the_reference() -> None:
-    half = non_inferiority(D5, Allowance(amount=Decimal("0.5"), relative=False))
+    half = evaluate_non_inferiority(D5, Allowance(amount=Decimal("0.5"), relative=False))
     assert half.p == pytest.approx(0.025803, abs=1e-6)
     assert half.outcome == "pass"
-    relative = non_inferiority(D5, TWO_PERCENT)
+    relative = evaluate_non_inferiority(D5, TWO_PERCENT)
     assert relative.mean == Fraction(-11, 60)
     assert relative.p == pytest.approx(0.952720, abs=1e-6)
     assert relative.outcome == "fail"
@@ -243,7 +243,7 @@ def test_the_evidence_of_d5_is_that_of_the_reference() -> None:
 
 def test_evidence_that_is_inconclusive_says_how_many_items_would_settle_it() -> None:
     pairs = [(Fraction(1), Fraction(1 - (at == 0), 1)) for at in range(20)]
-    found = non_inferiority(pairs, TWO_PERCENT)
+    found = evaluate_non_inferiority(pairs, TWO_PERCENT)
     assert found.outcome == "inconclusive"
     needed = found.items_needed
     assert needed is not None
@@ -264,13 +264,13 @@ def settled(found: NonInferiority, n: int) -> bool:
 
 @pytest.mark.parametrize("pairs", [[], [(Fraction(1), Fraction(1))]])
 def test_fewer_than_two_pairs_are_no_evidence(pairs: list[tuple[Fraction, Fraction]]) -> None:
-    found = non_inferiority(pairs, TWO_PERCENT)
+    found = evaluate_non_inferiority(pairs, TWO_PERCENT)
     assert (found.outcome, found.mean, found.p) == ("inconclusive", None, None)
 
 
 @pytest.mark.parametrize("n", [2, 148, 149])
 def test_pairs_without_any_difference_are_evidence_only_from_149_on(n: int) -> None:
-    found = non_inferiority([(Fraction(1), Fraction(1))] * n, TWO_PERCENT)
+    found = evaluate_non_inferiority([(Fraction(1), Fraction(1))] * n, TWO_PERCENT)
     assert found.outcome == ("pass" if n == 149 else "inconclusive")
     assert found.items_needed == (None if n == 149 else 149)
     assert found.p is None
@@ -278,25 +278,27 @@ def test_pairs_without_any_difference_are_evidence_only_from_149_on(n: int) -> N
 
 def test_the_spread_of_the_baseline_itself_is_no_evidence_about_the_drop() -> None:
     unmoved = [(Fraction(at, 10), Fraction(at, 10)) for at in (8, 9, 10)]
-    assert non_inferiority(unmoved, TWO_PERCENT).outcome == "inconclusive"
+    assert evaluate_non_inferiority(unmoved, TWO_PERCENT).outcome == "inconclusive"
 
 
 def test_a_common_drop_without_spread_is_no_certainty_either() -> None:
     pairs = [(Fraction(1), Fraction(97, 100)) for _ in range(10)]
-    found = non_inferiority(pairs, TWO_POINTS)
+    found = evaluate_non_inferiority(pairs, TWO_POINTS)
     assert found.outcome == "inconclusive"
-    assert non_inferiority(pairs * 100, TWO_POINTS).outcome == "fail"
+    assert evaluate_non_inferiority(pairs * 100, TWO_POINTS).outcome == "fail"
 
 
 def test_a_spread_too_small_for_a_double_is_no_spread() -> None:
     tiny = Fraction(1, 10**300)
-    found = non_inferiority([(Fraction(1), Fraction(1)), (Fraction(1), 1 - tiny)], TWO_PERCENT)
+    found = evaluate_non_inferiority(
+        [(Fraction(1), Fraction(1)), (Fraction(1), 1 - tiny)], TWO_PERCENT
+    )
     assert (found.outcome, found.p) == ("inconclusive", None)
 
 
 def test_a_mean_exactly_at_the_margin_is_settled_by_no_number_of_items() -> None:
     pairs = [(Fraction(1), Fraction(96, 100)), (Fraction(1), Fraction(1))]
-    found = non_inferiority(pairs, TWO_PERCENT)
+    found = evaluate_non_inferiority(pairs, TWO_PERCENT)
     assert (found.outcome, found.items_needed) == ("inconclusive", None)
 
 
@@ -307,8 +309,8 @@ PAIRS = st.lists(st.tuples(SHARES, SHARES), min_size=2, max_size=12)
 def test_evidence_does_not_depend_on_order_and_never_contradicts_the_mean(
     pairs: list[tuple[Fraction, Fraction]], limit: Allowance
 ) -> None:
-    found = non_inferiority(pairs, limit)
-    assert found == non_inferiority(pairs[::-1], limit)
+    found = evaluate_non_inferiority(pairs, limit)
+    assert found == evaluate_non_inferiority(pairs[::-1], limit)
     assert found.mean is not None
     if found.outcome == "pass":
         assert found.mean > found.margin
@@ -338,8 +340,8 @@ def test_the_report_is_plain_data() -> None:
     rubric = Rubric(name="r", version=1, axes=(AXIS,), gates=(outcome.gate,), fingerprint="b2:r")
     items = tuple(Item(id=f"i{at}", prompt="?") for at in range(2))
     exam = Exam(names=("e",), items=items, fingerprint="b2:e")
-    whole = judge(rubric, exam, run_of("0.8", 1), run_of(1, 1, name="old"))
-    document = json.loads(json.dumps(report_record(whole), allow_nan=False))
+    whole = evaluate_gates(rubric, exam, run_of("0.8", 1), run_of(1, 1, name="old"))
+    document = json.loads(json.dumps(build_gate_report_record(whole), allow_nan=False))
     found = document["gates"][0]["baseline"]
     assert (found["baseline"], found["before"], found["floor"]) == ("old", 1.0, 0.98)
     assert found["exact"]["change"] == "-1/10"

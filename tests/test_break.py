@@ -12,7 +12,7 @@ import pytest
 
 from markscheme import UsageError
 from markscheme.library.proving import Exercise
-from markscheme.prove.breaking import Shape, recognised
+from markscheme.prove.breaking import ChangeShape, explain_cascade
 
 ROOT = Path(__file__).parent.parent
 PRACTICE = Exercise()
@@ -41,7 +41,7 @@ def test_what_the_chapter_shows_of_the_case_fold_is_what_the_command_prints() ->
 
 def test_what_the_chapter_says_of_the_other_rules_is_so() -> None:
     tags = {
-        step: {pattern.tag for pattern in PRACTICE.without(step).patterns}
+        step: {pattern.tag for pattern in PRACTICE.remove_step(step).patterns}
         for step in ("strip", "lower", "strip_trailing_period")
     }
     assert tags == {
@@ -49,12 +49,12 @@ def test_what_the_chapter_says_of_the_other_rules_is_so() -> None:
         "lower": {"tense: past-simple"},
         "strip_trailing_period": {"tense: present-perfect"},
     }
-    columns = [p for p in PRACTICE.without("substring").patterns if not p.rises]
+    columns = [p for p in PRACTICE.remove_step("substring").patterns if not p.rises]
     assert [(p.axis, p.shape) for p in columns] == [
-        ("correctness", Shape.COLUMN),
-        ("spanish_gloss", Shape.COLUMN),
+        ("correctness", ChangeShape.COLUMN),
+        ("spanish_gloss", ChangeShape.COLUMN),
     ]
-    loose = PRACTICE.without("every_entry")
+    loose = PRACTICE.remove_step("every_entry")
     assert not loose.effect.falls
     assert {loose.after[item] for item in loose.items} == {Fraction(1)}
     assert {loose.before[item] for item in loose.items} == {Fraction(15, 100)}
@@ -64,7 +64,7 @@ def test_what_the_chapter_says_of_the_other_rules_is_so() -> None:
 
 
 def test_the_case_fold_turns_right_answers_wrong_and_the_cells_name_it() -> None:
-    found = PRACTICE.without("lower")
+    found = PRACTICE.remove_step("lower")
     assert len(found.items) == 14
     assert len(found.effect.falls) == 28
     assert not found.effect.rises
@@ -72,12 +72,12 @@ def test_the_case_fold_turns_right_answers_wrong_and_the_cells_name_it() -> None
     assert [(change.gate, change.before, change.after) for change in found.effect.gates] == [
         ("capstone", "pass", "fail")
     ]
-    assert any("near miss `lower`" in line for line in recognised(found))
+    assert any("near miss `lower`" in line for line in explain_cascade(found))
 
 
 @pytest.mark.parametrize("step", ["strip", "lower", "strip_trailing_period", "every_entry"])
 def test_golden_cases_notice_every_rule_that_can_be_removed(step: str) -> None:
-    assert PRACTICE.without(step).golden
+    assert PRACTICE.remove_step(step).golden
 
 
 def exercise_on(folder: Path, outputs: dict[str, str]) -> Exercise:
@@ -89,15 +89,15 @@ def exercise_on(folder: Path, outputs: dict[str, str]) -> Exercise:
 
 def test_one_shouted_answer_is_an_outlier(tmp_path: Path) -> None:
     exercise = exercise_on(tmp_path, {"e-39-01": "ATE", "e-39-02": "will be"})
-    (pattern,) = exercise.without("lower").patterns
-    assert (pattern.shape, pattern.items, pattern.of) == (Shape.OUTLIER, 1, 2)
-    assert any("one outlier" in line for line in recognised(exercise.without("lower")))
+    (pattern,) = exercise.remove_step("lower").patterns
+    assert (pattern.shape, pattern.items, pattern.of) == (ChangeShape.OUTLIER, 1, 2)
+    assert any("one outlier" in line for line in explain_cascade(exercise.remove_step("lower")))
 
 
 def test_answers_that_a_rule_does_nothing_for_say_so(tmp_path: Path) -> None:
-    found = exercise_on(tmp_path, {"e-39-01": "ate"}).without("strip")
+    found = exercise_on(tmp_path, {"e-39-01": "ate"}).remove_step("strip")
     assert not found.patterns
-    assert list(recognised(found)) == [
+    assert list(explain_cascade(found)) == [
         "nothing changes in these answers; golden cases are there to notice it all the same"
     ]
 
@@ -113,7 +113,7 @@ def test_without_an_answer_nothing_can_be_told(tmp_path: Path) -> None:
 
 def test_an_unknown_rule_is_refused_with_what_is_allowed() -> None:
     with pytest.raises(UsageError, match="allowed: strip, lower, strip_trailing_period"):
-        PRACTICE.without("upper")
+        PRACTICE.remove_step("upper")
     assert run("upper").returncode == 2
 
 
@@ -142,9 +142,9 @@ def test_in_a_pipe_a_quiz_is_only_asked() -> None:
 
 
 def test_seeds_give_different_faults_and_the_same_seed_the_same() -> None:
-    riddles = [Exercise(seed=seed).riddle() for seed in range(8)]
+    riddles = [Exercise(seed=seed).choose_riddle() for seed in range(8)]
     assert len({riddle.step for riddle in riddles}) > 2
-    again = Exercise(seed=0).riddle()
+    again = Exercise(seed=0).choose_riddle()
     assert (again.step, again.effect) == (riddles[0].step, riddles[0].effect)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.pace import Pace, Turn
+from markscheme.ask.pace import Permit, RateLimiter
 from raw_server import DONE, STREAMED, YES, always, completion, event, http
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ def test_a_server_that_names_a_time_is_left_alone_by_all_questions(
     sitting: Sitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quiet: list[float] = []
-    keep_quiet = Pace.keep_quiet
+    keep_quiet = RateLimiter.keep_quiet
 
-    def noted(pace: Pace, wait: float) -> None:
+    def noted(pace: RateLimiter, wait: float) -> None:
         quiet.append(wait)
         keep_quiet(pace, wait)
 
-    monkeypatch.setattr(Pace, "keep_quiet", noted)
+    monkeypatch.setattr(RateLimiter, "keep_quiet", noted)
     assert sitting.asks("restarting 1", "shaky 2", "fine 3").run().code == 0
     assert quiet == [0.5]
     sitting.asks("heavy 1", "fine 2").run()
@@ -50,14 +50,14 @@ def test_a_crowded_server_is_asked_half_as_much_at_once_and_a_broken_one_is_not(
     sitting: Sitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed: list[float] = []
-    slow_down = Pace.slow_down
+    slow_down = RateLimiter.slow_down
 
-    def noted(pace: Pace, turn: Turn) -> bool:
+    def noted(pace: RateLimiter, turn: Permit) -> bool:
         slowed = slow_down(pace, turn)
         allowed.append(pace.allowed)
         return slowed
 
-    monkeypatch.setattr(Pace, "slow_down", noted)
+    monkeypatch.setattr(RateLimiter, "slow_down", noted)
     sitting.asks("shaky 1", "late 2").run("--concurrency", "8")
     assert allowed == []
     sitting.asks("down 1").run("--concurrency", "8", "--retries", "2")
@@ -87,7 +87,7 @@ def test_a_busy_server_that_names_no_time_is_left_alone_longer_each_time(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr(Pace, "keep_quiet", lambda _, wait: waits.append(wait))
+    monkeypatch.setattr(RateLimiter, "keep_quiet", lambda _, wait: waits.append(wait))
     answers = iter([*[http("", BUSY)] * 8, YES, http("", BUSY), YES])
     assert ask(lambda *_: (next(answers),), items=2).code == 0
     assert waits[:6] == sorted(waits[:6])
@@ -98,7 +98,7 @@ def test_a_busy_server_that_names_no_time_is_left_alone_longer_each_time(
 def test_a_server_that_is_busy_for_ever_is_not_asked_for_ever(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pace, "keep_quiet", lambda *_: None)
+    monkeypatch.setattr(RateLimiter, "keep_quiet", lambda *_: None)
     busy = http({"error": {"message": "no quota"}}, BUSY, "retry-after: 0")
     done = ask(always(busy), "--concurrency", "4", items=40)
     live = done.json["live"]
@@ -112,7 +112,7 @@ def test_a_server_that_is_busy_for_ever_is_not_asked_for_ever(
 def test_a_server_that_says_something_else_between_is_not_busy_for_ever(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pace, "keep_quiet", lambda *_: None)
+    monkeypatch.setattr(RateLimiter, "keep_quiet", lambda *_: None)
     answers = cycle([http("", BUSY), http("{}")])
     live = ask(lambda *_: (next(answers),), items=30).json["live"]
     assert live["faults"] == {"garbled": 30}

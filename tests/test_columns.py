@@ -17,7 +17,7 @@ from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll, Equals, Match
-from markscheme.mark.columns import Marker
+from markscheme.mark.columns import BatchMarker
 from markscheme.mark.scoring import mark_answer
 from markscheme.read.answers import AnswerBatch
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 def check_agreement(rubric: Rubric, exam: Exam, rows: list[tuple[str, Any]]) -> None:
     """Compare the columns with the definition cell by cell, the second time from memory."""
-    marker, items = Marker(rubric, exam), {item.id: item for item in exam.items}
+    marker, items = BatchMarker(rubric, exam), {item.id: item for item in exam.items}
     batch = AnswerBatch()
     for at, (item, output) in enumerate(rows):
         batch.append(at + 1, (item, output, None, at + 1, None, None, None, None))
     for _ in range(2):
-        marked = marker.mark(batch)
+        marked = marker.mark_batch(batch)
         for at, (item, output) in enumerate(rows):
             wanted = mark_answer(rubric, items[item], output)
-            got = [marked.cell(axis, at) for axis in range(len(rubric.axes))]
+            got = [marked.get_cell(axis, at) for axis in range(len(rubric.axes))]
             assert got == list(wanted.cells.values())
             assert marked.got[at] == wanted.got
             assert marked.readings[at] == wanted.reading.value
@@ -152,11 +152,11 @@ def test_texts_with_the_same_found_in_them_agree_with_the_definition(texts: list
 
 
 def test_texts_that_differ_share_the_cell_of_what_was_found_where() -> None:
-    marker = Marker(TUTOR, Exam(names=("e",), items=(EAT,), fingerprint="b2:0"))
+    marker = BatchMarker(TUTOR, Exam(names=("e",), items=(EAT,), fingerprint="b2:0"))
     batch = AnswerBatch()
     for at, text in enumerate(["I ate, comió.", "I ate. Comió!", "He ate"]):
         batch.append(at + 1, (EAT.id, text, None, at + 1, None, None, None, None))
-    marked = marker.mark(batch)
+    marked = marker.mark_batch(batch)
     assert marked.codes[0].n_unique() == 2
     assert marked.codes[1].n_unique() == 2
 

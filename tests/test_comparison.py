@@ -12,18 +12,18 @@ from commands import here
 from comparisons import AXES, GOOD, ITEMS, MODES, Files, as_json, compared, rows, spread
 from markscheme import load_exam, load_rubric
 from markscheme.vocabulary import Rating
-from markscheme.weigh.comparing import Contest
+from markscheme.weigh.comparing import ComparisonRules
 from markscheme.weigh.comparison import Sides
-from markscheme.weigh.scores import scores_of
+from markscheme.weigh.scores import index_scores
 
 RUBRIC = load_rubric("context-agent")
 VERDICTS = ("superior", "equivalent", "acceptable", "degraded")
 
 
 @pytest.fixture
-def contest(files: Files) -> Contest:
+def contest(files: Files) -> ComparisonRules:
     exam = load_exam(files.exam, rubric=RUBRIC)
-    return Contest(rubric=RUBRIC, exam=exam, baseline="big", candidate="small")
+    return ComparisonRules(rubric=RUBRIC, exam=exam, baseline="big", candidate="small")
 
 
 def verdict_of(b: int, c: int) -> tuple[str, set[str]]:
@@ -51,7 +51,7 @@ def decision_of(verdicts: tuple[str, ...]) -> str:
     return "go"
 
 
-def test_the_verdict_on_all_625_pairs_of_averages(contest: Contest) -> None:
+def test_the_verdict_on_all_625_pairs_of_averages(contest: ComparisonRules) -> None:
     item = contest.exam.items[0]
     for b, c in product(range(6, 31), repeat=2):
         ratings = [
@@ -59,20 +59,20 @@ def test_the_verdict_on_all_625_pairs_of_averages(contest: Contest) -> None:
             for variant, total in (("big", b), ("small", c))
             for axis, score in zip(AXES, spread(total), strict=True)
         ]
-        query = contest.query(item, scores_of(ratings))
+        query = contest.judge_query(item, index_scores(ratings))
         assert (query.verdict, set(query.reasons)) == verdict_of(b, c), (b, c)
         assert query.mean == Sides(baseline=Fraction(b, 6), candidate=Fraction(c, 6))
         assert query.baseline_below_floor == (b < 18)
 
 
-def test_the_decision_on_all_1024_vectors_of_verdicts(contest: Contest) -> None:
+def test_the_decision_on_all_1024_vectors_of_verdicts(contest: ComparisonRules) -> None:
     for verdicts in product(VERDICTS, repeat=5):
         ruling = contest.decide(dict(zip(ITEMS, verdicts, strict=True)))
         assert ruling.outcome is not None
         assert ruling.outcome.value == decision_of(verdicts), verdicts
 
 
-def test_a_missing_verdict_decides_nothing(contest: Contest) -> None:
+def test_a_missing_verdict_decides_nothing(contest: ComparisonRules) -> None:
     for missing in range(5):
         verdicts = dict.fromkeys(ITEMS, "equivalent") | {ITEMS[missing]: None}
         ruling = contest.decide(verdicts)

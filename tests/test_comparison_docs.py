@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands import here
-from markscheme.verdicts import Decided
+from markscheme.verdicts import DecisionOutcome
 
 if TYPE_CHECKING:
     import pytest
@@ -29,4 +29,4 @@ def test_the_worked_examples_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
             assert line == "…" or line in printed, line
         words = [*shlex.split(command.removeprefix("$ markscheme ")), "--format", "json"]
         decided.add(here(*words).json["decision"]["outcome"])
-    assert decided == set(Decided)
+    assert decided == set(DecisionOutcome)

@@ -16,27 +16,47 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from markscheme import load_rubric
-from markscheme.verdicts import CountCondition, Decided, DecisionRow, DecisionTable, Policy
+from markscheme.verdicts import (
+    CountCondition,
+    DecisionOutcome,
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+)
 from markscheme.vocabulary import Allowance
 from markscheme.weigh import sign_flips
 from markscheme.weigh.agreement import (
-    ac2_quadratic,
-    agreement,
-    alpha_ordinal,
-    kappa_quadratic,
-    percent,
+    compute_ordinal_alpha,
+    compute_percent_agreement,
+    compute_quadratic_ac2,
+    compute_quadratic_kappa,
+    measure_agreement,
 )
 from markscheme.weigh.attempt_pairs import AttemptPairs
-from markscheme.weigh.evidence import non_inferiority
-from markscheme.weigh.figures import non_inferiority_p, paired, paired_axes
-from markscheme.weigh.operating import Operating, operating
+from markscheme.weigh.evidence import evaluate_non_inferiority
+from markscheme.weigh.figures import compute_non_inferiority_p, summarise_axes, summarise_pairs
+from markscheme.weigh.operating import OperatingCharacteristic, compute_operating_characteristic
 from markscheme.weigh.outcomes import Evidence
-from markscheme.weigh.planning import plan
-from markscheme.weigh.power import detectable, noncentral_t_cdf, pairs_needed, power
-from markscheme.weigh.proportions import clopper_pearson, clustered, mcnemar, tango
-from markscheme.weigh.sign_flips import pairs_for, sign_flip, smallest_p
-from markscheme.weigh.simulation import Chances, Simulated, Simulation
-from markscheme.weigh.statistics import holm
+from markscheme.weigh.planning import plan_comparison
+from markscheme.weigh.power import (
+    compute_power,
+    count_pairs_needed,
+    find_detectable_effect,
+    noncentral_t_cdf,
+)
+from markscheme.weigh.proportions import (
+    compute_clopper_pearson_interval,
+    compute_clustered_mean,
+    compute_tango_interval,
+    run_mcnemar_test,
+)
+from markscheme.weigh.sign_flips import (
+    compute_smallest_p,
+    count_pairs_for_alpha,
+    run_sign_flip_test,
+)
+from markscheme.weigh.simulation import DecisionChances, Simulation, SimulationResult
+from markscheme.weigh.statistics import adjust_by_holm
 
 SIXTHS = st.integers(-24, 24).map(lambda n: Fraction(n, 6))
 HALF = Allowance(amount=Decimal("0.5"), relative=False)
@@ -51,43 +71,43 @@ D7 = sixths([27, 25, 23, 25, 25, 27, 24], [25, 23, 19, 21, 22, 29, 22])
 
 
 def test_the_sign_flips_of_d5_and_d7() -> None:
-    assert sign_flip(D5).two_sided == Fraction(1, 8)
-    assert sign_flip(D5).lower == Fraction(1, 16)
-    assert sign_flip(D7).two_sided == Fraction(5, 64)  # naive floats give .046875
+    assert run_sign_flip_test(D5).two_sided == Fraction(1, 8)
+    assert run_sign_flip_test(D5).lower == Fraction(1, 16)
+    assert run_sign_flip_test(D7).two_sided == Fraction(5, 64)  # naive floats give .046875
 
 
 def test_non_inferiority_of_d5() -> None:
     pairs = [
         (Fraction(b, 6), Fraction(b, 6) + d) for b, d in zip((27, 24, 26, 23, 25), D5, strict=True)
     ]
-    found = non_inferiority(pairs, HALF, (Fraction(1), Fraction(5)))
+    found = evaluate_non_inferiority(pairs, HALF, (Fraction(1), Fraction(5)))
     assert found.p == pytest.approx(0.025803, abs=1e-6)
     assert found.outcome is Evidence.PASS
-    assert non_inferiority_p(D5, Fraction(1, 2)) == Fraction(1, 16)
+    assert compute_non_inferiority_p(D5, Fraction(1, 2)) == Fraction(1, 16)
     relative = Allowance(amount=Decimal("0.02"), relative=True)
-    found = non_inferiority(pairs, relative, (Fraction(1), Fraction(5)))
+    found = evaluate_non_inferiority(pairs, relative, (Fraction(1), Fraction(5)))
     assert float(found.mean or 0) == pytest.approx(-0.183333, abs=1e-6)
     assert found.p == pytest.approx(0.952720, abs=1e-6)
 
 
 def test_equal_differences_are_bounded_by_what_a_scale_allows() -> None:
     pairs = [(Fraction(4), Fraction(4))] * 5
-    found = non_inferiority(pairs, HALF, (Fraction(1), Fraction(5)))
+    found = evaluate_non_inferiority(pairs, HALF, (Fraction(1), Fraction(5)))
     assert found.outcome is Evidence.INCONCLUSIVE
     assert found.lower == pytest.approx(-4 * (1 - 0.05 ** (1 / 5)))
 
 
 def test_clusters_mcnemar_and_clopper_pearson() -> None:
     values = [Fraction(v) for v in (5, 5, 4, 3, 2, 3, 4, 4, 5, 2, 3, 2)]
-    found = clustered(values, [at // 3 for at in range(12)])
+    found = compute_clustered_mean(values, [at // 3 for at in range(12)])
     assert found is not None
     assert found.standard_error == pytest.approx(0.585314, abs=1e-6)
-    assert mcnemar(5, 1, 20).two_sided == Fraction(7, 32)
-    assert mcnemar(5, 1, 20).worse == Fraction(7, 64)
-    assert clopper_pearson(18, 20) == pytest.approx((0.683017, 0.987651), abs=1e-6)
-    assert clopper_pearson(0, 5)[0] == 0
-    assert clopper_pearson(5, 5)[1] == 1
-    assert clustered(values, [1] * 12) is None
+    assert run_mcnemar_test(5, 1, 20).two_sided == Fraction(7, 32)
+    assert run_mcnemar_test(5, 1, 20).worse == Fraction(7, 64)
+    assert compute_clopper_pearson_interval(18, 20) == pytest.approx((0.683017, 0.987651), abs=1e-6)
+    assert compute_clopper_pearson_interval(0, 5)[0] == 0
+    assert compute_clopper_pearson_interval(5, 5)[1] == 1
+    assert compute_clustered_mean(values, [1] * 12) is None
 
 
 RATERS = ([5, 4, 3, 2, 4, 1, 3, 5], [5, 4, 4, 2, 3, 2, 3, 4], [4, 4, 3, None, 5, 1, 2, 5])
@@ -98,33 +118,33 @@ UNITS = [
 
 
 def test_the_agreement_of_the_reference() -> None:
-    found = agreement(UNITS, range(1, 6))
+    found = measure_agreement(UNITS, range(1, 6))
     assert found is not None
     assert float(found.alpha or 0) == pytest.approx(0.755256, abs=1e-6)
     assert float(found.ac2 or 0) == pytest.approx(0.846154, abs=1e-6)
     assert float(found.kappa["a", "b"] or 0) == pytest.approx(0.816092, abs=1e-6)
-    assert agreement([{"a": 3}, {"a": 4}], range(1, 6)) is None
+    assert measure_agreement([{"a": 3}, {"a": 4}], range(1, 6)) is None
 
 
 def test_agreement_that_is_not_defined_is_nothing() -> None:
     same = [{"a": 3, "b": 3}] * 4
-    assert alpha_ordinal(same) is None
-    assert kappa_quadratic(same, ("a", "b")) is None
-    assert percent(same) == 1
+    assert compute_ordinal_alpha(same) is None
+    assert compute_quadratic_kappa(same, ("a", "b")) is None
+    assert compute_percent_agreement(same) == 1
     apart = [{"a": 3}, {"b": 3}]
-    assert ac2_quadratic(apart, range(1, 6)) is None
-    assert percent([]) is None
+    assert compute_quadratic_ac2(apart, range(1, 6)) is None
+    assert compute_percent_agreement([]) is None
 
 
 def test_significance_takes_6_pairs_and_8_over_six_axes() -> None:
-    assert smallest_p(5) == (Fraction(1, 16), Fraction(1, 32))
-    assert pairs_for(Fraction(1, 20)) == 6
-    assert pairs_for(Fraction(1, 20), 6) == 8
+    assert compute_smallest_p(5) == (Fraction(1, 16), Fraction(1, 32))
+    assert count_pairs_for_alpha(Fraction(1, 20)) == 6
+    assert count_pairs_for_alpha(Fraction(1, 20), 6) == 8
 
 
 def test_the_smallest_detectable_difference_at_5() -> None:
-    assert detectable(5) == pytest.approx(1.682, abs=5e-4)
-    assert detectable(5, sides=1) == pytest.approx(1.359, abs=5e-4)
+    assert find_detectable_effect(5) == pytest.approx(1.682, abs=5e-4)
+    assert find_detectable_effect(5, sides=1) == pytest.approx(1.359, abs=5e-4)
 
 
 @pytest.mark.parametrize("df", [1, 2, 4, 9, 49, 500])
@@ -138,10 +158,10 @@ def test_the_non_central_t_is_that_of_scipy(df: int, shift: float) -> None:
 
 @pytest.mark.parametrize("effect", [0.1, 0.5, 1.0, 2.0])
 def test_the_pairs_needed_are_the_fewest_that_suffice(effect: float) -> None:
-    n = pairs_needed(effect)
+    n = count_pairs_needed(effect)
     assert n is not None
-    assert power(n, effect) >= 0.8
-    assert n == 2 or power(n - 1, effect) < 0.8
+    assert compute_power(n, effect) >= 0.8
+    assert n == 2 or compute_power(n - 1, effect) < 0.8
 
 
 def brute_flips(values: list[Fraction]) -> tuple[Fraction, Fraction, Fraction]:
@@ -159,16 +179,18 @@ def brute_flips(values: list[Fraction]) -> tuple[Fraction, Fraction, Fraction]:
 
 @given(st.lists(SIXTHS | st.fractions(-2, 2, max_denominator=40), min_size=1, max_size=9))
 def test_sign_flips_are_what_brute_force_counts(values: list[Fraction]) -> None:
-    found = sign_flip(values)
+    found = run_sign_flip_test(values)
     assert (found.two_sided, found.lower, found.upper) == brute_flips(values)
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.lists(SIXTHS, min_size=2, max_size=8).filter(any))
 def test_drawn_sign_flips_are_near_the_exact_ones(values: list[Fraction]) -> None:
-    exact = sign_flip(values)
-    sizes = Counter(abs(v) for v in sign_flips._whole(values) if v)
-    drawn = sign_flips._drawn(len(values), sizes, sum(sign_flips._whole(values)))
+    exact = run_sign_flip_test(values)
+    sizes = Counter(abs(v) for v in sign_flips._scale_to_integers(values) if v)
+    drawn = sign_flips._simulate_sign_flips(
+        len(values), sizes, sum(sign_flips._scale_to_integers(values))
+    )
     assert not drawn.exact
     assert abs(drawn.two_sided - exact.two_sided) < Fraction(1, 50)
 
@@ -176,7 +198,7 @@ def test_drawn_sign_flips_are_near_the_exact_ones(values: list[Fraction]) -> Non
 @given(st.lists(st.fractions(0, 1), min_size=1, max_size=7))
 def test_holm_is_the_closure_of_bonferroni(p_values: list[Fraction]) -> None:
     places = range(len(p_values))
-    for at, adjusted in enumerate(holm(p_values)):
+    for at, adjusted in enumerate(adjust_by_holm(p_values)):
         families = [
             set(family)
             for size in range(1, len(p_values) + 1)
@@ -216,7 +238,7 @@ def test_alpha_is_what_pairs_of_scores_give(units: list[dict[str, int]]) -> None
     )
     expected = sum((apart(a, b) for a in scores for b in scores), Fraction(0))
     wanted = 1 - (len(scores) - 1) * observed / expected if expected else None
-    assert alpha_ordinal(units) == wanted
+    assert compute_ordinal_alpha(units) == wanted
 
 
 @given(st.lists(UNIT, min_size=1, max_size=7))
@@ -225,7 +247,7 @@ def test_ac2_is_what_pairs_of_scores_give(units: list[dict[str, int]]) -> None:
         return 1 - Fraction((a - b) ** 2, 16)
 
     shared = [list(unit.values()) for unit in units if len(unit) > 1]
-    found = ac2_quadratic(units, range(1, 6))
+    found = compute_quadratic_ac2(units, range(1, 6))
     if not shared:
         assert found is None
         return
@@ -252,12 +274,12 @@ def test_kappa_is_that_of_the_matrix_of_counts(pairs: list[tuple[int, int]]) -> 
     chance = sum(Fraction((a - b) ** 2 * one[a] * other[b], n * n) for a, b in cells)
     units = [{"a": a, "b": b} for a, b in pairs]
     wanted = 1 - seen / chance if chance else None
-    assert kappa_quadratic(units, ("a", "b")) == wanted
+    assert compute_quadratic_kappa(units, ("a", "b")) == wanted
 
 
 @given(st.lists(SIXTHS, min_size=2, max_size=12))
 def test_paired_values_are_those_of_scipy(values: list[Fraction]) -> None:
-    found = paired(values)
+    found = summarise_pairs(values)
     assert (found.wins + found.losses + found.ties, found.n) == (len(values), len(values))
     if found.p_t is None:
         assert len(set(values)) == 1
@@ -268,16 +290,16 @@ def test_paired_values_are_those_of_scipy(values: list[Fraction]) -> None:
 
 
 def test_one_pair_has_no_spread_and_no_pair_has_nothing() -> None:
-    alone = paired([Fraction(1)])
+    alone = summarise_pairs([Fraction(1)])
     assert alone.mean == 1
     assert [alone.sd, alone.lower, alone.p_t] == [None] * 3
-    nothing = paired([])
+    nothing = summarise_pairs([])
     assert (nothing.mean, nothing.flips) == (None, None)
 
 
 def test_axes_are_adjusted_for_their_number() -> None:
     same = [Fraction(-1)] * 8
-    found = paired_axes({"a": paired(same), "b": paired([Fraction(0)] * 8)})
+    found = summarise_axes({"a": summarise_pairs(same), "b": summarise_pairs([Fraction(0)] * 8)})
     assert [axis.p_holm for axis in found] == [Fraction(4, 256), 1]
 
 
@@ -295,23 +317,23 @@ def test_pairs_of_attempts_are_flipped_together_by_item(
         }
         for side in (0, 1)
     )
-    pairs = AttemptPairs.of(one, two)
-    found = pairs.differences(lambda values: values[0] or Fraction(0))
+    pairs = AttemptPairs.from_attempts(one, two)
+    found = pairs.compute_differences(lambda values: values[0] or Fraction(0))
     means = [sum((c - b for b, c in some), Fraction(0)) / len(some) for some in items]
     flipped = [abs(sum(map(mul, signs, means))) for signs in product((1, -1), repeat=len(items))]
     p = Fraction(sum(value >= abs(sum(means)) for value in flipped), len(flipped))
-    assert found.mcnemar().two_sided == p
-    assert found.paired().n == len(items)
-    assert found.paired().pairs == pairs.count == sum(map(len, items))
+    assert found.compute_mcnemar().two_sided == p
+    assert found.summarise_items().n == len(items)
+    assert found.summarise_items().pairs == pairs.count == sum(map(len, items))
     if all(len(some) == 1 for some in items):
-        assert found.mcnemar().interval is not None
+        assert found.compute_mcnemar().interval is not None
 
 
 RUBRIC = load_rubric("context-agent")
 MODES = ("quick", "medium", "medium", "thorough", "thorough")
 
 
-def brute_decisions(centre: Fraction, noise: float) -> dict[Decided | None, float]:
+def brute_decisions(centre: Fraction, noise: float) -> dict[DecisionOutcome | None, float]:
     """Go through every vector of verdicts of two identical variants, with floats of scipy."""
     rules, table = RUBRIC.verdict_rules, RUBRIC.decision_table
     assert rules is not None
@@ -323,7 +345,7 @@ def brute_decisions(centre: Fraction, noise: float) -> dict[Decided | None, floa
     verdicts: Counter[str] = Counter()
     for (b, p), (c, q) in product(zip(averages, chances, strict=True), repeat=2):
         verdicts[str(rules.verdict(b, c))] += p * q
-    found: dict[Decided | None, float] = dict.fromkeys(Decided, 0.0)
+    found: dict[DecisionOutcome | None, float] = dict.fromkeys(DecisionOutcome, 0.0)
     for vector in product(verdicts, repeat=5):
         chance = 1.0
         for verdict in vector:
@@ -339,10 +361,12 @@ def test_the_operating_characteristic_is_what_enumeration_gives(
     rules, table = RUBRIC.verdict_rules, RUBRIC.decision_table
     assert rules is not None
     assert table is not None
-    found = operating(rules, table, [(mode, centre, centre) for mode in MODES], noise)
+    found = compute_operating_characteristic(
+        rules, table, [(mode, centre, centre) for mode in MODES], noise
+    )
     wanted = brute_decisions(centre, noise)
     assert sum(found.identical.values()) == 1
-    for outcome in Decided:
+    for outcome in DecisionOutcome:
         assert float(found.identical[outcome]) == pytest.approx(wanted[outcome], abs=1e-4)
     disagree = 1 - sum(chance**2 for chance in wanted.values())
     assert float(found.repeats_disagree) == pytest.approx(disagree, abs=1e-4)
@@ -363,20 +387,22 @@ def test_a_seeded_simulation_comes_to_the_exact_chances(
     queries = [
         (mode, Fraction(b, 12), Fraction(c, 12)) for mode, (b, c) in zip(MODES, sums, strict=True)
     ]
-    found = operating(rules, table, queries, noise, seed)
+    found = compute_operating_characteristic(rules, table, queries, noise, seed)
     assert (found.exact, found.simulated.draws, found.simulated.seed) == (True, 10_000, seed)
     assert found.apart < Fraction(3, 100)  # six standard errors of a chance of one half
-    assert found == operating(rules, table, queries, noise, seed)
-    drawn = Simulation(rules, table, noise, seed).chances(queries)
-    assert all(abs(drawn[one] - found.as_observed[one]) < Fraction(3, 100) for one in Decided)
+    assert found == compute_operating_characteristic(rules, table, queries, noise, seed)
+    drawn = Simulation(rules, table, noise, seed).compute_chances(queries)
+    assert all(
+        abs(drawn[one] - found.as_observed[one]) < Fraction(3, 100) for one in DecisionOutcome
+    )
 
 
 def test_two_repeats_disagree_as_often_as_the_reference_says() -> None:
     """Of 33, 59 and 8 %, two repeats disagree 54 % of the time."""
     shares = [Fraction(share, 100) for share in (33, 59, 0, 8)]
-    chances: Chances = {**dict(zip(Decided, shares, strict=True))}
-    simulated = Simulated(seed=0, draws=1, identical=chances)
-    found = Operating(
+    chances: DecisionChances = {**dict(zip(DecisionOutcome, shares, strict=True))}
+    simulated = SimulationResult(seed=0, draws=1, identical=chances)
+    found = OperatingCharacteristic(
         noise=0.6, identical=chances, as_observed=chances, exact=True, simulated=simulated
     )
     assert round(100 * found.repeats_disagree) == 54
@@ -389,7 +415,7 @@ def test_a_table_that_keeps_too_many_counts_apart_is_simulated() -> None:
         DecisionRow(
             name=f"{mode}-{verdict}-{n}",
             when=(CountCondition(verdicts=(verdict,), modes=(mode,), at_least=n, at_most=n),),
-            decided=Decided.NO_GO if n else Decided.GO,
+            decided=DecisionOutcome.NO_GO if n else DecisionOutcome.GO,
             next="",
         )
         for mode in ("quick", "medium", "thorough")
@@ -399,14 +425,14 @@ def test_a_table_that_keeps_too_many_counts_apart_is_simulated() -> None:
     table = DecisionTable(
         verdicts=rules.verdicts,
         queries={"quick": 20, "medium": 20, "thorough": 20},
-        policy=Policy.FIRST,
+        policy=HitPolicy.FIRST,
         rows=rows,
     )
     queries = [(mode, Fraction(4), Fraction(7, 2)) for mode in table.queries for _ in range(20)]
-    found = operating(rules, table, queries, 1.0, seed=7)
+    found = compute_operating_characteristic(rules, table, queries, 1.0, seed=7)
     assert (found.exact, found.simulated.draws) == (False, 1_000)
     assert found.identical == found.simulated.identical
-    assert found == operating(rules, table, queries, 1.0, seed=7)
+    assert found == compute_operating_characteristic(rules, table, queries, 1.0, seed=7)
 
 
 def test_without_noise_the_same_comes_out_again() -> None:
@@ -414,17 +440,20 @@ def test_without_noise_the_same_comes_out_again() -> None:
     assert rules is not None
     assert table is not None
     queries = [(mode, Fraction(4), Fraction(5, 2)) for mode in MODES]
-    found = operating(rules, table, queries, 0.0)
-    assert found.as_observed[Decided.NO_GO] == 1
+    found = compute_operating_characteristic(rules, table, queries, 0.0)
+    assert found.as_observed[DecisionOutcome.NO_GO] == 1
     assert found.observed_repeats_disagree == 0
 
 
 def test_a_plan_needs_more_queries_for_less_and_fewer_with_repeats() -> None:
-    narrow, wide = plan(0.25, 0.6, source="a guess"), plan(0.5, 0.6, source="a guess")
+    narrow, wide = (
+        plan_comparison(0.25, 0.6, source="a guess"),
+        plan_comparison(0.5, 0.6, source="a guess"),
+    )
     assert (narrow.by_repeats[0].queries or 0) > (wide.by_repeats[0].queries or 0)
     queries = [one.queries or 0 for one in narrow.by_repeats]
     assert queries == sorted(queries, reverse=True)
-    assert plan(0.0001, 5.0, source="a guess").by_repeats[0].queries is None
+    assert plan_comparison(0.0001, 5.0, source="a guess").by_repeats[0].queries is None
 
 
 def tango_score(before: int, after: int, n: int, by: float) -> float:
@@ -448,15 +477,15 @@ def tango_score(before: int, after: int, n: int, by: float) -> float:
 def test_the_interval_of_tango_ends_where_the_score_test_begins_to_refuse(
     before: int, after: int, n: int
 ) -> None:
-    lower, upper = tango(before, after, n)
+    lower, upper = compute_tango_interval(before, after, n)
     assert lower <= (after - before) / n <= upper
     for end, wanted in ((lower, 1.959964), (upper, -1.959964)):
         assert tango_score(before, after, n, end) == pytest.approx(wanted, abs=2e-3)
-    mirrored = tango(after, before, n)
+    mirrored = compute_tango_interval(after, before, n)
     assert (-mirrored[1], -mirrored[0]) == pytest.approx((lower, upper), abs=1e-9)
 
 
 def test_the_interval_of_tango_reaches_the_end_where_every_pair_disagrees() -> None:
-    assert tango(0, 7, 7)[1] == 1.0
-    assert tango(7, 0, 7)[0] == -1.0
-    assert tango(0, 0, 0) == (-1.0, 1.0)
+    assert compute_tango_interval(0, 7, 7)[1] == 1.0
+    assert compute_tango_interval(7, 0, 7)[0] == -1.0
+    assert compute_tango_interval(0, 0, 0) == (-1.0, 1.0)

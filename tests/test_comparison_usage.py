@@ -7,7 +7,7 @@ import pytest
 from commands import here
 from comparisons import GOOD, Files, rows
 from markscheme import DocumentError, UsageError, compare, load_exam, load_rubric
-from markscheme.weigh.comparing import Contest
+from markscheme.weigh.comparing import ComparisonRules
 
 RUBRIC = load_rubric("context-agent")
 
@@ -73,4 +73,4 @@ def test_a_contest_needs_rules_and_scales() -> None:
     tutor = load_rubric("tutor-capstone")
     exam = load_exam("capstone", rubric=tutor)
     with pytest.raises(UsageError, match="no axes of kind `scale`, no `verdict_rules`"):
-        Contest(rubric=tutor, exam=exam, baseline="a", candidate="b")
+        ComparisonRules(rubric=tutor, exam=exam, baseline="a", candidate="b")

@@ -18,10 +18,10 @@ from markscheme.prove.tables import prove_table
 from markscheme.verdicts import (
     Bounds,
     CountCondition,
-    Decided,
+    DecisionOutcome,
     DecisionRow,
-    Policy,
-    Scale,
+    HitPolicy,
+    RatingScale,
     VerdictRule,
     VerdictRules,
 )
@@ -57,14 +57,14 @@ TABLES = st.builds(
         missing=missing,
     ),
     st.lists(
-        st.tuples(st.lists(CONDITIONS, max_size=2), st.sampled_from(Decided)),
+        st.tuples(st.lists(CONDITIONS, max_size=2), st.sampled_from(DecisionOutcome)),
         min_size=1,
         max_size=5,
     ),
-    st.sampled_from(Policy),
+    st.sampled_from(HitPolicy),
     st.integers(1, 2),
     st.integers(1, 3),
-    st.none() | st.sampled_from(Decided),
+    st.none() | st.sampled_from(DecisionOutcome),
 )
 
 
@@ -93,11 +93,11 @@ class BruteForce:
                 held.append(row)
         return held
 
-    def decision(self, vector: tuple[int, ...]) -> Decided | None:
+    def decision(self, vector: tuple[int, ...]) -> DecisionOutcome | None:
         outcomes = [row.decided for row in self.said[vector]]
         if not outcomes:
             return None
-        if self.table.policy is Policy.FIRST:
+        if self.table.policy is HitPolicy.FIRST:
             return outcomes[0]
         return outcomes[0] if len(set(outcomes)) == 1 else None
 
@@ -108,7 +108,7 @@ class BruteForce:
         return [v for v in self.vectors if not self.said[v]]
 
     def falls(self) -> int:
-        order = list(Decided)
+        order = list(DecisionOutcome)
         count = 0
         for vector in self.vectors:
             for place, rank in enumerate(vector):
@@ -120,7 +120,7 @@ class BruteForce:
         return count
 
     def dead(self) -> tuple[str, ...]:
-        first = self.table.policy is Policy.FIRST
+        first = self.table.policy is HitPolicy.FIRST
         alive = {row.name for held in self.said.values() for row in (held[:1] if first else held)}
         return tuple(row.name for row in self.table.rows if row.name not in alive)
 
@@ -135,7 +135,7 @@ def test_the_proof_agrees_with_brute_force_on_random_tables(table: DecisionTable
     assert proof.falls == brute.falls()
     assert proof.dead == brute.dead()
     given_outcomes = {brute.decision(vector) for vector in brute.vectors}
-    assert set(proof.unreachable) == set(Decided) - given_outcomes
+    assert set(proof.unreachable) == set(DecisionOutcome) - given_outcomes
 
 
 @settings(max_examples=200)
@@ -243,7 +243,7 @@ RULE_BOUNDS = st.builds(
 RULE_SETS = st.builds(
     lambda rules, policy: VerdictRules(
         verdicts=VERDICTS,
-        scores=Scale(lowest=1, highest=3, axes=2),
+        scores=RatingScale(lowest=1, highest=3, axes=2),
         rules=tuple(rules),
         policy=policy,
     ),
@@ -258,7 +258,7 @@ RULE_SETS = st.builds(
         min_size=1,
         max_size=4,
     ),
-    st.sampled_from(Policy),
+    st.sampled_from(HitPolicy),
 )
 
 
@@ -387,7 +387,10 @@ def test_the_fingerprint_knows_the_rules_and_the_table(tmp_path: Path) -> None:
 
 def test_without_a_condition_every_row_is_seen() -> None:
     assert TABLE is not None
-    rows = (DecisionRow(name="a", decided=Decided.GO), DecisionRow(name="b", decided=Decided.NO_GO))
+    rows = (
+        DecisionRow(name="a", decided=DecisionOutcome.GO),
+        DecisionRow(name="b", decided=DecisionOutcome.NO_GO),
+    )
     proof = prove_table(replace(TABLE, rows=rows))
     assert proof.conflicting == proof.vectors
     assert proof.conflict is not None

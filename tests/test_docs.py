@@ -18,9 +18,9 @@ from markscheme import load_rubric
 from markscheme.cli.main import COMMANDS, main
 from markscheme.mark.axes import AXES, EXPECTATIONS
 from markscheme.mark.normalise import STEPS
-from markscheme.read.gates import MODELS
-from markscheme.read.transcripts import format_names
-from markscheme.weigh.patterns import KINDS
+from markscheme.read.gates import GATE_MODELS
+from markscheme.read.transcripts import list_format_names
+from markscheme.weigh.patterns import PATTERN_KINDS
 
 ROOT = Path(__file__).parent.parent
 
@@ -69,7 +69,7 @@ def test_every_normalisation_step_has_a_section() -> None:
 
 
 def test_every_metric_of_a_gate_has_a_section() -> None:
-    assert set(MODELS) <= headings("gates.md")
+    assert set(GATE_MODELS) <= headings("gates.md")
 
 
 def test_every_gate_of_the_built_in_rubric_has_a_section() -> None:
@@ -88,11 +88,11 @@ def test_the_gates_in_the_docs_are_gates(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_pattern_has_a_section() -> None:
-    assert set(KINDS) <= headings("patterns.md")
+    assert set(PATTERN_KINDS) <= headings("patterns.md")
 
 
 def test_every_log_format_has_a_section() -> None:
-    assert set(format_names()) <= headings("transcripts.md")
+    assert set(list_format_names()) <= headings("transcripts.md")
 
 
 def test_the_readme_is_short_and_every_link_leads_somewhere() -> None:

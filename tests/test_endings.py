@@ -16,9 +16,9 @@ import pytest
 from commands import prepared
 from markscheme import wholly
 from markscheme.cli import main as program
-from markscheme.cli.endings import Endings
+from markscheme.cli.endings import SignalHandlers
 from markscheme.errors import Terminated
-from markscheme.wholly import appearing
+from markscheme.wholly import write_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 def in_a_file(path: Path) -> None:
-    with appearing(path) as partial:
+    with write_path(path) as partial:
         partial.write_text("all of it")
 
 
 def in_a_folder(path: Path) -> None:
-    with appearing(path) as partial:
+    with write_path(path) as partial:
         partial.mkdir()
         (partial / "part").write_text("all of it")
 
@@ -86,13 +86,13 @@ def test_at_no_step_does_an_interruption_leave_half_a_file(work: Any, tmp_path: 
 
 
 @pytest.fixture
-def endings() -> Iterator[Endings]:
+def endings() -> Iterator[SignalHandlers]:
     """Listen to signals that are not ignored, whatever those who run the tests do."""
     before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for one in before:
         signal.signal(one, signal.SIG_DFL)
-    listening = Endings()
-    listening.listen()
+    listening = SignalHandlers()
+    listening.install()
     yield listening
     for one, handler in before.items():
         signal.signal(one, handler)
@@ -112,16 +112,16 @@ def send(number: signal.Signals) -> None:
     ],
 )
 def test_what_is_sent_twice_at_once_is_said_once(
-    endings: Endings, sent: signal.Signals, raised: type[BaseException], code: int
+    endings: SignalHandlers, sent: signal.Signals, raised: type[BaseException], code: int
 ) -> None:
     with pytest.raises(raised):
         send(sent)
     send(sent)  # as `timeout` does: to the process, and to its group
-    assert endings.heard == code
+    assert endings.received == code
 
 
 def test_who_sends_it_again_later_is_heard_again(
-    endings: Endings, monkeypatch: pytest.MonkeyPatch
+    endings: SignalHandlers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(Terminated):
         send(signal.SIGTERM)
@@ -129,11 +129,11 @@ def test_who_sends_it_again_later_is_heard_again(
     monkeypatch.setattr("markscheme.cli.endings.time.monotonic", lambda: later)
     with pytest.raises(KeyboardInterrupt):
         send(signal.SIGINT)
-    assert endings.heard == 130
+    assert endings.received == 130
 
 
 def test_a_signal_that_comes_out_of_a_library_as_another_error_is_no_bug_of_ours(
-    endings: Endings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    endings: SignalHandlers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def swallowed(**_: object) -> None:
         with contextlib.suppress(Terminated):
@@ -141,15 +141,15 @@ def test_a_signal_that_comes_out_of_a_library_as_another_error_is_no_bug_of_ours
         raise TypeError("not a data type")
 
     monkeypatch.setattr(program.main, "main", swallowed)
-    assert program._outcome(endings) == 143
+    assert program._run_command(endings) == 143
     assert capsys.readouterr().err == ""
 
 
-def test_signals_that_are_to_be_ignored_stay_ignored(endings: Endings) -> None:
+def test_signals_that_are_to_be_ignored_stay_ignored(endings: SignalHandlers) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
-    endings.listen()
+    endings.install()
     send(signal.SIGHUP)
-    assert endings.heard is None
+    assert endings.received is None
 
 
 KILLED_AT_ITS_WORD = """\

@@ -20,12 +20,19 @@ from hypothesis import strategies as st
 
 from markscheme import AnswersError, UsageError, load_exam, load_rubric, score
 from markscheme.engines import local
-from markscheme.engines.attempts import attempts_of, joined
-from markscheme.engines.processes import Processes
-from markscheme.engines.scoring import Scoring
-from markscheme.read.answers import Ledger, Limits, lines_in, parts_of, read_answers, read_part
+from markscheme.engines.attempts import find_attempt_ranges, merge_attempt_ranges
+from markscheme.engines.processes import WorkerPool
+from markscheme.engines.scoring import ScoringSession
+from markscheme.read.answers import (
+    ReadLimits,
+    SeenAttempts,
+    count_part_lines,
+    read_answers,
+    read_part,
+    split_file,
+)
 from markscheme.read.answers.known import KnownItems
-from markscheme.read.answers.limits import USUAL
+from markscheme.read.answers.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,8 +107,8 @@ def test_the_bytes_are_the_same_whatever_the_number_of_workers(
 
 def test_parts_give_what_one_pass_over_the_file_gives(answers: Path) -> None:
     in_parts = score(RUBRIC, EXAM, answers)
-    scoring = Scoring(RUBRIC, EXAM)
-    at_once = scoring.result(scoring.frames(scoring.streamed(answers)))
+    scoring = ScoringSession(RUBRIC, EXAM)
+    at_once = scoring.build_result(scoring.build_frames(scoring.score_answers(answers)))
     assert in_parts.summary == at_once.summary
     assert in_parts.errors == at_once.errors
     assert in_parts.summary.errors > 500
@@ -125,7 +132,7 @@ def test_parts_tile_a_file_at_the_starts_of_lines(
     path = tmp_path_factory.mktemp("parts") / "a.jsonl"
     text = ("\n".join(lines) + ("\n" if ends and lines else "")).encode()
     path.write_bytes((b"\xef\xbb\xbf" if marked else b"") + text)
-    parts = list(parts_of(path, limits=Limits(part_bytes=size)))
+    parts = list(split_file(path, limits=ReadLimits(part_bytes=size)))
     pieces = [path.read_bytes()[part.start : part.stop] for part in parts]
     assert b"".join(pieces) == text
     assert all(piece.endswith(b"\n") for piece in pieces[:-1])
@@ -136,7 +143,7 @@ def test_parts_tile_a_file_at_the_starts_of_lines(
     assert sum(count for *_, count in read) == text.count(b"\n") + (
         not text.endswith(b"\n") and text != b""
     )
-    assert [lines_in(part) for part in parts[:-1]] == [count for *_, count in read[:-1]]
+    assert [count_part_lines(part) for part in parts[:-1]] == [count for *_, count in read[:-1]]
     reasons = [error.reason for *found, _ in read for batch in found for error in batch.errors]
     assert reasons == [error.reason for batch in whole for error in batch.errors]
 
@@ -155,20 +162,20 @@ FAR = st.tuples(st.just("a"), st.integers(0, 1), st.sampled_from([2**39, 2**41, 
 def test_runs_of_attempts_know_what_a_set_of_attempts_knows(
     stretches: list[list[tuple[str | None, int, int]]],
 ) -> None:
-    ids, ledger, seen = ["x", "y"], Ledger(), set[tuple[str | None, str, int]]()
+    ids, ledger, seen = ["x", "y"], SeenAttempts(), set[tuple[str | None, str, int]]()
     for keys in stretches:
         schema = {"subject": pl.String, "item": pl.UInt32, "attempt": pl.Int64}
         frame = pl.DataFrame(keys, schema=schema, orient="row")
         if not any(key[0] for key in keys):
             frame = frame.drop("subject")
-        runs = attempts_of([frame] if keys else [], ids)
+        runs = find_attempt_ranges([frame] if keys else [], ids)
         mine = {(who, ids[item], attempt) for who, item, attempt in keys}
-        assert set(_each(runs)) == set(_each(joined(runs))) == mine
+        assert set(_each(runs)) == set(_each(merge_attempt_ranges(runs))) == mine
         assert len(list(_each(runs))) == len(mine)
-        known = ledger.known(runs)
+        known = ledger.find_seen(runs)
         assert set(_each(known)) == mine & seen
         struck = set(_each(known))
-        ledger.enter([(*key, key[2]) for key in sorted(mine - struck, key=str)])
+        ledger.record_ranges([(*key, key[2]) for key in sorted(mine - struck, key=str)])
         seen |= mine
 
 
@@ -245,33 +252,33 @@ def test_no_worker_is_forked_where_other_threads_run(
     answers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forked: list[object] = []
-    monkeypatch.setattr(Processes, "__enter__", forked.append)
-    assert not local.may_fork()  # polars is here, and has threads
-    with local.Local(RUBRIC, EXAM, answers, 3):
+    monkeypatch.setattr(WorkerPool, "__enter__", forked.append)
+    assert not local.can_fork()  # polars is here, and has threads
+    with local.LocalEngine(RUBRIC, EXAM, answers, 3):
         assert forked == []
 
 
 def test_a_process_with_one_thread_may_fork_until_polars_is_there() -> None:
     code = """
 import sys
-from markscheme.engines.local import Local, may_fork
+from markscheme.engines.local import LocalEngine, can_fork
 from markscheme.library.documents import load_exam, load_rubric
 exam = load_exam("capstone", rubric=load_rubric("tutor-capstone"))
-assert may_fork() and "polars" not in sys.modules
+assert can_fork() and "polars" not in sys.modules
 import polars
-assert not may_fork()
+assert not can_fork()
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_small_files_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "_cores", lambda: 8)
-    monkeypatch.setattr(local, "WORTH_WORKERS", 1_000_000)
+    monkeypatch.setattr(local, "_count_cores", lambda: 8)
+    monkeypatch.setattr(local, "MIN_BYTES_FOR_WORKERS", 1_000_000)
     path = tmp_path / "a.jsonl"
     path.write_text("{}\n")
-    assert local.Local(RUBRIC, EXAM, path, None)._workers == 1
-    path.write_bytes(b" " * 2 * USUAL.part_bytes)
-    assert local.Local(RUBRIC, EXAM, path, None)._workers == 2
+    assert local.LocalEngine(RUBRIC, EXAM, path, None)._workers == 1
+    path.write_bytes(b" " * 2 * DEFAULT_LIMITS.part_bytes)
+    assert local.LocalEngine(RUBRIC, EXAM, path, None)._workers == 2
 
 
 def folder_of(tmp_path: Path) -> Path:

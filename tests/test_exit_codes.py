@@ -232,16 +232,16 @@ def test_other_fingerprints_say_what_to_do(project: Project) -> None:
 
 SLOW = """
 import os, sys, time
-from markscheme.history.recording import Recorder
+from markscheme.history.recording import RunRecorder
 from markscheme.cli.main import run
 
-whole = Recorder.finish
+whole = RunRecorder.finish_runs
 
 def finish(*_):
     print("storing", flush=True)
     time.sleep(60)
 
-Recorder.finish = finish
+RunRecorder.finish_runs = finish
 sys.argv = ["markscheme", *sys.argv[1:]]
 run()
 """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.pace import Pace
+from markscheme.ask.pace import RateLimiter
 from raw_server import DONE, always, completion, event, http
 from sittings import Sitting, faults
 from wild_servers import error
@@ -131,7 +131,7 @@ def test_an_answer_that_ends_with_an_error_is_none_and_is_asked_again(
 def test_a_status_inside_a_response_that_says_all_is_well_is_heeded(
     ask: Ask, monkeypatch: pytest.MonkeyPatch, code: Any, kind: str | None, *, streamed: bool
 ) -> None:
-    monkeypatch.setattr(Pace, "keep_quiet", lambda *_: None)
+    monkeypatch.setattr(RateLimiter, "keep_quiet", lambda *_: None)
     said = json.dumps({"error": {"message": "no", "code": code}})
     whole = http(f"data: {said}\n\n{DONE}\n\n" if streamed else said)
     found = error(ask(always(whole), *(["--stream"] if streamed else [])))

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from markscheme import DocumentError, Exam, Item, load_exam, load_rubric
-from markscheme.frozen import Frozen
-from markscheme.read.exams import exam_of_text, exam_text
-from markscheme.read.fingerprints import canonical, exam_fingerprint
+from markscheme.frozen import FrozenDict
+from markscheme.read.exams import dump_exam, parse_exam_text
+from markscheme.read.fingerprints import compute_exam_fingerprint, to_canonical_json
 from yaml_documents import EXAM, RUBRIC
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 ITEMS = st.builds(
-    lambda **fields: Item(**{name: Frozen.of(value) for name, value in fields.items()}),
+    lambda **fields: Item(**{name: FrozenDict.freeze(value) for name, value in fields.items()}),
     id=ANY,
     prompt=ANY,
     expectations=st.dictionaries(ANY, VALUES, max_size=3),
@@ -108,18 +108,20 @@ ITEMS = st.builds(
 
 @given(st.lists(ANY, min_size=1, max_size=2), st.lists(ITEMS, max_size=4))
 def test_an_exam_comes_back_from_its_text_as_it_was(names: list[str], items: list[Item]) -> None:
-    exam = Exam(names=tuple(names), items=tuple(items), fingerprint=exam_fingerprint(names, items))
-    assert exam_of_text(exam_text(exam), "kept") == exam
+    exam = Exam(
+        names=tuple(names), items=tuple(items), fingerprint=compute_exam_fingerprint(names, items)
+    )
+    assert parse_exam_text(dump_exam(exam), "kept") == exam
 
 
 def test_a_text_that_is_no_exam_says_so() -> None:
     with pytest.raises(DocumentError, match="kept:1: not JSON"):
-        exam_of_text("{", "kept")
+        parse_exam_text("{", "kept")
 
 
 @given(VALUES.filter(lambda value: "Decimal" not in repr(value)))
 def test_the_canonical_text_of_plain_values_is_their_json(value: Any) -> None:
-    assert json.loads(canonical(Frozen.of(value))) == value
+    assert json.loads(to_canonical_json(FrozenDict.freeze(value))) == value
 
 
 WORDS = st.recursive(
@@ -127,7 +129,7 @@ WORDS = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(st.text(max_size=3), inner, max_size=3).map(Frozen)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3).map(FrozenDict)
     ),
     max_leaves=8,
 )
@@ -136,5 +138,7 @@ WORDS = st.recursive(
 @example({"\x7f": None})
 @given(WORDS)
 def test_what_is_written_by_the_encoder_is_the_canonical_text(value: Any) -> None:
-    by_rule = canonical([value, 0])  # a number is written by its value, and all beside it by rule
-    assert by_rule == f"{canonical([value])[:-1]},0]"
+    by_rule = to_canonical_json(
+        [value, 0]
+    )  # a number is written by its value, and all beside it by rule
+    assert by_rule == f"{to_canonical_json([value])[:-1]},0]"

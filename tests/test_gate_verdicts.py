@@ -12,10 +12,10 @@ import pytest
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Level, load_exam, load_rubric, score
 from markscheme.ask.tutor import FLAWED, Tutor
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.vocabulary import Allowance, BaselineLimit
-from markscheme.weigh.gates import judge
-from markscheme.weigh.measures import Total
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.measures import MeasureTotal
 
 TUTOR = load_rubric("tutor-capstone")
 
@@ -45,7 +45,7 @@ TUTOR = load_rubric("tutor-capstone")
 def test_an_incomplete_run_passes_no_gate(
     items: dict[str, list[Cells]], more: dict[str, Any], why: str, found: Gate
 ) -> None:
-    cost = Total(n=1, sum=Fraction(1))
+    cost = MeasureTotal(n=1, sum=Fraction(1))
     report = judged(items, found, **more, latency_ms={1.0: 1}, cost=cost)
     assert (report.verdict, report.outcomes[0].outcome) == ("undecided", "undecided")
     assert why in report.outcomes[0].because
@@ -65,7 +65,11 @@ def test_too_many_errors_or_missing_items_fail_although_the_run_is_incomplete() 
         ("latency_p50", {}, "no latency was recorded"),
         ("latency_p50", {"latency_ms": {1.0: 3}}, "the latency of 1 of 4 answers"),
         ("cost", {}, "no cost was recorded"),
-        ("cost_per_answer", {"cost": Total(n=1, sum=Fraction(1))}, "the cost of 3 of 4 answers"),
+        (
+            "cost_per_answer",
+            {"cost": MeasureTotal(n=1, sum=Fraction(1))},
+            "the cost of 3 of 4 answers",
+        ),
     ],
 )
 def test_a_measure_that_is_not_known_of_every_answer_is_undecided(
@@ -77,7 +81,7 @@ def test_a_measure_that_is_not_known_of_every_answer_is_undecided(
 
 
 def test_a_tag_that_no_item_has_is_undecided() -> None:
-    report = judged(MIXED, gate(tags=Frozen({"tense": "none"}), at_least="0"))
+    report = judged(MIXED, gate(tags=FrozenDict({"tense": "none"}), at_least="0"))
     assert report.verdict == "undecided"
     assert report.outcomes[0].because == "no item has the tags tense: none"
 
@@ -88,11 +92,11 @@ def test_a_run_of_another_rubric_or_exam_is_undecided() -> None:
         dataclasses.replace(run, rubric="b2:x"),
         dataclasses.replace(run, exam="b2:x"),
     ):
-        report = judge(rubric(bar), exam, other)
+        report = evaluate_gates(rubric(bar), exam, other)
         assert report.verdict == "undecided"
         assert "score it anew" in report.outcomes[0].because
     fewer = exam_of({"a": []})
-    assert judge(rubric(bar), fewer, run).verdict == "undecided"
+    assert evaluate_gates(rubric(bar), fewer, run).verdict == "undecided"
 
 
 def test_answers_of_several_subjects_are_judged_run_by_run() -> None:
@@ -105,7 +109,7 @@ def test_answers_of_several_subjects_are_judged_run_by_run() -> None:
     ]
     result = score(TUTOR, exam, rows)
     assert result.judge().verdict == "undecided"
-    verdicts = {run.subject: judge(TUTOR, exam, run).verdict for run in result.runs}
+    verdicts = {run.subject: evaluate_gates(TUTOR, exam, run).verdict for run in result.runs}
     assert verdicts == {"good": "pass", "bad": "fail"}
 
 

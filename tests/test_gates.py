@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Outcome, load_rubric
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.vocabulary import Attempts
-from markscheme.weigh.gates import judge
-from markscheme.weigh.measures import Total
-from markscheme.weigh.records import report_record
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.measures import MeasureTotal
+from markscheme.weigh.records import build_gate_report_record
 
 TUTOR = load_rubric("tutor-capstone")
 SHARES = st.fractions(0, 1, max_denominator=1000)
@@ -90,10 +90,10 @@ def test_a_gate_without_a_finite_limit_cannot_be_made() -> None:
         (gate("failures", axis="brief", at_most="1"), Fraction(1)),
         (gate("errors", at_most="0"), Fraction(0)),
         (gate("missing", at_most="0"), Fraction(0)),
-        (gate(tags=Frozen({"t": "x"}), at_least="1"), Fraction(1)),
-        (gate("axis", axis="brief", tags=Frozen({"t": "y"}), at_least="0.5"), Fraction(1, 2)),
-        (gate("passed", tags=Frozen({"t": "y"}), at_least="0"), Fraction(0)),
-        (gate("failures", axis="right", tags=Frozen({"t": "y"}), at_most="1"), Fraction(1)),
+        (gate(tags=FrozenDict({"t": "x"}), at_least="1"), Fraction(1)),
+        (gate("axis", axis="brief", tags=FrozenDict({"t": "y"}), at_least="0.5"), Fraction(1, 2)),
+        (gate("passed", tags=FrozenDict({"t": "y"}), at_least="0"), Fraction(0)),
+        (gate("failures", axis="right", tags=FrozenDict({"t": "y"}), at_most="1"), Fraction(1)),
         (gate("latency_p50", at_most="25"), Fraction(25)),
         (gate("latency_p90", at_most="37"), Fraction(37)),
         (gate("latency_max", at_most="40"), Fraction(40)),
@@ -106,7 +106,7 @@ def test_each_metric_is_what_a_person_would_compute_by_hand(
 ) -> None:
     tags = {"a": {"t": "x"}, "b": {"t": "y"}, "c": {"t": "y"}, "d": {"t": "x"}}
     latency = {10.0: 1, 20.0: 1, 30.0: 1, 40.0: 1}
-    cost = Total(n=4, sum=Fraction(4, 10))
+    cost = MeasureTotal(n=4, sum=Fraction(4, 10))
     report = judged(MIXED, found, tags=tags, latency_ms=latency, cost=cost)
     assert (report.outcomes[0].observed, report.outcomes[0].outcome) == (observed, "pass")
     low, high = found.at_least, found.at_most
@@ -180,7 +180,7 @@ def test_without_detail_the_outcomes_are_the_same(cells: list[Cells], before: Fr
     gates = (gate(at_least="0.5"), gate("passed", name="p", at_least="0.5"), *TUTOR.gates[4:])
     baseline = run_of({item: [(before, before)] for item in items})
     one, two = (
-        judge(rubric(*gates), exam_of(items), run_of(items), baseline, detailed=detailed)
+        evaluate_gates(rubric(*gates), exam_of(items), run_of(items), baseline, detailed=detailed)
         for detailed in (True, False)
     )
     assert [(o.outcome, o.observed, o.margin) for o in one.outcomes] == [
@@ -191,7 +191,7 @@ def test_without_detail_the_outcomes_are_the_same(cells: list[Cells], before: Fr
 
 def test_what_the_gates_say_is_plain_data() -> None:
     report = judged(MIXED, gate(at_least="0.9"), gate("cost", name="c", at_most="1"))
-    document = json.loads(json.dumps(report_record(report), allow_nan=False))
+    document = json.loads(json.dumps(build_gate_report_record(report), allow_nan=False))
     assert document["verdict"] == "fail"
     first = document["gates"][0]
     assert (first["observed"], first["at_least"], first["exact"]["margin"]) == (0.75, 0.9, "-3/20")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from markscheme.engines.heaps import share_heaps
+from markscheme.engines.heaps import limit_malloc_arenas
 
 if TYPE_CHECKING:
     import pytest
@@ -15,8 +15,8 @@ def test_heaps_are_few_unless_the_environment_says_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("_RJEM_MALLOC_CONF", "dirty_decay_ms:0")
-    share_heaps()
+    limit_malloc_arenas()
     assert os.environ["_RJEM_MALLOC_CONF"] == "dirty_decay_ms:0"
     monkeypatch.delenv("_RJEM_MALLOC_CONF")
-    share_heaps()
+    limit_malloc_arenas()
     assert os.environ["_RJEM_MALLOC_CONF"] == "narenas:2"

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from markscheme import Exam, Gate, Item, Level, Marks, Measures, Rubric, Run
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll
 from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit
-from markscheme.weigh.distribution import Distribution, describe
-from markscheme.weigh.gates import judge
-from markscheme.weigh.recalibration import Past, recalibrate, why_not_reusable
-from markscheme.weigh.records import distribution_record, recalibration_record
-from markscheme.weigh.trends import drifts, runs_needed
+from markscheme.weigh.distribution import ScoreDistribution, describe_distribution
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.recalibration import PastRun, find_reuse_obstacles, recalibrate_history
+from markscheme.weigh.records import build_distribution_record, build_recalibration_record
+from markscheme.weigh.trends import count_runs_needed, find_drifts
 
 RIGHT, BRIEF = ContainsAll(), MaxWords(limit=30)
 BAR = Gate(name="bar", level=Level.HARD, at_least=Decimal("0.7"))
@@ -37,7 +37,9 @@ KEEP = Gate(
 )
 EXAM = Exam(
     names=("e",),
-    items=tuple(Item(id=f"i{n}", prompt="?", tags=Frozen({"t": "ab"[n % 2]})) for n in range(4)),
+    items=tuple(
+        Item(id=f"i{n}", prompt="?", tags=FrozenDict({"t": "ab"[n % 2]})) for n in range(4)
+    ),
     fingerprint="b2:e",
 )
 
@@ -72,15 +74,15 @@ def run_of(name: str, right: Any, brief: Any, **more: Any) -> Run:
     return Run(name=name, marks=marks, measures=Measures(answers=4), **fields)
 
 
-def past(*given_: Any, **more: Any) -> Past:
-    return Past(run=run_of(*given_, **more), rubric=OLD, exam=EXAM)
+def past(*given_: Any, **more: Any) -> PastRun:
+    return PastRun(run=run_of(*given_, **more), rubric=OLD, exam=EXAM)
 
 
 # --- the stable distribution --------------------------------------------------------------------
 
 
-def described(run: Run, *history: Run) -> Distribution:
-    found = describe(OLD, EXAM, run, history)
+def described(run: Run, *history: Run) -> ScoreDistribution:
+    found = describe_distribution(OLD, EXAM, run, history)
     assert found is not None
     return found
 
@@ -117,7 +119,10 @@ def test_scores_that_are_all_equal_are_not_known_for_certain() -> None:
 
 def test_nothing_scored_has_no_distribution() -> None:
     nothing = Marks(axes=("right", "brief"), items={f"i{at}": {} for at in range(4)})
-    assert describe(OLD, EXAM, dataclasses.replace(run_of("x", 1, 1), marks=nothing)) is None
+    assert (
+        describe_distribution(OLD, EXAM, dataclasses.replace(run_of("x", 1, 1), marks=nothing))
+        is None
+    )
 
 
 def test_the_trend_leaves_out_what_cannot_be_compared_and_says_why() -> None:
@@ -139,7 +144,7 @@ def test_the_trend_leaves_out_what_cannot_be_compared_and_says_why() -> None:
         ("asked", "another exam"),
         ("torn", "incomplete"),
     )
-    document = json.loads(json.dumps(distribution_record(found), allow_nan=False))
+    document = json.loads(json.dumps(build_distribution_record(found), allow_nan=False))
     assert document["trend"][1] == {
         "run": "last",
         "subject": None,
@@ -162,7 +167,7 @@ def test_conciseness_alone_trending_down_is_told() -> None:
         "schema": hundredths(100, 100, 100, 100, 100, 100),
         "conciseness": hundredths(99, 97, 94, 92, 90, 85),
     }
-    (drift,) = drifts(axes)
+    (drift,) = find_drifts(axes)
     assert (drift.axis, drift.alone) == ("conciseness", True)
     assert (drift.first, drift.last) == (Fraction(99, 100), Fraction(85, 100))
     assert drift.p == Fraction(4, 720)
@@ -170,24 +175,24 @@ def test_conciseness_alone_trending_down_is_told() -> None:
 
 def test_axes_that_fall_together_do_not_fall_alone() -> None:
     falling = hundredths(99, 97, 94, 92, 90, 85, 80)
-    found = drifts({"a": falling, "b": falling, "c": hundredths(*[50] * 7)})
+    found = find_drifts({"a": falling, "b": falling, "c": hundredths(*[50] * 7)})
     assert [(drift.axis, drift.alone) for drift in found] == [("a", False), ("b", False)]
 
 
 def test_too_few_runs_show_no_drift_and_the_number_needed_is_known() -> None:
     for axes in (1, 4, 6):
-        needed = runs_needed(axes)
+        needed = count_runs_needed(axes)
         values = hundredths(*range(100, 100 - needed, -1))
         flat = {f"flat{at}": hundredths(*[50] * needed) for at in range(axes - 1)}
-        assert len(drifts({"a": values, **flat})) == 1
+        assert len(find_drifts({"a": values, **flat})) == 1
         shorter = {axis: means[:-1] for axis, means in flat.items()}
-        assert drifts({"a": values[:-1], **shorter}) == ()
-    assert runs_needed(4) == 6
+        assert find_drifts({"a": values[:-1], **shorter}) == ()
+    assert count_runs_needed(4) == 6
 
 
 def test_a_rise_or_a_standstill_is_no_drift() -> None:
-    assert drifts({"a": hundredths(*range(50, 70)), "b": hundredths(*[9] * 20)}) == ()
-    assert drifts({"a": [], "b": []}) == ()
+    assert find_drifts({"a": hundredths(*range(50, 70)), "b": hundredths(*[9] * 20)}) == ()
+    assert find_drifts({"a": [], "b": []}) == ()
 
 
 def test_noise_raises_the_alarm_no_more_often_than_once_in_a_hundred() -> None:
@@ -199,22 +204,22 @@ def test_noise_raises_the_alarm_no_more_often_than_once_in_a_hundred() -> None:
             name: [Fraction(sum(rng.random() < 0.9 for _ in range(60)), 60) for _ in range(runs)]
             for name in "abcd"
         }
-        alarms += bool(drifts(axes))
+        alarms += bool(find_drifts(axes))
     assert alarms <= 2_000 // 100
 
 
 @given(st.lists(st.integers(0, 100), min_size=2, max_size=12))
 def test_a_drift_is_told_only_of_what_ends_lower_in_most_pairs(values: list[int]) -> None:
-    for drift in drifts({"a": hundredths(*values)}):
+    for drift in find_drifts({"a": hundredths(*values)}):
         assert drift.p <= Fraction(1, 100)
-        assert len(values) >= runs_needed(1)
+        assert len(values) >= count_runs_needed(1)
 
 
 # --- recalibration ------------------------------------------------------------------------------
 
 
 def test_history_under_new_weights_computed_by_hand() -> None:
-    found = recalibrate([past("one", 4, 0), past("two", 3, 4)], NEW)
+    found = recalibrate_history([past("one", 4, 0), past("two", 3, 4)], NEW)
     one, two = found.runs
     assert (one.before, one.after) == (Fraction(8, 10), Fraction(4, 10))
     assert (two.before, two.after) == (Fraction(8, 10), Fraction(9, 10))
@@ -226,14 +231,14 @@ def test_history_under_new_weights_computed_by_hand() -> None:
 
 
 def test_a_ranking_turned_around_has_a_correlation_of_minus_one() -> None:
-    found = recalibrate([past("one", 4, 1), past("two", 3, 4)], NEW)
+    found = recalibrate_history([past("one", 4, 1), past("two", 3, 4)], NEW)
     (ranking,) = found.rankings
     assert (ranking.concordant, ranking.discordant, ranking.tau) == (0, 1, -1.0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8))
 def test_the_rank_correlation_is_that_of_scipy(cells: list[tuple[int, int]]) -> None:
-    found = recalibrate([past(str(at), *cell) for at, cell in enumerate(cells)], NEW)
+    found = recalibrate_history([past(str(at), *cell) for at, cell in enumerate(cells)], NEW)
     tau = found.rankings[0].tau
     before = [float(run.before or 0) for run in found.runs]
     after = [float(run.after or 0) for run in found.runs]
@@ -246,7 +251,7 @@ def test_the_rank_correlation_is_that_of_scipy(cells: list[tuple[int, int]]) -> 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12))
 def test_pairs_and_places_are_counted_as_one_would_by_hand(cells: list[tuple[int, int]]) -> None:
-    found = recalibrate([past(f"p{at}", *cell) for at, cell in enumerate(cells)], NEW)
+    found = recalibrate_history([past(f"p{at}", *cell) for at, cell in enumerate(cells)], NEW)
     counted = {"concordant": 0, "discordant": 0, "tied_before": 0, "tied_after": 0}
     for one, other in combinations(found.runs, 2):
         assert None not in {one.before, one.after, other.before, other.after}
@@ -277,7 +282,8 @@ def test_judging_without_details_decides_the_same(
     judged_by = rubric("0.8", BAR, keep, axis, share)
     run, baseline = run_of("now", *cell), run_of("then", *before)
     whole, brief = (
-        judge(judged_by, EXAM, run, baseline, detailed=detailed) for detailed in (True, False)
+        evaluate_gates(judged_by, EXAM, run, baseline, detailed=detailed)
+        for detailed in (True, False)
     )
     assert (whole.verdict, whole.because) == (brief.verdict, brief.because)
     for one, other in zip(whole.outcomes, brief.outcomes, strict=True):
@@ -289,29 +295,29 @@ def test_judging_without_details_decides_the_same(
 
 
 def test_the_same_weights_change_nothing() -> None:
-    found = recalibrate([past("one", 4, 0), past("two", 3, 4)], OLD)
+    found = recalibrate_history([past("one", 4, 0), past("two", 3, 4)], OLD)
     assert all(run.before == run.after and not run.flips for run in found.runs)
 
 
 def test_the_baseline_gate_is_judged_under_both_rubrics() -> None:
     old, new = rubric("0.8", KEEP), rubric("0.4", KEEP)
     base, later = (
-        Past(run=run_of(name, *cells), rubric=old, exam=EXAM)
+        PastRun(run=run_of(name, *cells), rubric=old, exam=EXAM)
         for name, cells in (("base", (4, 2)), ("later", (4, 1)))
     )
-    found = recalibrate([base, later], new, {EXAM.fingerprint: base})
+    found = recalibrate_history([base, later], new, {EXAM.fingerprint: base})
     flips = {run.run: run.flips for run in found.runs}
     assert flips["base"] == ()
     assert flips["later"] == ()  # 0.9 to 0.85 is a drop of more than 2 % under both
-    kept = Past(run=run_of("kept", 4, 4), rubric=old, exam=EXAM)
-    lost = Past(run=run_of("lost", 4, [Fraction(95, 100)] * 4), rubric=old, exam=EXAM)
-    found = recalibrate([lost], new, {EXAM.fingerprint: kept})
+    kept = PastRun(run=run_of("kept", 4, 4), rubric=old, exam=EXAM)
+    lost = PastRun(run=run_of("lost", 4, [Fraction(95, 100)] * 4), rubric=old, exam=EXAM)
+    found = recalibrate_history([lost], new, {EXAM.fingerprint: kept})
     assert [(f.gate, f.before, f.after) for f in found.runs[0].flips] == [("keep", "pass", "fail")]
 
 
 def test_the_present_baseline_is_proposed_again_where_it_still_may_be_one() -> None:
     base = past("base", 3, 4)
-    found = recalibrate([base, past("later", 4, 4)], NEW, {EXAM.fingerprint: base})
+    found = recalibrate_history([base, past("later", 4, 4)], NEW, {EXAM.fingerprint: base})
     (proposal,) = found.proposals
     assert (proposal.run, proposal.score) == ("base", Fraction(9, 10))
     assert "it is the baseline now" in proposal.because
@@ -320,20 +326,22 @@ def test_the_present_baseline_is_proposed_again_where_it_still_may_be_one() -> N
 def test_else_the_latest_complete_run_that_meets_the_gates() -> None:
     base = past("base", 4, 0)  # 0.4 under the new weights
     history = [base, past("good", 4, 4), past("torn", 4, 4, errors=1), past("bad", 0, 0)]
-    (proposal,) = recalibrate(history, NEW, {EXAM.fingerprint: base}).proposals
+    (proposal,) = recalibrate_history(history, NEW, {EXAM.fingerprint: base}).proposals
     assert (proposal.run, proposal.score) == ("good", Fraction(1))
-    (proposal,) = recalibrate([past("bad", 0, 0)], NEW).proposals
+    (proposal,) = recalibrate_history([past("bad", 0, 0)], NEW).proposals
     assert (proposal.run, proposal.score) == (None, None)
 
 
 def test_where_no_gate_has_a_say_any_complete_run_may_be_the_baseline() -> None:
     free = dataclasses.replace(NEW, gates=(KEEP,))
-    (proposal,) = recalibrate([past("one", 1, 1), past("torn", 1, 1, errors=1)], free).proposals
+    (proposal,) = recalibrate_history(
+        [past("one", 1, 1), past("torn", 1, 1, errors=1)], free
+    ).proposals
     assert proposal.run == "one"
 
 
 def test_an_incomplete_run_is_weighed_but_has_no_rank() -> None:
-    found = recalibrate([past("torn", 4, 4, errors=1), past("one", 4, 0)], NEW)
+    found = recalibrate_history([past("torn", 4, 4, errors=1), past("one", 4, 0)], NEW)
     assert (found.runs[0].after, found.runs[0].rank_after) == (Fraction(1), None)
     assert found.rankings[0].runs == 1
 
@@ -346,7 +354,7 @@ def test_an_incomplete_run_is_weighed_but_has_no_rank() -> None:
     ],
 )
 def test_cells_of_other_axes_are_not_used_and_it_is_said_why(new: Rubric, why: str) -> None:
-    found = recalibrate([past("one", 4, 0)], new)
+    found = recalibrate_history([past("one", 4, 0)], new)
     assert found.runs == ()
     assert why in found.refused[0][1]
 
@@ -355,25 +363,25 @@ def test_axes_that_are_gone_or_new_are_named() -> None:
     other = dataclasses.replace(
         NEW, axes=(NEW.axes[0], dataclasses.replace(NEW.axes[1], name="short"))
     )
-    assert list(why_not_reusable(past("one", 1, 1), other)) == [
+    assert list(find_reuse_obstacles(past("one", 1, 1), other)) == [
         "the axis `brief` is gone",
         "the axis `short` is new: its cells were never judged",
     ]
     stranger = past("one", 1, 1, rubric="b2:x")
-    assert "is not there any more" in next(why_not_reusable(stranger, NEW))
+    assert "is not there any more" in next(find_reuse_obstacles(stranger, NEW))
 
 
 def test_axes_may_change_places() -> None:
     turned = dataclasses.replace(NEW, axes=NEW.axes[::-1])
-    found = recalibrate([past("one", 4, 0)], turned)
+    found = recalibrate_history([past("one", 4, 0)], turned)
     assert found.runs[0].after == Fraction(4, 10)
 
 
 def test_a_recalibration_is_plain_data_and_changes_no_run() -> None:
     history = [past("one", 4, 0), past("two", 3, 4)]
     before = [one.run.marks.to_dict() for one in history]
-    found = recalibrate(history, NEW)
-    document = json.loads(json.dumps(recalibration_record(found), allow_nan=False))
+    found = recalibrate_history(history, NEW)
+    document = json.loads(json.dumps(build_recalibration_record(found), allow_nan=False))
     assert document["runs"][0]["flips"] == [{"gate": "bar", "before": "pass", "after": "fail"}]
     assert document["proposals"][0]["run"] == "two"
     assert [one.run.marks.to_dict() for one in history] == before

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from markscheme import load_exam, load_rubric
-from markscheme.ask.pace import Limits
+from markscheme.ask.pace import RunLimits
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import BaseSubject
-from markscheme.ask.templates import template_of
+from markscheme.ask.templates import load_template
 from markscheme.errors import StoreUnavailableError
-from markscheme.history.asking import UNWRITTEN, Examination, Plan
-from markscheme.keep import Noted, Sitting, Store, open_store
-from markscheme.keep.sittings import Sittings
+from markscheme.history.asking import PENDING_PER_REQUEST, LiveSession, RunPlan
+from markscheme.keep import JournalEntry, JournalSession, Store, open_store
+from markscheme.keep.sittings import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ITEMS = 500
 AT_ONCE = 20
-MOST = (UNWRITTEN + 1) * AT_ONCE  # and what is under way
+MOST = (PENDING_PER_REQUEST + 1) * AT_ONCE  # and what is under way
 
 
 class Quick(BaseSubject):
@@ -52,7 +52,7 @@ class Quick(BaseSubject):
             time.sleep(0.1)
 
 
-def examination(folder: Path, subject: Quick, store: Store) -> Examination:
+def examination(folder: Path, subject: Quick, store: Store) -> LiveSession:
     items = "".join(f"  - {{id: i{n}, prompt: 'p {n}'}}\n" for n in range(ITEMS))
     (folder / "exam.yaml").write_text(f"exam: many\nitems:\n{items}", encoding="utf-8")
     (folder / "rubric.yaml").write_text(
@@ -60,14 +60,14 @@ def examination(folder: Path, subject: Quick, store: Store) -> Examination:
         encoding="utf-8",
     )
     rubric = load_rubric(folder / "rubric.yaml")
-    plan = Plan(
+    plan = RunPlan(
         rubric=rubric,
         exam=load_exam(folder / "exam.yaml", rubric=rubric),
         subjects=(subject,),
-        template=template_of(rubric),
-        limits=Limits(concurrency=AT_ONCE),
+        template=load_template(rubric),
+        limits=RunLimits(concurrency=AT_ONCE),
     )
-    return Examination(plan, store)
+    return LiveSession(plan, store)
 
 
 def test_a_subject_is_asked_no_faster_than_its_replies_are_kept(
@@ -75,18 +75,18 @@ def test_a_subject_is_asked_no_faster_than_its_replies_are_kept(
 ) -> None:
     subject = Quick()
     with open_store(tmp_path / "store.db", create=True) as store:
-        note, kept, ahead = Sittings.note, [0], []
+        note, kept, ahead = Journal.append_entries, [0], []
 
-        def slowly(self: Sittings, notes: Any) -> None:
+        def slowly(self: Journal, notes: Any) -> None:
             subject.rest()
             ahead.append(subject.asked - kept[0])
             note(self, notes)
             kept[0] += len(notes)
 
-        monkeypatch.setattr(Sittings, "note", slowly)
+        monkeypatch.setattr(Journal, "append_entries", slowly)
         examined = examination(tmp_path, subject, store).run()
         (sitting,) = examined.sittings.values()
-        assert len(store.sittings.noted(sitting or "")) == len(examined.asked) == ITEMS
+        assert len(store.journal.read_entries(sitting or "")) == len(examined.asked) == ITEMS
     assert subject.asked == ITEMS
     assert max(ahead) <= MOST
 
@@ -101,7 +101,7 @@ def test_a_store_that_fails_while_others_wait_for_it_ends_the_run(
             subject.rest()
             raise StoreUnavailableError("the disk is full")
 
-        monkeypatch.setattr(Sittings, "note", full)
+        monkeypatch.setattr(Journal, "append_entries", full)
         with pytest.raises(StoreUnavailableError, match="the disk is full"):
             examination(tmp_path, subject, store).run()
     assert subject.asked <= MOST
@@ -113,25 +113,25 @@ def test_a_store_that_fails_at_the_last_reply_is_not_tried_twice(
     subject, tried = Quick(), []
     with open_store(tmp_path / "store.db", create=True) as store:
 
-        def locked(_: Sittings, notes: Any) -> None:
+        def locked(_: Journal, notes: Any) -> None:
             if notes:
                 tried.append(len(notes))
                 raise StoreUnavailableError("the store is locked")
 
-        monkeypatch.setattr(Sittings, "note", locked)
+        monkeypatch.setattr(Journal, "append_entries", locked)
         with pytest.raises(StoreUnavailableError, match="the store is locked"):
             examination(tmp_path, subject, store).run()
     assert len(tried) == 1
 
 
 def test_of_two_who_go_on_with_the_same_at_once_one_is_refused(place: str) -> None:
-    sitting, together = Sitting(subject="s", exam="e", parameters={}), Barrier(2)
+    sitting, together = JournalSession(subject="s", exam="e", parameters={}), Barrier(2)
 
     def resumed(_: int) -> bool:
         with open_store(place, create=False) as store:
             together.wait()
             try:
-                store.sittings.open(sitting, ["k"])
+                store.journal.open_session(sitting, ["k"])
             except StoreUnavailableError as error:
                 assert "another process asks the same just now" in str(error)  # noqa: PT017
                 return False
@@ -146,20 +146,24 @@ def test_of_two_who_go_on_with_the_same_at_once_one_is_refused(place: str) -> No
 
 # --- which sitting is gone on with ---
 
-THE_SAME = Sitting(subject="s", exam="e", parameters={"t": 0})
-RENAMED = Sitting(subject="s", exam="f", parameters={"t": 0})
-OTHERWISE = Sitting(subject="s", exam="e", parameters={"t": 1})
+THE_SAME = JournalSession(subject="s", exam="e", parameters={"t": 0})
+RENAMED = JournalSession(subject="s", exam="f", parameters={"t": 0})
+OTHERWISE = JournalSession(subject="s", exam="e", parameters={"t": 1})
 ANSWER, ERROR = {"reply": {"text": "yes"}}, {"reply": {"fault": "timeout", "why": "late"}}
 
 
-def gone_on_with(place: str, *sittings: Mapping[str, Any], by: Sitting = THE_SAME) -> int | None:
+def gone_on_with(
+    place: str, *sittings: Mapping[str, Any], by: JournalSession = THE_SAME
+) -> int | None:
     """Note these replies, each mapping a sitting; return which one is taken for k1 and k2."""
     with open_store(place, create=True) as store:
-        journal, ids = store.sittings, []
+        journal, ids = store.journal, []
         for replies in sittings:
-            ids.append(journal.begin(THE_SAME))
-            journal.note([(ids[-1], Noted(key=key, body=body)) for key, body in replies.items()])
-        taken = journal.open(by, {"k1", "k2"})
+            ids.append(journal.create_session(THE_SAME))
+            journal.append_entries(
+                [(ids[-1], JournalEntry(key=key, body=body)) for key, body in replies.items()]
+            )
+        taken = journal.open_session(by, {"k1", "k2"})
         return ids.index(taken.id) if taken.id in ids else None
 
 
@@ -204,23 +208,25 @@ def test_other_parameters_are_another_sitting(place: str) -> None:
 
 
 def test_the_journal_keeps_what_is_noted(place: str) -> None:
-    sitting = Sitting(subject="s", exam="e", parameters={"t": 0})
+    sitting = JournalSession(subject="s", exam="e", parameters={"t": 0})
     odd = {"text": "a\0b\ud800c", "n": 1}
     with open_store(place, create=True) as store:
-        first, second = (store.sittings.begin(sitting) for _ in range(2))
-        store.sittings.note([(first, Noted(key="k", body=odd))])
-        store.sittings.cache([Noted(key="k", body=odd), Noted(key="k", body={})])
+        first, second = (store.journal.create_session(sitting) for _ in range(2))
+        store.journal.append_entries([(first, JournalEntry(key="k", body=odd))])
+        store.journal.cache_replies(
+            [JournalEntry(key="k", body=odd), JournalEntry(key="k", body={})]
+        )
     with open_store(place, create=False) as store:
-        assert [noted.body for noted in store.sittings.noted(first)] == [odd]
-        assert store.sittings.noted(second) == []
-        assert store.sittings.cached(["k", "no"]) == {"k": odd}
+        assert [noted.body for noted in store.journal.read_entries(first)] == [odd]
+        assert store.journal.read_entries(second) == []
+        assert store.journal.read_cached_replies(["k", "no"]) == {"k": odd}
 
 
 def test_the_journal_keeps_the_order_of_many_that_came_together(place: str) -> None:
-    sitting = Sitting(subject="s", exam="e", parameters={})
+    sitting = JournalSession(subject="s", exam="e", parameters={})
     with open_store(place, create=True) as store:
-        id_ = store.sittings.begin(sitting)
-        notes = [Noted(key=f"k{n}", body={"n": n}) for n in range(1_000)]
-        store.sittings.note([(id_, noted) for noted in notes])
-        store.sittings.note([])
-        assert store.sittings.noted(id_) == notes
+        id_ = store.journal.create_session(sitting)
+        notes = [JournalEntry(key=f"k{n}", body={"n": n}) for n in range(1_000)]
+        store.journal.append_entries([(id_, noted) for noted in notes])
+        store.journal.append_entries([])
+        assert store.journal.read_entries(id_) == notes

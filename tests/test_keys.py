@@ -12,11 +12,11 @@ import pytest
 
 from commands import Done, here, markscheme
 from markscheme import run
-from markscheme.ask.keys import Secrets, in_reach
+from markscheme.ask.keys import Secrets, environment_secrets
 from markscheme.ask.replies import Reply
-from markscheme.ask.wire import Address
+from markscheme.ask.wire import HttpAddress
 from markscheme.errors import UsageError
-from markscheme.history.plans import Settings, plan_of
+from markscheme.history.plans import Settings, build_run_plan
 from markscheme.library.documents import load_exam, load_rubric
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_a_variable_that_is_named_like_a_key_holds_one(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, CANARY)
-    assert in_reach().hidden(f"no such key: {CANARY}") == "no such key: [key]"
+    assert environment_secrets().redact(f"no such key: {CANARY}") == "no such key: [key]"
 
 
 @pytest.mark.parametrize("name", ["KEYBOARD", "TOKENIZERS_PARALLELISM", "MONKEYS", "SECRETARY"])
@@ -67,7 +67,7 @@ def test_a_variable_that_is_named_otherwise_does_not(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, CANARY)
-    assert CANARY not in in_reach().keys
+    assert CANARY not in environment_secrets().keys
 
 
 def test_a_plain_word_and_a_file_that_is_there_are_no_keys(
@@ -78,12 +78,12 @@ def test_a_plain_word_and_a_file_that_is_there_are_no_keys(
     monkeypatch.setenv("TOKEN_KIND", "bearer")
     monkeypatch.setenv("SSL_KEY", str(place))
     monkeypatch.setenv("LOST_KEY", f"{place}.gone")
-    assert in_reach().hidden(f"bearer {place}") == f"bearer {place}"
-    assert in_reach().hidden(f"{place}.gone") == "[key]"
+    assert environment_secrets().redact(f"bearer {place}") == f"bearer {place}"
+    assert environment_secrets().redact(f"{place}.gone") == "[key]"
 
 
 def test_a_name_holds_a_short_key_only_by_chance_if_it_is_a_plain_word() -> None:
-    keys = Secrets.of(["ollama", "llama3", "token-abc123", CANARY]).certain
+    keys = Secrets.from_keys(["ollama", "llama3", "token-abc123", CANARY]).certain
     assert set(keys.keys) == {"token-abc123", CANARY}
 
 
@@ -136,10 +136,10 @@ def test_the_library_does_not_show_a_key_either(monkeypatch: pytest.MonkeyPatch)
     rubric, exam = load_rubric("tutor-capstone"), load_exam("capstone")
     for subject, url in ((key, None), (f"cmd:a {key}", None), ("openai:m", key)):
         with pytest.raises(UsageError, match="holds a key") as refused:
-            plan_of(rubric, exam, [subject], Settings(base_url=url or NOBODY))
+            build_run_plan(rubric, exam, [subject], Settings(base_url=url or NOBODY))
         assert CANARY not in str(refused.value)
     with pytest.raises(UsageError, match="is no address") as refused:
-        Address.of(key)
+        HttpAddress.parse(key)
     assert CANARY not in str(refused.value)
 
 
@@ -279,9 +279,9 @@ def test_an_address_with_a_password_is_refused_without_being_shown(sitting: Sitt
 
 
 def test_a_key_is_hidden_wherever_a_reply_may_hold_it() -> None:
-    secrets = Secrets.of(["sk-long-secret", "sk-long", None, "ab"])
+    secrets = Secrets.from_keys(["sk-long-secret", "sk-long", None, "ab"])
     reply = Reply(text="my sk-long-secret", finish_reason="sk-long", why="")
-    assert secrets.hidden_in(reply).text == "my [key]"
-    assert secrets.hidden_in(reply).finish_reason == "[key]"
-    assert secrets.hidden("ab") == "ab"
+    assert secrets.redact_reply(reply).text == "my [key]"
+    assert secrets.redact_reply(reply).finish_reason == "[key]"
+    assert secrets.redact("ab") == "ab"
     assert "sk-long" not in repr(secrets)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import markscheme.mark.known
-from markscheme.mark.known import Known
+from markscheme.mark.known import CellIndex
 
 TEXTS = st.sampled_from(["", "a", "b", "ó", "a\0", "longer than what a view holds"])
 NUMBERS = st.one_of(st.integers(0, 5), st.sampled_from([600, 2**20, 2**32 - 1]))
@@ -33,15 +33,15 @@ def test_each_key_has_the_code_that_it_was_learnt_with(
 
     @given(st.lists(st.lists(keys, max_size=8), max_size=6))
     def holds(columns: list[list[tuple[str | int, ...]]]) -> None:
-        known, codes = Known(), dict[tuple[str | int, ...], int]()
+        known, codes = CellIndex(), dict[tuple[str | int, ...], int]()
         for column in columns:
             frame = pl.DataFrame(column, schema=schema, orient="row")
-            assert known.codes(frame).to_list() == list(map(codes.get, column))
+            assert known.look_up(frame).to_list() == list(map(codes.get, column))
             new = [key for key in dict.fromkeys(column) if key not in codes]
             if new:
                 codes |= {key: len(codes) + at for at, key in enumerate(new)}
                 learnt = pl.DataFrame(new, schema=schema, orient="row")
-                known.learn(learnt, pl.Series([codes[key] for key in new], dtype=pl.UInt32))
-            assert known.codes(frame).to_list() == list(map(codes.get, column))
+                known.add_keys(learnt, pl.Series([codes[key] for key in new], dtype=pl.UInt32))
+            assert known.look_up(frame).to_list() == list(map(codes.get, column))
 
     holds()

@@ -18,9 +18,15 @@ from hypothesis import strategies as st
 
 from commands import here, markscheme
 from markscheme import load_exam, load_rubric, score
-from markscheme.library.scoring import answers_of_tutor
+from markscheme.library.scoring import generate_tutor_answers
 from markscheme.sentences import sentence
-from markscheme.tell.language import CATALOGUES, say, say_many, speak, told
+from markscheme.tell.language import (
+    CATALOGUES,
+    set_language,
+    translate,
+    translate_plural,
+    translate_stored,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +39,9 @@ GOLDEN = ROOT / "tests" / "golden" / "spanish"
 
 @pytest.fixture
 def spanish() -> Iterator[None]:
-    speak("es")
+    set_language("es")
     yield
-    speak("en")
+    set_language("en")
 
 
 def test_the_catalogue_is_complete_translated_and_compiled() -> None:
@@ -104,7 +110,7 @@ def test_the_catalogue_is_complete_translated_and_compiled() -> None:
     ],
 )
 def test_stored_sentences_are_told_with_what_is_inside_them(english: str, wanted: str) -> None:
-    assert told(english) == wanted
+    assert translate_stored(english) == wanted
 
 
 @pytest.mark.usefixtures("spanish")
@@ -112,7 +118,7 @@ def test_stored_sentences_are_told_with_what_is_inside_them(english: str, wanted
     "foreign", ["", "no template", '"no answer"', "x: y", "(a: b) is not of type c", "\U000f0000"]
 )
 def test_what_is_not_ours_stays_as_it_is(foreign: str) -> None:
-    assert told(foreign) == foreign
+    assert translate_stored(foreign) == foreign
 
 
 def messages() -> list[str]:
@@ -152,29 +158,32 @@ def test_what_a_subject_said_is_never_retold(frame: tuple[str, str], words: list
     english, spanish = frame
     said = " ".join(words)[:2000]
     assume(not said.endswith("; --no-structured leaves it out"))  # who says that is not told apart
-    speak("es")
+    set_language("es")
     try:
-        assert told(english.format(said)) == spanish.format(said)
+        assert translate_stored(english.format(said)) == spanish.format(said)
     finally:
-        speak("en")
+        set_language("en")
 
 
 @pytest.mark.usefixtures("spanish")
 def test_a_sentence_keeps_its_values_whatever_they_are() -> None:
     for value in ('"a, b; c"', '"{n} {}"', '"found x at character 1"'):
         made = sentence("{entries} is missing from {got}", entries=value, got='"x"')
-        assert told(made) == f'falta {value} en "x"'
+        assert translate_stored(made) == f'falta {value} en "x"'
 
 
 def test_english_is_said_as_it_is_written() -> None:
-    assert say("score {score}", score=1) == "score 1"
-    assert say_many("{n} call", "{n} calls", 1) == "1 call"
-    assert told("it is empty") == "it is empty"
+    assert translate("score {score}", score=1) == "score 1"
+    assert translate_plural("{n} call", "{n} calls", 1) == "1 call"
+    assert translate_stored("it is empty") == "it is empty"
 
 
 @pytest.mark.usefixtures("spanish")
 def test_one_and_many_are_told_apart() -> None:
-    assert [say_many("{n} call", "{n} calls", n) for n in (1, 2)] == ["1 llamada", "2 llamadas"]
+    assert [translate_plural("{n} call", "{n} calls", n) for n in (1, 2)] == [
+        "1 llamada",
+        "2 llamadas",
+    ]
 
 
 def test_an_audit_in_spanish_has_no_english_sentence() -> None:
@@ -188,10 +197,10 @@ def test_an_audit_in_spanish_has_no_english_sentence() -> None:
 def test_every_reason_of_the_flawed_tutor_is_told_in_spanish() -> None:
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
-    frame = score(rubric, exam, answers_of_tutor(exam, flawed=True)).frame
+    frame = score(rubric, exam, generate_tutor_answers(exam, flawed=True)).frame
     reasons = {text for row in frame["reason"].to_list() for text in row.values()}
     assert len(reasons) > 50
-    assert not [reason for reason in reasons if told(reason) == reason]
+    assert not [reason for reason in reasons if translate_stored(reason) == reason]
 
 
 COMMANDS = {

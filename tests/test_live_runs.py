@@ -116,7 +116,7 @@ def test_what_another_process_is_asking_is_not_asked_by_a_second(place: str) -> 
     words = ("run", "-r", "tutor-capstone", "-e", "capstone-extra", "-s", "tutor", "--store", place)
     first = here(*words, "--format", "json").json["live"]["sitting"]
     with open_store(place, create=False) as other:
-        other.sittings.take(first)
+        other.journal.lock_session(first)
         done = here(*words, "--resume")
         assert done.code == 2
         assert f"another process asks the same just now (sitting {first})" in done.err
@@ -145,11 +145,11 @@ def test_a_full_disk_is_told_and_loses_nothing(sitting: Sitting) -> None:
     sitting.asks(*(f"fine {n}" for n in range(3)), "huge 4")
     limited = (
         "import markscheme.keep.sqlite as s\n"
-        "old = s.SqliteDatabase._set_up\n"
+        "old = s.SqliteDatabase._configure_connection\n"
         "def limit(self, patience):\n"
         "    old(self, patience)\n"
-        "    self.rows('PRAGMA max_page_count = 200')\n"
-        "s.SqliteDatabase._set_up = limit"
+        "    self.fetch_rows('PRAGMA max_page_count = 200')\n"
+        "s.SqliteDatabase._configure_connection = limit"
     )
     done = subprocess.run(
         [*prepared(limited), *map(str, sitting.words("--resume"))],

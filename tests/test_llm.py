@@ -9,9 +9,9 @@ import pytest
 
 from markscheme import load_exam, load_rubric
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.subjects import subject_of
-from markscheme.ask.subjects.base import Options
-from markscheme.ask.templates import template_of
+from markscheme.ask.subjects import create_subject
+from markscheme.ask.subjects.base import SubjectOptions
+from markscheme.ask.templates import load_template
 from markscheme.errors import UsageError
 
 
@@ -31,20 +31,20 @@ def test_a_model_of_llm_is_a_subject(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(llm, "get_model", lambda name: {"mine": Model()}[name])
     rubric = load_rubric("tutor-capstone")
-    template = template_of(rubric, shots=[("one", "two")])
+    template = load_template(rubric, shots=[("one", "two")])
     item = load_exam("capstone").items[0]
-    subject = subject_of("llm:mine", Options())
+    subject = create_subject("llm:mine", SubjectOptions())
 
     async def asked() -> Reply:
         async with subject:
-            return await subject.ask(template.question(item))
+            return await subject.ask(template.build_question(item))
 
     reply = asyncio.run(asked())
     assert reply.text is not None
     assert reply.text.endswith(f"|one\ntwo\n\n{item.prompt}|True")
     assert (reply.tokens_in, reply.tokens_out) == (3, 4)
     with pytest.raises(UsageError, match="llm knows no model"):
-        subject_of("llm:other", Options())
+        create_subject("llm:other", SubjectOptions())
 
 
 def test_a_plugin_of_llm_that_is_broken_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_a_plugin_of_llm_that_is_broken_is_told(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(llm, "get_model", get_model)
     with pytest.raises(UsageError, match="AttributeError: no plugin for mine"):
-        subject_of("llm:mine", Options())
+        create_subject("llm:mine", SubjectOptions())
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,8 @@ def test_what_a_plugin_of_llm_raises_says_whether_to_ask_again(
             raise type(error, (Exception,), {})("no")
 
     monkeypatch.setattr(llm, "get_model", lambda _: Model())
-    subject = subject_of("llm:mine", Options())
-    question = template_of(load_rubric("tutor-capstone")).question(load_exam("capstone").items[0])
+    subject = create_subject("llm:mine", SubjectOptions())
+    question = load_template(load_rubric("tutor-capstone")).build_question(
+        load_exam("capstone").items[0]
+    )
     assert asyncio.run(subject.ask(question)).fault is fault

@@ -16,14 +16,14 @@ import markscheme
 from commands import here
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import load_exam, load_rubric, score
-from markscheme.engines.logs import examined_logs
+from markscheme.engines.logs import examine_logs
 from markscheme.errors import InputError, UsageError
-from markscheme.read.logs import Logs, measured, read_logs
-from markscheme.read.logs.names import Named, named
+from markscheme.read.logs import LogFolder, measure_transcript, read_logs
+from markscheme.read.logs.names import LogName, parse_log_name
 from markscheme.read.transcripts import read_transcripts
 
 if TYPE_CHECKING:
-    from markscheme.transcript import Measured
+    from markscheme.transcript import SessionMetrics
     from markscheme.weigh.operations import OperationGroup
 
 GOLDEN = Path(__file__).parent / "golden" / "context-agent" / "logs"
@@ -44,11 +44,11 @@ def good(prompt: str = "Ask.", **more: Any) -> Session:
     return Session(prompt, **more).calls(RECALL, READ).say(PACKAGE)
 
 
-def read(folder: Path, **more: Any) -> Logs:
+def read(folder: Path, **more: Any) -> LogFolder:
     return read_logs(folder, QUERIES.items, **more)
 
 
-def placed(logs: Logs) -> list[tuple[str, str | None, int]]:
+def placed(logs: LogFolder) -> list[tuple[str, str | None, int]]:
     return [(answer.item, answer.variant, answer.attempt) for answer in logs.answers]
 
 
@@ -75,20 +75,20 @@ def placed(logs: Logs) -> list[tuple[str, str | None, int]]:
 def test_a_name_says_item_variant_and_attempt(
     path: str, item: str, variant: str | None, attempt: int
 ) -> None:
-    found = named(PurePath(path), IDS)
+    found = parse_log_name(PurePath(path), IDS)
     assert (found.items, found.variant, found.attempt) == ((item,), variant, attempt)
 
 
 def test_a_name_without_an_item_may_still_say_the_variant() -> None:
-    assert named(PurePath("haiku/4d1f.jsonl"), IDS) == Named(variant="haiku")
-    assert named(PurePath("TQ-10.jsonl"), IDS).items == ()
-    assert named(PurePath("TQ-1-TQ-2.jsonl"), IDS).items == ("TQ-1", "TQ-2")
-    assert named(PurePath("a-b.jsonl"), ["a", "a-b"]).items == ("a-b",)
+    assert parse_log_name(PurePath("haiku/4d1f.jsonl"), IDS) == LogName(variant="haiku")
+    assert parse_log_name(PurePath("TQ-10.jsonl"), IDS).items == ()
+    assert parse_log_name(PurePath("TQ-1-TQ-2.jsonl"), IDS).items == ("TQ-1", "TQ-2")
+    assert parse_log_name(PurePath("a-b.jsonl"), ["a", "a-b"]).items == ("a-b",)
 
 
 @given(st.text(st.sampled_from("TQ-12_.#/haiku0"), min_size=1, max_size=30))
 def test_no_name_is_too_strange(path: str) -> None:
-    found = named(PurePath(path), IDS) if PurePath(path).parts else Named()
+    found = parse_log_name(PurePath(path), IDS) if PurePath(path).parts else LogName()
     assert set(found.items) <= set(IDS)
     assert found.attempt >= 0
 
@@ -197,9 +197,9 @@ def test_a_mapping_that_is_none_is_refused(name: str, text: str, tmp_path: Path)
         read(tmp_path / "logs", mapping=mapping)
 
 
-def only(folder: Path, session: Session) -> Measured:
+def only(folder: Path, session: Session) -> SessionMetrics:
     ((_, transcript),) = read_transcripts(write(folder, "s.jsonl", session))
-    return measured(transcript)
+    return measure_transcript(transcript)
 
 
 def test_what_is_measured_in_a_session(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_what_may_be_more_is_a_lower_bound_and_what_is_not_known_is_none(tmp_pat
 
 def test_calls_and_tokens_of_sub_agents_count_and_compaction_costs_too() -> None:
     ((_, transcript),) = read_transcripts(LOGS / "claude-code" / "agents")
-    found = measured(transcript)
+    found = measure_transcript(transcript)
     inner = [agent for agent in transcript.subagents if not agent.internal]
     assert found.subagent_calls == sum(len(agent.calls) for agent in inner) > 0
     assert found.tool_calls == len(transcript.calls) + found.subagent_calls
@@ -236,7 +236,7 @@ def test_a_dispatch_that_failed_started_nobody_who_could_be_missed(tmp_path: Pat
 
 def test_a_format_without_times_has_no_latency() -> None:
     ((_, transcript),) = read_transcripts(LOGS / "codex" / "exec.jsonl")
-    assert measured(transcript).latency_s is None
+    assert measure_transcript(transcript).latency_s is None
 
 
 def group(result: markscheme.Result, **wanted: str | None) -> OperationGroup:
@@ -287,7 +287,7 @@ def test_equal_texts_of_different_sessions_keep_their_own_cells(tmp_path: Path) 
 
 def test_examined_logs_are_the_same_cells_one_by_one() -> None:
     rubric = load_rubric("context-agent")
-    examined = examined_logs(rubric, QUERIES, GOLDEN)
+    examined = examine_logs(rubric, QUERIES, GOLDEN)
     frame = score(rubric, QUERIES, logs=GOLDEN).to_dict()["items"]
     rows = {(row["subject"], row["item"]): row for row in frame}
     assert len(examined.logs) == 10

@@ -26,21 +26,25 @@ from markscheme import (
     score,
     verify,
 )
-from markscheme.exact import number, recovered
+from markscheme.exact import simplest_fraction, to_float
 from markscheme.mark.axes.size import MaxWords
-from markscheme.read.breakdowns import read_published
+from markscheme.read.breakdowns import read_published_result
 from markscheme.vocabulary import AxisSpec
-from markscheme.weigh.gates import judge
-from markscheme.weigh.measures import Total
-from markscheme.weigh.patterns.table import columns_of, failing, means_of
-from markscheme.weigh.published import run_of_published
-from markscheme.weigh.summaries import Scale
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.measures import MeasureTotal
+from markscheme.weigh.patterns.table import (
+    build_failing_column,
+    build_miss_columns,
+    compute_item_axis_means,
+)
+from markscheme.weigh.published import build_published_run
+from markscheme.weigh.summaries import WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from markscheme.weigh.marks import Values
+    from markscheme.weigh.marks import AxisValues
 
 TUTOR = load_rubric("tutor-capstone")
 CAPSTONE = load_exam("capstone", rubric=TUTOR)
@@ -77,7 +81,7 @@ MARKS = st.builds(
     ),
     errors=st.integers(0, 9),
 )
-TOTALS = st.builds(Total, n=st.integers(1, 9), sum=st.fractions(0, 10))
+TOTALS = st.builds(MeasureTotal, n=st.integers(1, 9), sum=st.fractions(0, 10))
 MEASURES = st.builds(
     Measures,
     answers=st.integers(0, 99),
@@ -124,10 +128,10 @@ def test_measures_are_exact(rows: list[dict[str, Any]]) -> None:
         exact = [Fraction(repr(float(value))) for value in latencies]
         assert middle == (median(exact) if exact else None)
         costs = [Fraction(repr(row["cost"])) for row in own if row["cost"] is not None]
-        assert run.measures.cost == Total(n=len(costs), sum=sum(costs, Fraction(0)))
+        assert run.measures.cost == MeasureTotal(n=len(costs), sum=sum(costs, Fraction(0)))
         tokens = [row["tokens_in"] for row in own if row["tokens_in"] is not None]
-        assert run.measures.tokens_in == Total(n=len(tokens), sum=Fraction(sum(tokens)))
-        assert run.measures.tokens_out == Total()
+        assert run.measures.tokens_in == MeasureTotal(n=len(tokens), sum=Fraction(sum(tokens)))
+        assert run.measures.tokens_out == MeasureTotal()
 
 
 def test_different_latencies_are_counted_over_many_batches() -> None:
@@ -175,35 +179,38 @@ def test_items_with_equal_counts_share_them_and_nothing_else_changes(marks: Mark
     assert all(getattr(read, name) == getattr(marks, name) for name in names)
 
 
-def added(counts: list[tuple[Values, int]]) -> Counter[Values]:
+def added(counts: list[tuple[AxisValues, int]]) -> Counter[AxisValues]:
     return sum((Counter({values: count}) for values, count in counts), Counter())
 
 
 @given(MARKS)
 def test_what_is_weighed_once_is_weighed_as_each_item_by_itself(marks: Marks) -> None:
-    shared, apart = Marks.from_dict(marks.to_dict()), Scale(TWO)
-    scale, means = Scale(TWO), apart.item_means(marks)
+    shared, apart = Marks.from_dict(marks.to_dict()), WeightScale(TWO)
+    scale, means = WeightScale(TWO), apart.compute_item_means(marks)
     for item, counts in marks.items.items():
-        assert scale.item(shared.items[item]) == apart.totals(counts.items())
-    each = Counter(total.mean for total, n in scale.items(shared) for _ in range(n))
+        assert scale.sum_item(shared.items[item]) == apart.sum_answers(counts.items())
+    each = Counter(total.mean for total, n in scale.sum_items(shared) for _ in range(n))
     assert each == Counter(means.values())
-    assert scale.item_means(shared) == means
-    assert columns_of(shared) == columns_of(marks)
-    assert columns_of(shared, Fraction(1, 10)) == columns_of(marks, Fraction(1, 10))
-    assert (means_of(shared), failing(shared)) == (means_of(marks), failing(marks))
+    assert scale.compute_item_means(shared) == means
+    assert build_miss_columns(shared) == build_miss_columns(marks)
+    assert build_miss_columns(shared, Fraction(1, 10)) == build_miss_columns(marks, Fraction(1, 10))
+    assert (compute_item_axis_means(shared), build_failing_column(shared)) == (
+        compute_item_axis_means(marks),
+        build_failing_column(marks),
+    )
 
 
 @given(MARKS.filter(lambda marks: marks.items))
 def test_the_column_of_an_axis_is_what_its_means_say(marks: Marks) -> None:
-    means = [one[0] for one in means_of(marks)]
+    means = [one[0] for one in compute_item_axis_means(marks)]
     known = {at: value for at, value in enumerate(means) if value is not None}
     limit = Fraction(1, 2)
-    column = columns_of(marks)["a"]
+    column = build_miss_columns(marks)["a"]
     assert column.seen == known.keys()
     assert column.missed == {at for at, value in known.items() if value < limit}
     if known:
         limit = max(limit, sum(known.values(), Fraction(0)) / len(known) - Fraction(1, 10))
-    short = columns_of(marks, Fraction(1, 10))["a"]
+    short = build_miss_columns(marks, Fraction(1, 10))["a"]
     assert short.missed == {at for at, value in known.items() if value < limit}
 
 
@@ -266,13 +273,13 @@ def test_data_that_are_no_measures_are_refused(change: dict[str, Any]) -> None:
 @given(st.integers(0, 10**6), st.integers(1, 10**6))
 def test_a_fraction_is_recovered_from_its_double(numerator: int, denominator: int) -> None:
     value = Fraction(numerator % (denominator + 1), denominator)
-    published = json.loads(json.dumps(number(value)), parse_float=Decimal)
-    assert recovered(published) == value
+    published = json.loads(json.dumps(to_float(value)), parse_float=Decimal)
+    assert simplest_fraction(published) == value
 
 
 @given(st.decimals(0, 1, places=12))
 def test_a_short_decimal_stands_for_itself(value: Any) -> None:
-    assert recovered(value) == Fraction(value)
+    assert simplest_fraction(value) == Fraction(value)
 
 
 def write(folder: Path, rows: list[Any], suffix: str = "json") -> Path:
@@ -286,7 +293,7 @@ def write(folder: Path, rows: list[Any], suffix: str = "json") -> Path:
 
 
 def read(path: Path, **more: Any) -> Run:
-    return run_of_published(read_published(path), TUTOR, SMALL, **more)
+    return build_published_run(read_published_result(path), TUTOR, SMALL, **more)
 
 
 FULL: list[dict[str, Any]] = [
@@ -349,7 +356,7 @@ def test_a_file_without_its_worst_row_is_a_run_with_a_missing_item(tmp_path: Pat
     path = changed(write(tmp_path, FULL), lambda d: (d["items"].pop(0), d.pop("summary")))
     run = read(path)
     assert run.marks.missing == (SMALL.items[0].id,)
-    assert judge(TUTOR, SMALL, run).verdict == "undecided"
+    assert evaluate_gates(TUTOR, SMALL, run).verdict == "undecided"
 
 
 def test_several_subjects_need_a_name(tmp_path: Path) -> None:
@@ -367,9 +374,9 @@ def test_a_file_of_another_rubric_or_exam_keeps_its_own_fingerprints(tmp_path: P
     changed(path, lambda d: d["rubric"].update(fingerprint="b2:x"))
     run = read(path)
     assert run.rubric == "b2:x"
-    assert judge(TUTOR, SMALL, run).verdict == "undecided"
+    assert evaluate_gates(TUTOR, SMALL, run).verdict == "undecided"
     path = changed(write(tmp_path, FULL), lambda d: d["exam"].update(fingerprint="b2:y"))
-    assert judge(TUTOR, SMALL, read(path)).verdict == "undecided"
+    assert evaluate_gates(TUTOR, SMALL, read(path)).verdict == "undecided"
 
 
 def test_a_third_is_verified_as_the_fraction_that_it_was(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from markscheme import load_exam, load_rubric, run
 from markscheme.history import marking
-from markscheme.history.asking import Onlooker
-from markscheme.history.examining import examine
-from markscheme.history.plans import Settings, plan_of
+from markscheme.history.asking import RunObserver
+from markscheme.history.examining import execute_plan
+from markscheme.history.plans import Settings, build_run_plan
 
 
 def test_answers_that_are_marked_in_parts_make_the_same_run(
@@ -35,10 +35,10 @@ def test_what_goes_wrong_while_others_are_asked_is_told() -> None:
         raise RuntimeError("no page")
 
     rubric = load_rubric("tutor-capstone")
-    plan = plan_of(rubric, load_exam("capstone", rubric=rubric), ["tutor"], Settings())
+    plan = build_run_plan(rubric, load_exam("capstone", rubric=rubric), ["tutor"], Settings())
     slice_ = sys.getswitchinterval()
     with pytest.raises(RuntimeError, match="no page"):
-        examine(plan, skip=True, onlooker=Onlooker(load=load))
+        execute_plan(plan, skip=True, observer=RunObserver(on_waiting=load))
     assert sys.getswitchinterval() == slice_
 
 
@@ -48,7 +48,7 @@ def test_what_is_kept_together_is_bounded_by_rows_and_by_bytes(
     monkeypatch.setattr(marking, "_ROWS", 4)
     monkeypatch.setattr(marking, "_BYTES", 10)
     outputs = pl.Series(["é" * 3, "b" * 9, *"cdefghij", "", "k" * 30])
-    parts = list(marking._parts(outputs))
+    parts = list(marking._split_parts(outputs))
     begins = [0, *accumulate(length for _, length in parts)]
     assert begins == [*(start for start, _ in parts), outputs.len()]
     for start, length in parts:
@@ -58,4 +58,4 @@ def test_what_is_kept_together_is_bounded_by_rows_and_by_bytes(
 
 
 def test_a_run_without_answers_has_no_parts() -> None:
-    assert list(marking._parts(pl.Series([], dtype=pl.String))) == []
+    assert list(marking._split_parts(pl.Series([], dtype=pl.String))) == []

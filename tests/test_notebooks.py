@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from markscheme import run
-from markscheme.ask.threads import to_the_end
+from markscheme.ask.threads import run_coroutine
 from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def test_what_goes_wrong_in_the_thread_of_a_notebook_is_told_there() -> None:
         raise UsageError("no such thing")
 
     async def a_cell() -> None:
-        to_the_end(wrong())
+        run_coroutine(wrong())
 
     with pytest.raises(UsageError, match="no such thing"):
         asyncio.run(a_cell())
@@ -47,7 +47,7 @@ def test_an_interrupt_in_a_notebook_lets_the_run_tidy_up() -> None:
 
     async def a_cell() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # as a notebook has it
-        to_the_end(endless())
+        run_coroutine(endless())
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(a_cell())

@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from commands import Done, Project, here
 from comparisons import GOOD, ITEMS, Files, rows
 from made_up import PACKAGE, RECALL, START, Session
-from markscheme.ask.questions import speakers
-from markscheme.weigh.orders import Asked, AskedFirst, count_first, first_asked, first_of
+from markscheme.ask.questions import order_subjects
+from markscheme.weigh.orders import (
+    AskedFirstCounts,
+    AskedOrder,
+    count_first,
+    count_first_in_pairs,
+    find_first_asked,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,7 +177,7 @@ def test_without_a_record_of_the_order_the_page_says_so(tmp_path: Path) -> None:
 @given(st.integers(2, 5), st.integers(0, 40))
 def test_of_any_two_subjects_each_is_first_as_often_as_the_other(many: int, places: int) -> None:
     subjects = list("abcde")[:many]
-    asked = [speakers(subjects, place) for place in range(places)]
+    asked = [order_subjects(subjects, place) for place in range(places)]
     assert all(sorted(order) == subjects for order in asked)
     assert all(one[0] != other[0] for one, other in pairwise(asked))
     for one, other in combinations(subjects, 2):
@@ -193,13 +199,15 @@ def test_times_that_cannot_be_compared_say_nothing() -> None:
         ("b", "x", 1): here_,
         ("b", "y", 1): here_,
     }
-    assert first_asked(places, ("x", "y")) == {}
+    assert find_first_asked(places, ("x", "y")) == {}
     later = {("a", "x", 1): here_, ("a", "y", 1): datetime(2026, 1, 2, tzinfo=UTC)}
-    assert first_asked(later, ("x", "y")) == {"a": "x"}
-    assert first_asked(later, ("y", "x")) == {"a": "x"}
+    assert find_first_asked(later, ("x", "y")) == {"a": "x"}
+    assert find_first_asked(later, ("y", "x")) == {"a": "x"}
 
 
 def test_numbers_of_different_orders_are_not_compared() -> None:
-    one = Asked(sitting="s", beside=("t",), places={("a", 1): 0})
-    two = Asked(sitting="t", beside=("s",), places={("a", 1): 0})
-    assert first_of(one, two, [("a", 1)]) == AskedFirst(baseline=0, candidate=0, unknown=1)
+    one = AskedOrder(sitting="s", other_sittings=("t",), places={("a", 1): 0})
+    two = AskedOrder(sitting="t", other_sittings=("s",), places={("a", 1): 0})
+    assert count_first_in_pairs(one, two, [("a", 1)]) == AskedFirstCounts(
+        baseline=0, candidate=0, unknown=1
+    )

@@ -14,9 +14,9 @@ from lxml import etree
 from markdown_it import MarkdownIt
 
 from commands import FULL, LONG, LONGER, RUBRIC, WRONG, Done, Project, here
-from markscheme.tell.github import _command
-from markscheme.tell.junit import _text
-from markscheme.tell.markdown import code, sentence
+from markscheme.tell.github import _format_workflow_command
+from markscheme.tell.junit import _escape_xml_text
+from markscheme.tell.markdown import escape_markdown, format_code_span
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).parent / "junit.xsd"))
 EVIL = "<script>alert(1)</script> @octocat #1 | `x` ``y`` [a](http://x.y) **b** \x1b ::error::no"
@@ -141,7 +141,7 @@ def test_model_output_is_text_in_xml(project: Project) -> None:
 @given(TEXTS | st.text())
 def test_any_text_can_stand_in_xml(text: str) -> None:
     element = etree.Element("a")
-    element.text = _text(text)
+    element.text = _escape_xml_text(text)
     assert etree.fromstring(etree.tostring(element)) is not None
 
 
@@ -225,19 +225,19 @@ def test_what_a_model_says_is_no_markup_in_a_comment(project: Project) -> None:
 
 @given(TEXTS)
 def test_a_code_span_holds_any_text_and_nothing_lives_in_it(text: str) -> None:
-    html = rendered(f"- {code(text)}: end")
+    html = rendered(f"- {format_code_span(text)}: end")
     assert re.fullmatch(r"<ul>\n<li><code>[^<]*</code>: end</li>\n</ul>\n", html)
-    row = rendered(f"| a | b |\n|---|---|\n| {code(text, cell=True)} | end |")
+    row = rendered(f"| a | b |\n|---|---|\n| {format_code_span(text, cell=True)} | end |")
     assert row.count("<td>") == 2
     assert re.search(r"<td><code>[^<]*</code></td>\n<td>end</td>", row)
 
 
 @given(TEXTS)
 def test_a_sentence_holds_any_text_and_nothing_lives_in_it(text: str) -> None:
-    html = rendered(f"said: {sentence(text)} end")
+    html = rendered(f"said: {escape_markdown(text)} end")
     assert re.fullmatch(r"<p>said: [^<]*end</p>\n", html)
     assert not re.search(r"@\w|://\w|www\.", html)
-    row = rendered(f"| a | b |\n|---|---|\n| {sentence(text)} | end |")
+    row = rendered(f"| a | b |\n|---|---|\n| {escape_markdown(text)} | end |")
     assert row.count("<td>") == 2
 
 
@@ -288,7 +288,7 @@ def test_a_summary_that_cannot_be_written_is_no_pass(project: Project) -> None:
 
 @given(TEXTS)
 def test_an_annotation_is_one_command_on_one_line(text: str) -> None:
-    line = _command("error", text, text)
+    line = _format_workflow_command("error", text, text)
     assert "\n" not in line
     assert "\r" not in line
     head, _, _ = line.removeprefix("::error title=").partition("::")
@@ -311,7 +311,7 @@ def test_no_answer_is_read_unless_reasons_are_asked_for(
     def refuse(*_: object) -> None:
         raise AssertionError("read answers")
 
-    monkeypatch.setattr("markscheme.keep.chunks.frames", refuse)
+    monkeypatch.setattr("markscheme.keep.chunks.read_frames", refuse)
     for words in (["gate", "latest"], ["baseline", "show"], ["runs"]):
         assert here(*words, "--store", project.store).code in {0, 1}
     new = project.write("new.yaml", RUBRIC.replace("0.03", "0.04").replace("0.95", "0.94"))

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme.read.answers import AnswerBatch, KnownItems, Limits, Part, read_jsonl, read_part
+from markscheme.read.answers import (
+    AnswerBatch,
+    FilePart,
+    KnownItems,
+    ReadLimits,
+    read_jsonl,
+    read_part,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -33,11 +40,11 @@ def told(batches: Generator[AnswerBatch, None, int]) -> tuple[Any, ...]:
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=9), st.sampled_from([10, 10_000]))
 def test_a_part_has_the_lines_that_its_blocks_have(pieces: list[bytes], row_bytes: int) -> None:
-    content, limits = b"".join(pieces), Limits(row_bytes=row_bytes)
+    content, limits = b"".join(pieces), ReadLimits(row_bytes=row_bytes)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.jsonl"
         path.write_bytes(b"before\n" + content)
-        part = Part(path=path, start=7, stop=7 + len(content))
+        part = FilePart(path=path, start=7, stop=7 + len(content))
         whole = told(read_part(part, known=KNOWN, limits=limits))
     blocks = [content[:3], content[3:]]
     assert whole == told(read_jsonl(blocks, known=KNOWN, limits=limits))

@@ -16,13 +16,18 @@ from hypothesis import strategies as st
 
 from commands import Project, here
 from markscheme import load_exam, load_rubric, score
-from markscheme.library.scoring import answers_of_tutor
+from markscheme.library.scoring import generate_tutor_answers
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures
 from markscheme.weigh.outcomes import BaselineReport, ItemChange
-from markscheme.weigh.patterns import KINDS, Observed, Pattern, find
-from markscheme.weigh.patterns.luck import answerable, drawn, least, tossed
-from markscheme.weigh.patterns.observed import observe
+from markscheme.weigh.patterns import PATTERN_KINDS, Pattern, RowObservations, find_patterns
+from markscheme.weigh.patterns.luck import (
+    compute_dice_tail,
+    compute_hypergeometric_tail,
+    compute_smallest_tail,
+    count_testable_questions,
+)
+from markscheme.weigh.patterns.observed import observe_rows
 from markscheme.weigh.runs import Run
 from markscheme.weigh.trends import Drift
 
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from markscheme.weigh.marks import Values
+    from markscheme.weigh.marks import AxisValues
 
 RUBRIC = load_rubric("tutor-capstone")
 EXAM = load_exam("capstone", "capstone-extra", rubric=RUBRIC)
@@ -42,7 +47,7 @@ GO = tuple(item.id for item in ITEMS if item.tags["verb"] == "go")
 
 def run_of(misses: Mapping[str, set[str]], attempts: int = 1) -> Run:
     """Return a run in which items miss some axes and have the others right."""
-    items: dict[str, dict[Values, int]] = {
+    items: dict[str, dict[AxisValues, int]] = {
         item.id: {tuple(Fraction(axis not in misses.get(item.id, ())) for axis in AXES): attempts}
         for item in ITEMS
     }
@@ -60,17 +65,17 @@ def bare(marks: Marks) -> Run:
 
 
 def patterns(misses: Mapping[str, set[str]], **more: Any) -> tuple[Pattern, ...]:
-    return find(RUBRIC, EXAM, run_of(misses), **more)
+    return find_patterns(RUBRIC, EXAM, run_of(misses), **more)
 
 
 def answered(change: Callable[[Any, dict[str, Any]], Any]) -> tuple[Pattern, ...]:
     """Return the patterns of the tutor's answers after a change to each of them."""
     rows = []
-    for item, row in zip(ITEMS, answers_of_tutor(EXAM), strict=True):
+    for item, row in zip(ITEMS, generate_tutor_answers(EXAM), strict=True):
         change(item, row)
         rows.append(row)
     result = score(RUBRIC, EXAM, rows)
-    return find(RUBRIC, EXAM, next(result.runs), observe(RUBRIC, [result.frame]))
+    return find_patterns(RUBRIC, EXAM, next(result.runs), observe_rows(RUBRIC, [result.frame]))
 
 
 def test_a_perfect_run_has_no_pattern() -> None:
@@ -83,7 +88,7 @@ def test_chance_alone_raises_an_alarm_in_fewer_than_one_run_of_twenty(rate: floa
     for seed in range(runs):
         chance = random.Random(f"{rate} {seed}")  # noqa: S311 - a seeded test
         misses = {item.id: {axis for axis in AXES if chance.random() < rate} for item in ITEMS}
-        observed = Observed(
+        observed = RowObservations(
             latency_ms={item.id: Fraction(chance.randrange(50, 500)) for item in ITEMS},
             wrong={
                 item: f"answer {chance.randrange(12)}"
@@ -164,7 +169,7 @@ def test_a_cluster_of_identical_wrong_answers_is_quoted() -> None:
 
 
 def test_a_cluster_of_one_verb_is_the_evidence_of_its_row() -> None:
-    observed = Observed(wrong=dict.fromkeys(PAST, "I do not know."))
+    observed = RowObservations(wrong=dict.fromkeys(PAST, "I do not know."))
     found = patterns({item: {"correctness"} for item in PAST}, observed=observed)
     assert [one.kind for one in found] == ["row"]
     assert any("identical wrong answers" in reason for reason in found[0].evidence)
@@ -191,9 +196,9 @@ def test_an_outlier_without_a_near_miss_must_stand_alone_in_several_axes() -> No
 
 def test_errors_that_are_tied_to_a_tag_are_told() -> None:
     marks = run_of({}).marks
-    failed: dict[Values, int] = {(None,) * len(AXES): 1}
+    failed: dict[AxisValues, int] = {(None,) * len(AXES): 1}
     items = {item: failed if item in PAST else counts for item, counts in marks.items.items()}
-    found = find(RUBRIC, EXAM, bare(Marks(axes=AXES, items=items)))
+    found = find_patterns(RUBRIC, EXAM, bare(Marks(axes=AXES, items=items)))
     assert [(one.kind, dict(one.tags)) for one in found] == [("errors", {"tense": "past-simple"})]
 
 
@@ -238,8 +243,8 @@ def test_a_jump_too_good_to_be_true_comes_before_everything() -> None:
 
 
 def test_the_faults_of_the_flawed_tutor_that_cost_points_are_named() -> None:
-    result = score(RUBRIC, EXAM, answers_of_tutor(EXAM, flawed=True))
-    found = find(RUBRIC, EXAM, next(result.runs), observe(RUBRIC, [result.frame]))
+    result = score(RUBRIC, EXAM, generate_tutor_answers(EXAM, flawed=True))
+    found = find_patterns(RUBRIC, EXAM, next(result.runs), observe_rows(RUBRIC, [result.frame]))
     assert [(one.kind, one.axis, dict(one.tags)) for one in found] == [
         ("within", "spanish_gloss", {"tense": "past-simple"}),
         ("row", "correctness", {"verb": "go"}),
@@ -250,13 +255,13 @@ def test_the_faults_of_the_flawed_tutor_that_cost_points_are_named() -> None:
 
 def test_several_attempts_at_an_item_count_as_one_item() -> None:
     misses = {item: {"correctness"} for item in GO}
-    once, often = (find(RUBRIC, EXAM, run_of(misses, n)) for n in (1, 1000))
+    once, often = (find_patterns(RUBRIC, EXAM, run_of(misses, n)) for n in (1, 1000))
     assert once == often
 
 
 def test_a_fault_that_shows_in_some_of_the_attempts_is_found() -> None:
     right, wrong = run_of({}).marks, run_of({item: {"spanish_gloss"} for item in PAST}).marks
-    found = find(RUBRIC, EXAM, bare(right.merged(right).merged(wrong)))
+    found = find_patterns(RUBRIC, EXAM, bare(right.merged(right).merged(wrong)))
     assert [(one.kind, one.items) for one in found] == [("within", PAST)]
 
 
@@ -303,8 +308,10 @@ def test_the_chance_of_a_draw_is_the_share_of_all_draws(among: int, data: st.Dat
     draws = [sum(at < marked for at in draw) for draw in combinations(range(among), of)]
     for hits in range(of + 1):
         wanted = Fraction(sum(count >= hits for count in draws), len(draws))
-        assert drawn(hits, of, marked, among) == wanted
-    assert least(of, marked, among, Fraction(0)) == drawn(min(of, marked), of, marked, among)
+        assert compute_hypergeometric_tail(hits, of, marked, among) == wanted
+    assert compute_smallest_tail(of, marked, among, Fraction(0)) == compute_hypergeometric_tail(
+        min(of, marked), of, marked, among
+    )
 
 
 @given(st.integers(1, 30), st.integers(1, 7), st.data())
@@ -313,17 +320,17 @@ def test_the_chance_of_a_toss_is_the_tail_of_the_binomial(
 ) -> None:
     hits = data.draw(st.integers(0, of))
     ways = sum(math.comb(of, n) * (sides - 1) ** (of - n) for n in range(hits, of + 1))
-    assert tossed(hits, of, sides) == Fraction(ways, sides**of)
+    assert compute_dice_tail(hits, of, sides) == Fraction(ways, sides**of)
 
 
 @given(st.lists(st.fractions(0, 1), max_size=30))
 def test_questions_that_count_are_as_few_as_can_be_answered(chances: list[Fraction]) -> None:
     level = Fraction(1, 100)
-    count = answerable(Counter(chances), level)
+    count = count_testable_questions(Counter(chances), level)
     assert sum(p <= level / count for p in chances) <= count
     smaller = range(1, count)
     assert all(sum(p <= level / one for p in chances) > one for one in smaller)
 
 
 def test_every_pattern_has_a_kind_that_is_known() -> None:
-    assert len(set(KINDS)) == len(KINDS)
+    assert len(set(PATTERN_KINDS)) == len(PATTERN_KINDS)

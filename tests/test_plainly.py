@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from markscheme.errors import DocumentError
-from markscheme.read.events import parsed
+from markscheme.read.events import parse_yaml
 from markscheme.read.parsing import parse_tree
 from markscheme.read.plainly import read_plainly
-from markscheme.read.tree import Map, Seq
+from markscheme.read.tree import YamlMapping, YamlSequence
 
 BUILT_IN = Path(__file__).parent.parent / "src" / "markscheme" / "builtin"
 PLAIN = ("exams/capstone", "exams/regression", "rubrics/tutor-capstone", "project/exam")
@@ -55,9 +55,9 @@ def told(node: Any, line: int = 0) -> Any:
     if isinstance(node, dict | list):
         inside = list(node.items() if isinstance(node, dict) else enumerate(node))
         lines = dict.fromkeys((key for key, _ in inside), line)
-        if isinstance(node, Map):
+        if isinstance(node, YamlMapping):
             line, lines = node.line, node.lines
-        elif isinstance(node, Seq):
+        elif isinstance(node, YamlSequence):
             line, lines = node.line, dict(enumerate(node.lines))
         held = [(key, lines[key], told(value, lines[key])) for key, value in inside]
         return isinstance(node, dict), line, held
@@ -68,7 +68,7 @@ def agrees(text: str) -> bool:
     """Whether the text is plain; if so, the parser must read the same."""
     tree = read_plainly(text)
     if tree is not None:
-        other = parsed(text, "exam.yaml")
+        other = parse_yaml(text, "exam.yaml")
         assert (told(tree), tree.problems) == (told(other), other.problems)
     return tree is not None
 

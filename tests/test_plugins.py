@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.raised import reply_to
+from markscheme.ask.raised import build_exception_reply
 from markscheme.ask.replies import Fault, Reply
 from sittings import Sitting, faults, importable
 
@@ -115,7 +115,7 @@ class Response:
     ],
 )
 def test_a_status_says_whether_to_ask_again(raised: Exception, fault: Fault) -> None:
-    assert reply_to(raised).fault is fault
+    assert build_exception_reply(raised).fault is fault
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_status_says_whether_to_ask_again(raised: Exception, fault: Fault) -> 
 def test_without_a_status_its_kind_says_whether_to_ask_again(
     raised: Exception, fault: Fault
 ) -> None:
-    assert reply_to(raised).fault is fault
+    assert build_exception_reply(raised).fault is fault
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_without_a_status_its_kind_says_whether_to_ask_again(
     ],
 )
 def test_any_other_error_is_one_of_its_own(raised: Exception) -> None:
-    assert reply_to(raised).fault is Fault.FAILED
+    assert build_exception_reply(raised).fault is Fault.FAILED
 
 
 @pytest.mark.parametrize(
@@ -166,23 +166,26 @@ def test_any_other_error_is_one_of_its_own(raised: Exception) -> None:
     ],
 )
 def test_an_error_of_llm_that_has_only_words_is_read(said: str, fault: Fault) -> None:
-    assert reply_to(llm.ModelError(said)).fault is fault
+    assert build_exception_reply(llm.ModelError(said)).fault is fault
 
 
 def test_an_error_of_llm_is_what_caused_it() -> None:
     busy = error("HTTPStatusError", response=Response(503, retry_after="7"))
     told = Reply(fault=Fault.SERVER, why="ModelError: no", wait=7.0, crowded=True)
-    assert reply_to(because_of(busy, llm.ModelError("no"))) == told
-    assert reply_to(because_of(error("ReadError"), llm.ModelError("no"))).fault is Fault.BROKEN_OFF
-    assert reply_to(because_of(busy, ValueError("no"))).fault is Fault.FAILED
+    assert build_exception_reply(because_of(busy, llm.ModelError("no"))) == told
+    assert (
+        build_exception_reply(because_of(error("ReadError"), llm.ModelError("no"))).fault
+        is Fault.BROKEN_OFF
+    )
+    assert build_exception_reply(because_of(busy, ValueError("no"))).fault is Fault.FAILED
 
 
 def test_an_error_of_llm_is_what_it_was_raised_after_unless_it_says_otherwise() -> None:
     raised = llm.ModelError("no")
     raised.__context__ = error("ReadError")
-    assert reply_to(raised).fault is Fault.BROKEN_OFF
+    assert build_exception_reply(raised).fault is Fault.BROKEN_OFF
     raised.__cause__ = None  # as with `from None`
-    assert reply_to(raised).fault is Fault.FAILED
+    assert build_exception_reply(raised).fault is Fault.FAILED
 
 
 def because_of(cause: Exception, raised: Exception) -> Exception:
@@ -192,10 +195,15 @@ def because_of(cause: Exception, raised: Exception) -> Exception:
 
 def test_a_time_that_is_named_is_waited_for() -> None:
     for headers in ({"Retry_After": "7"}, {"retry_after": "7"}, {"retry_after": "7.0"}):
-        assert reply_to(error("Any", response=Response(429, **headers))).wait == 7.0
-    assert reply_to(error("Any", status_code=503, headers={"Retry-After": "7"})).wait == 7.0
-    assert reply_to(error("Any", response=Response(429, retry_after="soon"))).wait is None
-    assert reply_to(error("Any", response=Response(429), headers=None)).wait is None
+        assert build_exception_reply(error("Any", response=Response(429, **headers))).wait == 7.0
+    assert (
+        build_exception_reply(error("Any", status_code=503, headers={"Retry-After": "7"})).wait
+        == 7.0
+    )
+    assert (
+        build_exception_reply(error("Any", response=Response(429, retry_after="soon"))).wait is None
+    )
+    assert build_exception_reply(error("Any", response=Response(429), headers=None)).wait is None
 
 
 def test_an_error_that_cannot_be_looked_at_is_an_error_all_the_same() -> None:
@@ -204,7 +212,7 @@ def test_an_error_that_cannot_be_looked_at_is_an_error_all_the_same() -> None:
         def response(self) -> None:
             raise RuntimeError("not yet")
 
-    assert reply_to(OddError("no")) == Reply.failed(Fault.FAILED, "OddError: no")
+    assert build_exception_reply(OddError("no")) == Reply.from_fault(Fault.FAILED, "OddError: no")
 
 
 # --- asked again ---

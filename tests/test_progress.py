@@ -107,7 +107,7 @@ def test_a_pipe_stays_silent_on_a_short_run(sitting: Sitting) -> None:
 
 def test_who_no_longer_reads_the_progress_costs_no_answer(sitting: Sitting) -> None:
     words = sitting.asks(*(f"fine {n}" for n in range(20))).words("--format", "json")
-    often = prepared("import markscheme.tell.progress as p; p._EVERY = 1e-9")
+    often = prepared("import markscheme.tell.progress as p; p._PIPE_INTERVAL = 1e-9")
     process = subprocess.Popen(
         [*often, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from markscheme import load_exam
-from markscheme.ask.templates import shots_in
-from markscheme.read.sources import built_in
+from markscheme.ask.templates import read_shots
+from markscheme.read.sources import list_builtin_names
 
 if TYPE_CHECKING:
     from sittings import Sitting
@@ -69,6 +69,6 @@ def test_a_template_without_the_prompt_is_refused(sitting: Sitting) -> None:
 
 
 def test_the_built_in_examples_are_items_of_no_built_in_exam() -> None:
-    for name in built_in("exams"):
-        shots = shots_in("tutor", load_exam(name).items)
+    for name in list_builtin_names("exams"):
+        shots = read_shots("tutor", load_exam(name).items)
         assert len(shots) == 3

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chat_server import completion
-from markscheme.ask.wire import Address, Wire, WireError
+from markscheme.ask.wire import HttpAddress, HttpClient, HttpError
 from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ async def serving(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 async def tried(url: str, times: int) -> None:
     """Send requests that nobody answers, and let go of the wire."""
-    wire = Wire(Address.of(url), {})
+    wire = HttpClient(HttpAddress.parse(url), {})
     for _ in range(times):
-        with pytest.raises((WireError, TimeoutError)):
+        with pytest.raises((HttpError, TimeoutError)):
             async with asyncio.timeout(0.1):
-                await wire.send(b"{}", "/chat")
+                await wire.post(b"{}", "/chat")
     wire.close()
     await asyncio.sleep(0.1)
 
@@ -103,7 +103,7 @@ def test_a_proxy_is_told_the_host_and_the_port(
 def test_a_proxy_that_wants_tls_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "https://127.0.0.1:1")
     with pytest.raises(UsageError, match=r"`https://127.0.0.1:1` .* name one with http://"):
-        Wire(Address.of("https://far.example/v1"), {})
+        HttpClient(HttpAddress.parse("https://far.example/v1"), {})
 
 
 NAMES = (
@@ -114,20 +114,22 @@ NAMES = (
 @pytest.mark.parametrize("host", NAMES.split())
 def test_this_machine_is_asked_without_a_proxy(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert Wire(Address.of(f"http://{host}:5555/v1"), {})._proxy is None
+    assert HttpClient(HttpAddress.parse(f"http://{host}:5555/v1"), {})._proxy is None
 
 
 @pytest.mark.parametrize("host", ["far.example", "127.far.example", "10.0.0.1", "[fd00::1]"])
 def test_any_other_is_asked_through_it(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert str(Wire(Address.of(f"http://{host}/v1"), {})._proxy) == "http://127.0.0.1:9"
+    assert (
+        str(HttpClient(HttpAddress.parse(f"http://{host}/v1"), {})._proxy) == "http://127.0.0.1:9"
+    )
 
 
 def test_a_proxy_that_cannot_be_used_is_named_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://me:secret@proxy:3128")
     monkeypatch.delenv("no_proxy", raising=False)
     with pytest.raises(UsageError, match=r"the proxy of the environment: `proxy:3128`") as refused:
-        Wire(Address.of("http://h/v1"), {})
+        HttpClient(HttpAddress.parse("http://h/v1"), {})
     assert "secret" not in str(refused.value)
 
 
@@ -146,7 +148,7 @@ async def _proxied(monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, int]:
     port = server.sockets[0].getsockname()[1]
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{port}")
     monkeypatch.setenv("no_proxy", "")
-    response = await Wire(Address.of("http://far.example/v1"), {}).send(b"{}", "/chat")
+    response = await HttpClient(HttpAddress.parse("http://far.example/v1"), {}).post(b"{}", "/chat")
     server.close()
     return heard[0], response.status
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import load_exam, load_rubric
-from markscheme.ask.questions import in_order, key_of, speakers
+from markscheme.ask.questions import compute_question_key, order_subjects, shuffle_attempts
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.templates import template_of
+from markscheme.ask.templates import load_template
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -56,29 +56,38 @@ def test_every_attempt_is_asked(sitting: Sitting) -> None:
 @given(st.integers(), st.integers(1, 3))
 def test_the_order_holds_every_item_and_attempt_once(seed: int, attempts: int) -> None:
     items = load_exam("capstone-extra").items
-    order = [(item.id, attempt) for item, attempt in in_order(items, attempts=attempts, seed=seed)]
+    order = [
+        (item.id, attempt)
+        for item, attempt in shuffle_attempts(items, attempts=attempts, seed=seed)
+    ]
     assert len(set(order)) == len(order) == len(items) * attempts
 
 
 def test_each_subject_speaks_first_as_often_as_the_others() -> None:
-    firsts = [speakers(["a", "b", "c"], place)[0] for place in range(9)]
+    firsts = [order_subjects(["a", "b", "c"], place)[0] for place in range(9)]
     assert {firsts.count(name) for name in "abc"} == {3}
 
 
 def test_what_an_item_expects_is_not_in_the_key_but_all_that_is_said_is() -> None:
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", rubric=rubric)
-    template = template_of(rubric)
-    question = template.question(exam.items[0])
-    key = key_of("a", {"temperature": 0}, question)
-    assert key == key_of("a", {"temperature": 0}, template.question(exam.items[0]))
+    template = load_template(rubric)
+    question = template.build_question(exam.items[0])
+    key = compute_question_key("a", {"temperature": 0}, question)
+    assert key == compute_question_key(
+        "a", {"temperature": 0}, template.build_question(exam.items[0])
+    )
     others = [
-        key_of("b", {"temperature": 0}, question),
-        key_of("a", {"temperature": 1}, question),
-        key_of("a", {"temperature": 0}, template.question(exam.items[0], attempt=2)),
-        key_of("a", {"temperature": 0}, template.question(exam.items[1])),
-        key_of(
-            "a", {"temperature": 0}, template_of(rubric, structured=False).question(exam.items[0])
+        compute_question_key("b", {"temperature": 0}, question),
+        compute_question_key("a", {"temperature": 1}, question),
+        compute_question_key(
+            "a", {"temperature": 0}, template.build_question(exam.items[0], attempt=2)
+        ),
+        compute_question_key("a", {"temperature": 0}, template.build_question(exam.items[1])),
+        compute_question_key(
+            "a",
+            {"temperature": 0},
+            load_template(rubric, structured=False).build_question(exam.items[0]),
         ),
     ]
     assert len({key, *others}) == 6
@@ -91,7 +100,7 @@ def test_a_reply_is_the_same_after_it_was_kept(text: str, latency: int, cost: De
 
 
 def test_a_reply_has_a_text_or_a_fault() -> None:
-    failed = Reply.failed(Fault.BUSY, "later", wait=3)
-    assert Reply.from_dict(failed.to_dict()) == Reply.failed(Fault.BUSY, "later")
+    failed = Reply.from_fault(Fault.BUSY, "later", wait=3)
+    assert Reply.from_dict(failed.to_dict()) == Reply.from_fault(Fault.BUSY, "later")
     with pytest.raises(ValueError, match="a text or a fault"):
         Reply()

@@ -15,8 +15,8 @@ import pytest
 from commands import Done, here, markscheme
 from comparisons import AXES, HEADER, ITEMS, Files
 from markscheme import Rating, UsageError, load_exam, load_rubric
-from markscheme.read.ratings import Raters, RatingBook
-from markscheme.tell.sittings import Shown, blind_order
+from markscheme.read.ratings import RatingFile, RatingScope
+from markscheme.tell.sittings import BlindAnswer, shuffle_blind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,12 +150,14 @@ def test_json_is_one_document_and_the_questions_go_to_stderr(desk: Desk) -> None
 
 def test_the_order_is_that_of_the_seed_and_the_rater() -> None:
     answers = [
-        Shown(item=item, variant=variant, prompt="", text="") for item in ITEMS for variant in "xyz"
+        BlindAnswer(item=item, variant=variant, prompt="", text="")
+        for item in ITEMS
+        for variant in "xyz"
     ]
-    one = blind_order(answers, "anna", 0)
-    assert one == blind_order(reversed(answers), "anna", 0)
-    assert one != blind_order(answers, "anna", 1)
-    assert one != blind_order(answers, "bob", 0)
+    one = shuffle_blind(answers, "anna", 0)
+    assert one == shuffle_blind(reversed(answers), "anna", 0)
+    assert one != shuffle_blind(answers, "anna", 1)
+    assert one != shuffle_blind(answers, "bob", 0)
     assert sorted(one, key=str) == sorted(answers, key=str)
 
 
@@ -243,11 +245,11 @@ def test_an_interrupt_ends_the_sitting_at_once(desk: Desk) -> None:
 # --- several raters at once ---------------------------------------------------------------------
 
 
-def book_of(desk: Desk) -> RatingBook:
+def book_of(desk: Desk) -> RatingFile:
     rubric = load_rubric("context-agent")
     exam = load_exam(desk.exam, rubric=rubric)
-    raters = Raters(rubric=rubric, exam=exam, variants=("big", "small"), gaps=True)
-    return RatingBook(desk.out, raters)
+    raters = RatingScope(rubric=rubric, exam=exam, variants=("big", "small"), allow_gaps=True)
+    return RatingFile(desk.out, raters)
 
 
 def rating(rater: str, axis: str, score: int = 4, note: str = "") -> Rating:
@@ -256,19 +258,19 @@ def rating(rater: str, axis: str, score: int = 4, note: str = "") -> Rating:
 
 def test_what_one_rater_takes_back_is_nothing_of_another(desk: Desk) -> None:
     anna, bob = book_of(desk), book_of(desk)
-    anna.add(rating("anna", AXES[0]))
-    bob.add(rating("bob", AXES[0]))
-    anna.add(rating("anna", AXES[1]))
-    bob.add(rating("bob", AXES[1], note="a\nnote"))
+    anna.add_rating(rating("anna", AXES[0]))
+    bob.add_rating(rating("bob", AXES[0]))
+    anna.add_rating(rating("anna", AXES[1]))
+    bob.add_rating(rating("bob", AXES[1], note="a\nnote"))
     for _ in range(2):
-        assert anna.take_back() is not None
-    assert anna.take_back() is None
+        assert anna.undo_last_rating() is not None
+    assert anna.undo_last_rating() is None
     assert [(one.rater, one.axis) for one in book_of(desk).ratings] == [
         ("bob", AXES[0]),
         ("bob", AXES[1]),
     ]
-    assert bob.take_back() is not None
-    bob.add(rating("bob", AXES[1], score=2))
+    assert bob.undo_last_rating() is not None
+    bob.add_rating(rating("bob", AXES[1], score=2))
     assert [one.score for one in book_of(desk).ratings] == [4, 2]
     assert list(desk.folder.glob(".ratings*")) == []
 
@@ -279,9 +281,9 @@ def test_a_file_that_is_a_link_stays_one_and_keeps_its_mode(desk: Desk) -> None:
     there.chmod(0o640)
     desk.out.symlink_to(there)
     anna, bob = book_of(desk), book_of(desk)
-    anna.add(rating("anna", AXES[0]))
-    bob.add(rating("bob", AXES[0]))
-    anna.take_back()
+    anna.add_rating(rating("anna", AXES[0]))
+    bob.add_rating(rating("bob", AXES[0]))
+    anna.undo_last_rating()
     assert desk.out.is_symlink()
     assert there.stat().st_mode & 0o777 == 0o640
     assert [one.rater for one in book_of(desk).ratings] == ["bob"]
@@ -289,9 +291,9 @@ def test_a_file_that_is_a_link_stays_one_and_keeps_its_mode(desk: Desk) -> None:
 
 def test_the_same_rater_in_two_sittings_rates_nothing_twice(desk: Desk) -> None:
     one, other = book_of(desk), book_of(desk)
-    one.add(rating("anna", AXES[0]))
+    one.add_rating(rating("anna", AXES[0]))
     with pytest.raises(UsageError, match="`anna` rated this answer in another sitting meanwhile"):
-        other.add(rating("anna", AXES[0], score=1))
+        other.add_rating(rating("anna", AXES[0], score=1))
     assert [found.score for found in book_of(desk).ratings] == [4]
 
 
@@ -320,19 +322,19 @@ def test_a_row_that_another_process_tore_is_not_written_on(desk: Desk) -> None:
     with desk.out.open("a") as file:
         file.write("TQ-1,big,bo")
     with pytest.raises(UsageError, match="is not whole; start the command again"):
-        book.add(rating("anna", AXES[0]))
+        book.add_rating(rating("anna", AXES[0]))
     again = book_of(desk)
-    again.add(rating("anna", AXES[0]))
-    assert (again.torn, len(desk.rated)) == (True, 1)
+    again.add_rating(rating("anna", AXES[0]))
+    assert (again.had_torn_row, len(desk.rated)) == (True, 1)
 
 
 def test_a_rating_that_was_removed_by_hand_cannot_be_taken_back(desk: Desk) -> None:
     book = book_of(desk)
     before = desk.out.read_bytes()
-    book.add(rating("anna", AXES[0]))
+    book.add_rating(rating("anna", AXES[0]))
     desk.out.write_bytes(before)
     with pytest.raises(UsageError, match=r"is not in .* any more"):
-        book.take_back()
+        book.undo_last_rating()
 
 
 def test_many_raters_at_once_lose_and_garble_nothing(desk: Desk) -> None:

@@ -17,9 +17,9 @@ import pytest
 
 from markscheme import AnswersError, UsageError, load_exam, load_rubric, score
 from markscheme.engines import on_ray
-from markscheme.engines.on_ray import OnRay
-from markscheme.engines.scoring import Scoring
-from markscheme.tell.files import rows_in, whole_folder
+from markscheme.engines.on_ray import RayEngine
+from markscheme.engines.scoring import ScoringSession
+from markscheme.tell.files import create_folder_atomically, read_folder_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,12 +81,12 @@ def _line(i: int) -> str:
 
 def on_cluster(answers: Path, destination: Path) -> Result:
     """Score on the Ray that runs; return the run with its rows."""
-    engine = OnRay(RUBRIC, EXAM, answers)
-    scoring = Scoring(RUBRIC, EXAM, files=engine.is_folder)
-    with engine, whole_folder(destination) as partial:
-        for _ in engine.totals(scoring, partial):
+    engine = RayEngine(RUBRIC, EXAM, answers)
+    scoring = ScoringSession(RUBRIC, EXAM, files=engine.is_folder)
+    with engine, create_folder_atomically(destination) as partial:
+        for _ in engine.score_shares(scoring, partial):
             pass
-    return scoring.result(rows_in(destination))
+    return scoring.build_result(read_folder_rows(destination))
 
 
 def assert_same(found: Result, wanted: Result) -> None:
@@ -204,7 +204,7 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "a.jsonl").touch()
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r'pip install "markscheme\[ray\]"'):
-        OnRay(RUBRIC, EXAM, tmp_path / "a.jsonl")
+        RayEngine(RUBRIC, EXAM, tmp_path / "a.jsonl")
 
 
 def test_an_address_where_no_ray_is_ends_in_a_message(tmp_path: Path) -> None:

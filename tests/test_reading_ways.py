@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answer_rows import BAD_ROWS, GOOD, ITEMS, KNOWN, merged, written
-from markscheme.read.answers import AnswerBatch, Limits, read_answers, read_jsonl
-from markscheme.read.answers.jsonl import _value_of
-from markscheme.read.answers.taking import RawRows, take_each
+from markscheme.read.answers import AnswerBatch, ReadLimits, read_answers, read_jsonl
+from markscheme.read.answers.jsonl import _parse_json_line
+from markscheme.read.answers.taking import RawAnswerRows, add_each_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,15 +64,15 @@ LINES = st.one_of(
 def by_definition(lines: Iterable[bytes]) -> AnswerBatch:
     batch = AnswerBatch()
     numbers = [number for number, raw in enumerate(lines, 1) if raw.strip()]
-    rows = [_value_of(raw) for raw in lines if raw.strip()]
-    raw_rows = RawRows(lines=numbers, rows=rows, shown=lambda _: "")
-    take_each(batch, raw_rows, range(len(rows)), KNOWN)
+    rows = [_parse_json_line(raw) for raw in lines if raw.strip()]
+    raw_rows = RawAnswerRows(lines=numbers, rows=rows, excerpt_at=lambda _: "")
+    add_each_row(batch, raw_rows, range(len(rows)), KNOWN)
     return batch
 
 
 def alike(one: AnswerBatch, other: AnswerBatch) -> bool:
     def typed(batch: AnswerBatch) -> list[Any]:
-        return [[(type(value), value) for value in column] for column in batch.columns()]
+        return [[(type(value), value) for value in column] for column in batch.get_columns()]
 
     def told(batch: AnswerBatch) -> list[Any]:
         return [(error.line, error.reason, error.item) for error in batch.errors]
@@ -100,7 +100,7 @@ def test_one_irregular_row_among_regular_ones_agrees_with_the_definition(
 def test_block_and_batch_sizes_do_not_matter(lines: list[bytes], block: int, rows: int) -> None:
     content = b"\n".join(lines)
     blocks = (content[at : at + block] for at in range(0, len(content), block))
-    cut = merged(read_jsonl(blocks, known=KNOWN, limits=Limits(batch_rows=rows)))
+    cut = merged(read_jsonl(blocks, known=KNOWN, limits=ReadLimits(batch_rows=rows)))
     assert cut == merged(read_jsonl([content], known=KNOWN))
 
 
@@ -116,8 +116,8 @@ def test_batches_are_bounded_by_rows_and_by_bytes(tmp_path: Path) -> None:
     path.write_bytes(
         written({"item": "e-39-01", "output": "x" * 90, "attempt": n} for n in range(2000))
     )
-    by_rows = Limits(batch_rows=100, block_bytes=1000)
-    by_bytes = Limits(batch_bytes=10_000, block_bytes=1000)
+    by_rows = ReadLimits(batch_rows=100, block_bytes=1000)
+    by_bytes = ReadLimits(batch_bytes=10_000, block_bytes=1000)
     for limits in (by_rows, by_bytes):
         sizes = [len(batch) for batch in read_answers(path, items=ITEMS, limits=limits)]
         assert sum(sizes) == 2000

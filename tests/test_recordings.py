@@ -9,7 +9,7 @@ import pytest
 
 from commands import here
 from markscheme import load_exam, load_rubric, score
-from markscheme.read.sources import locate
+from markscheme.read.sources import locate_document
 from sittings import faults
 
 if TYPE_CHECKING:
@@ -113,14 +113,14 @@ def test_a_record_does_not_replace_what_is_read(sitting: Sitting, option: str) -
 def test_the_recorded_answers_of_the_model_are_whole(way: str) -> None:
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", "regression", rubric=rubric)
-    path, _ = locate(f"smollm2-{way}", "answers", ".jsonl")
+    path, _ = locate_document(f"smollm2-{way}", "answers", ".jsonl")
     result = score(rubric, exam, str(path))
     assert result.summary.complete
     assert result.summary.n == len(exam.items)
 
 
 def test_the_scores_told_of_the_recordings_are_true() -> None:
-    path, _ = locate("README", "answers", ".md")
+    path, _ = locate_document("README", "answers", ".md")
     lines = [line.strip("|\n ") for line in path.read_text(encoding="utf-8").splitlines()]
     told = [line.replace("`", "").split(" | ") for line in lines if line.startswith("`smollm2")]
     assert len(told) == 6
@@ -128,7 +128,7 @@ def test_the_scores_told_of_the_recordings_are_true() -> None:
     for name, of, n, *numbers in told:
         exams = ["capstone", "capstone-extra"] if of == "capstone" else [of]
         exam = load_exam(*exams, rubric=rubric)
-        file, _ = locate(name, "answers", ".jsonl")
+        file, _ = locate_document(name, "answers", ".jsonl")
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         ids = {item.id for item in exam.items}
         summary = score(rubric, exam, [row for row in rows if row["item"] in ids]).summary

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from markscheme.ask import runner, wire
-from markscheme.ask.pace import Pace
+from markscheme.ask.pace import RateLimiter
 from sittings import Sitting, faults, importable
 
 
@@ -72,8 +72,8 @@ def test_errors_of_every_kind_are_replayed_as_they_were_and_at_once(
     words = ("--record", said, "--retries", "2", "--attempts", "2", "--no-store")
     before = sitting.json(*words, subject="python:my_troubles:answer")
     assert set(before["live"]["faults"]) == {*KINDS, "garbled"}
-    monkeypatch.setattr(Pace, "keep_quiet", None)
-    monkeypatch.setattr(Pace, "rest", None)
+    monkeypatch.setattr(RateLimiter, "keep_quiet", None)
+    monkeypatch.setattr(RateLimiter, "sleep_unless_closed", None)
     again = sitting.json("--no-store", "--attempts", "2", subject=f"replay:{said}")
     assert alike(again) == alike(before)
 

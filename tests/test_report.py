@@ -21,30 +21,36 @@ from commands import FULL, LONG, LONGER, WRONG, Project, here
 from hostile import HOSTILE
 from markscheme import load_exam, load_rubric, score
 from markscheme.history.judging import judge_run
-from markscheme.history.patterns import patterns_of
-from markscheme.history.reporting import report_of_result, whole_report
-from markscheme.history.runs import Runs
-from markscheme.library.scoring import answers_of_tutor
-from markscheme.tell.charts import Mean, means, short, stacked_bars, step_of
-from markscheme.tell.html import html
-from markscheme.tell.markdown import markdown
-from markscheme.tell.templates import coded, page
+from markscheme.history.patterns import find_run_patterns
+from markscheme.history.reporting import build_full_report, build_result_report
+from markscheme.history.runs import RunFinder
+from markscheme.library.scoring import generate_tutor_answers
+from markscheme.tell.charts import (
+    AxisMean,
+    draw_axis_means,
+    draw_stacked_bars,
+    find_heat_step,
+    shorten_labels,
+)
+from markscheme.tell.html import render_run_html
+from markscheme.tell.markdown import render_run_markdown
+from markscheme.tell.templates import mark_up_code, render_page
 from markscheme.weigh.patterns import Pattern
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markscheme.tell.reports import Report
+    from markscheme.tell.reports import RunReport
 
 RUBRIC = load_rubric("tutor-capstone")
 EXAM = load_exam("capstone", rubric=RUBRIC)
 
 
 @pytest.fixture(scope="module")
-def flawed() -> Report:
-    answers = answers_of_tutor(EXAM, flawed=True)
+def flawed() -> RunReport:
+    answers = generate_tutor_answers(EXAM, flawed=True)
     outputs = {answer["item"]: answer["output"] for answer in answers}
-    return report_of_result(score(RUBRIC, EXAM, answers), outputs)
+    return build_result_report(score(RUBRIC, EXAM, answers), outputs)
 
 
 class Parts(HTMLParser):
@@ -180,7 +186,7 @@ def test_a_run_of_one_item_without_tags_has_a_page(tmp_path: Path) -> None:
     rubric = Project(tmp_path).rubric
     loaded = load_rubric(rubric)
     result = score(loaded, load_exam(exam, rubric=loaded), [{"item": "a", "output": "x"}])
-    text = html(report_of_result(result, {"a": "x"}), "1")
+    text = render_run_html(build_result_report(result, {"a": "x"}), "1")
     assert "Nothing: every item has full marks." in text
     assert "nan" not in text.lower().replace("maintenance", "")
 
@@ -188,7 +194,7 @@ def test_a_run_of_one_item_without_tags_has_a_page(tmp_path: Path) -> None:
 def test_a_run_of_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
     loaded = load_rubric(Project(tmp_path).rubric)
     exam = load_exam(tmp_path / "exam.yaml", rubric=loaded)
-    text = html(report_of_result(score(loaded, exam, []), {}), "1")
+    text = render_run_html(build_result_report(score(loaded, exam, []), {}), "1")
     assert "Nothing was scored, so there is no score." in text
     assert "CANNOT TELL" in text
 
@@ -219,8 +225,8 @@ def test_the_page_speaks_the_language_that_is_asked_for(project: Project) -> Non
 # --- safety -------------------------------------------------------------------------------------
 
 
-def test_the_policy_admits_one_script_and_one_style_by_their_hashes(flawed: Report) -> None:
-    parts = Parts(html(flawed, "1"))
+def test_the_policy_admits_one_script_and_one_style_by_their_hashes(flawed: RunReport) -> None:
+    parts = Parts(render_run_html(flawed, "1"))
     found = [attributes for tag, attributes in parts.elements if tag == "meta"]
     policy = str(next(one["content"] for one in found if "http-equiv" in one))
     allowed = dict(rule.split(" ", 1) for rule in policy.split("; "))
@@ -233,9 +239,9 @@ def test_the_policy_admits_one_script_and_one_style_by_their_hashes(flawed: Repo
 
 
 def test_the_page_names_nothing_outside_and_needs_no_inline_style_or_handler(
-    flawed: Report,
+    flawed: RunReport,
 ) -> None:
-    for tag, attributes in Parts(html(flawed, "1")).elements:
+    for tag, attributes in Parts(render_run_html(flawed, "1")).elements:
         for name, value in attributes.items():
             assert name != "style", tag
             assert not name.startswith("on"), tag
@@ -246,7 +252,9 @@ def test_the_page_names_nothing_outside_and_needs_no_inline_style_or_handler(
 @given(st.one_of(st.text(), st.sampled_from(HOSTILE)))
 def test_no_text_ends_the_data_block(text: str) -> None:
     clean = text.encode(errors="replace").decode()
-    made = page("base.html", {"said": clean}, version=clean.replace("\r", "").replace("\x00", ""))
+    made = render_page(
+        "base.html", {"said": clean}, version=clean.replace("\r", "").replace("\x00", "")
+    )
     parts = Parts(made)
     assert sum(tag == "script" for tag, _ in parts.elements) == 2
     assert parts.data == {"said": clean}
@@ -254,7 +262,7 @@ def test_no_text_ends_the_data_block(text: str) -> None:
 
 @given(st.one_of(st.text('`<>&a" '), st.sampled_from(HOSTILE)))
 def test_names_in_backticks_are_code_and_nothing_else_is_alive(text: str) -> None:
-    parts = Parts(coded(text))
+    parts = Parts(mark_up_code(text))
     assert {tag for tag, _ in parts.elements} <= {"code"}
     told = "".join(said for tag in parts.texts.values() for said in tag)
     assert sorted(told.replace("`", "")) == sorted(text.replace("`", ""))
@@ -277,8 +285,8 @@ FAULT = Pattern(
 )
 
 
-def test_patterns_come_before_single_items(flawed: Report) -> None:
-    text = html(replace(flawed, patterns=(FAULT,)), "1")
+def test_patterns_come_before_single_items(flawed: RunReport) -> None:
+    text = render_run_html(replace(flawed, patterns=(FAULT,)), "1")
     first = text.partition("What to fix first")[2]
     assert first.index("spanish_gloss is 0 in all") < first.index("The items that cost most")
     assert "&lt;b&gt;!&lt;/b&gt;" in first
@@ -286,8 +294,8 @@ def test_patterns_come_before_single_items(flawed: Report) -> None:
     assert 'href="#tag.tense=past-simple&amp;axis=spanish_gloss"' in first
 
 
-def test_markdown_names_the_patterns_too_with_no_markup_alive(flawed: Report) -> None:
-    text = markdown(replace(flawed, patterns=(FAULT,)))
+def test_markdown_names_the_patterns_too_with_no_markup_alive(flawed: RunReport) -> None:
+    text = render_run_markdown(replace(flawed, patterns=(FAULT,)))
     assert "\\<b\\>" in text
     assert "Debug why the tutor stops emitting Spanish." in text
 
@@ -310,13 +318,13 @@ def test_many_axes_with_parts_of_points_and_many_tags_have_a_page(tmp_path: Path
     rubric = load_rubric(tmp_path / "rubric.yaml")
     answers = [{"item": f"i{at}", "output": "word " * (at % 12)} for at in range(40)]
     result = score(rubric, load_exam(tmp_path / "exam.yaml", rubric=rubric), answers)
-    data = Parts(html(report_of_result(result, {}), "1")).data
+    data = Parts(render_run_html(build_result_report(result, {}), "1")).data
     assert len(data["axes"]) == 10
     assert len(data["tags"]) == 8
 
 
-def test_every_chart_has_a_text_beside_it(flawed: Report) -> None:
-    text = html(flawed, "1")
+def test_every_chart_has_a_text_beside_it(flawed: RunReport) -> None:
+    text = render_run_html(flawed, "1")
     charts = re.findall(r'<div class="chart[^"]*" role="group" aria-label="([^"]+)"', text)
     assert len(charts) >= 4
     assert text.count('<svg aria-hidden="true"') == len(charts)
@@ -390,16 +398,16 @@ def test_subjects_that_take_turns_have_a_line_each_and_the_run_its_own_figure(
 def test_a_whole_report_sees_in_one_pass_what_others_see_in_several(project: Project) -> None:
     for subject in ("one", "two", "one", "one"):
         project.score(FULL, LONG, WRONG, WRONG, subject=subject, latency_ms=5)
-    with Runs(project.store) as runs, Runs(project.store) as others:
+    with RunFinder(project.store) as runs, RunFinder(project.store) as others:
         judged = judge_run(runs, runs.find("latest"))
-        report = whole_report(runs, judged)
-        assert report.patterns == patterns_of(others, others.find("latest"))
+        report = build_full_report(runs, judged)
+        assert report.patterns == find_run_patterns(others, others.find("latest"))
         assert report.distribution is not None
         assert [point.run for point in report.distribution.trend] == [
-            run.id for run in reversed(others.store.runs())
+            run.id for run in reversed(others.store.list_runs())
         ]
-        stored = others.store.runs()
-        first, again = others.history(stored), others.history(reversed(stored))
+        stored = others.store.list_runs()
+        first, again = others.load_history(stored), others.load_history(reversed(stored))
         assert [run.name for run in first] == [run.id for run in stored]
         assert all(one is other for one, other in zip(first, reversed(again), strict=True))
 
@@ -410,7 +418,7 @@ WEIGHTED = st.lists(st.sampled_from([0.0, 0.125, 0.3, 1 / 3, 0.5]), min_size=2, 
 @given(st.lists(WEIGHTED, min_size=1, max_size=9).flatmap(st.permutations))
 @settings(max_examples=20)
 def test_every_item_has_its_own_bar_in_its_own_place(items: list[list[float]]) -> None:
-    svg = str(stacked_bars(items * 60))
+    svg = str(draw_stacked_bars(items * 60))
     marks = svg[svg.index("bars_marks") :].partition("</g>")[0]
     paths = [re.findall(r"M([^,]+),([^h]+)h([^v]+)v([^h]+)h", d) for d in marks.split("<path")[1:]]
     assert [len(path) for path in paths] == [len(items) * 60] * 2
@@ -427,7 +435,7 @@ def test_every_item_has_its_own_bar_in_its_own_place(items: list[list[float]]) -
 
 
 def test_no_chart_names_an_address_to_fetch_anything_from(
-    flawed: Report, monkeypatch: pytest.MonkeyPatch
+    flawed: RunReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = vl_convert.vegalite_to_svg
     keys: set[str] = set()
@@ -437,20 +445,22 @@ def test_no_chart_names_an_address_to_fetch_anything_from(
         return str(drawn(text))
 
     monkeypatch.setattr(vl_convert, "vegalite_to_svg", watched)
-    html(flawed, "1")
+    render_run_html(flawed, "1")
     assert "mark" in keys
     assert not keys & {"url", "href", "image", "lookup"}
 
 
 def test_a_number_in_a_chart_is_told_as_it_is() -> None:
-    drawn = means([Mean(name="axis 1.23456", mean=0.979, lower=0.97123, upper=0.98456)])
+    drawn = draw_axis_means(
+        [AxisMean(name="axis 1.23456", mean=0.979, lower=0.97123, upper=0.98456)]
+    )
     assert ">0.979<" in drawn
     assert ">axis 1.23456<" in drawn
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))
 def test_labels_are_short_printable_and_different(names: list[str]) -> None:
-    labels = short(names, 20)
+    labels = shorten_labels(names, 20)
     assert len(labels) == len(names)
     assert len(set(labels)) == len(labels)
     assert all(len(label) <= 20 and label.isprintable() for label in labels)
@@ -458,4 +468,4 @@ def test_labels_are_short_printable_and_different(names: list[str]) -> None:
 
 def test_a_step_begins_exactly_at_its_limit() -> None:
     values = (0, 0.49, 0.5, 0.75, 0.919, 0.92, 0.95, 0.9999, 1)
-    assert [step_of(value) for value in values] == [0, 0, 1, 2, 2, 3, 4, 4, 5]
+    assert [find_heat_step(value) for value in values] == [0, 0, 1, 2, 2, 3, 4, 4, 5]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import RUBRIC, here
-from markscheme.keep import Sitting as Asked
+from markscheme.keep import JournalSession as Asked
 from markscheme.keep import open_store
 
 if TYPE_CHECKING:
@@ -107,9 +107,13 @@ def test_a_start_that_came_to_nothing_does_not_replace_what_was_answered(
     sitting.asks("fine 1", "down 2").run("--retries", "0")
     asked = sitting.server.counts["fine 1"]
     with open_store(sitting.store, create=False) as store:
-        (known,) = store.sittings._database.rows("SELECT subject, exam, parameters FROM sittings")
+        (known,) = store.journal._database.fetch_rows(
+            "SELECT subject, exam, parameters FROM sittings"
+        )
         subject, exam, parameters = known
-        store.sittings.begin(Asked(subject=subject, exam=exam, parameters=json.loads(parameters)))
+        store.journal.create_session(
+            Asked(subject=subject, exam=exam, parameters=json.loads(parameters))
+        )
     sitting.run("--retries", "0", "--resume")
     assert sitting.server.counts["fine 1"] == asked == 1
 
@@ -186,5 +190,5 @@ def test_a_live_run_goes_on_in_either_database(place: str) -> None:
     first, again = here(*words), here(*words, "--resume", "--format", "json")
     assert (first.code, again.code) == (0, 0)
     with open_store(place, create=False) as store:
-        assert len(store.sittings.noted(again.json["live"]["sitting"])) == 20
-        assert len(store.runs()) == 2
+        assert len(store.journal.read_entries(again.json["live"]["sitting"])) == 20
+        assert len(store.list_runs()) == 2

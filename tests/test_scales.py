@@ -8,7 +8,7 @@ import pytest
 
 from comparisons import GOOD, Files, rows
 from markscheme import DocumentError, compare, lint, load_exam, load_rubric
-from markscheme.library.documents import json_schemas
+from markscheme.library.documents import build_json_schemas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,7 @@ def test_anchors_and_questions_are_part_of_the_fingerprint(tmp_path: Path) -> No
 
 
 def test_the_schema_knows_scales_and_notes() -> None:
-    assert {"ScaleModel", "NoteModel"} <= set(json_schemas()["rubric"]["$defs"])
+    assert {"ScaleModel", "NoteModel"} <= set(build_json_schemas()["rubric"]["$defs"])
 
 
 def test_a_table_that_is_made_for_other_numbers_says_so(tmp_path: Path) -> None:

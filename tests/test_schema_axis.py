@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from marking import EAT, TUTOR
 from markscheme import load_rubric
-from markscheme.mark.axes.contract import JsonSchema, is_surely_a_schema
+from markscheme.mark.axes.contract import JsonSchema, is_simple_schema
 from markscheme.mark.responses import read_response
 from markscheme.mark.scoring import mark_answer
-from markscheme.vocabulary import Fields
+from markscheme.vocabulary import ResponseFields
 
 
 def test_a_schema_that_does_not_ask_for_a_field_is_lost_all_the_same_when_an_axis_misses_it() -> (
     None
 ):
     lenient = JsonSchema(schema={"type": "object"})
-    response = read_response('{"other": "Ate."}', Fields(accepted={"correction": (str,)}))
+    response = read_response('{"other": "Ate."}', ResponseFields(accepted={"correction": (str,)}))
     missed = lenient.mark(response, EAT)
     assert missed.value == 0
     assert "correction" in missed.reason
@@ -55,10 +55,10 @@ SCHEMAS = st.recursive(
 
 @given(SCHEMAS)
 def test_what_is_surely_a_schema_is_one_by_the_validator(schema: Any) -> None:
-    if is_surely_a_schema(schema):
+    if is_simple_schema(schema):
         assert jsonschema_rs.validator_for(schema) is not None
 
 
 def test_the_usual_schema_is_surely_one() -> None:
     schemas = [getattr(spec.axis, "schema", None) for spec in load_rubric("tutor-capstone")]
-    assert [is_surely_a_schema(schema) for schema in schemas] == [False, False, True, False]
+    assert [is_simple_schema(schema) for schema in schemas] == [False, False, True, False]

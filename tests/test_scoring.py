@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from marking import EAT, OUTPUTS, TUTOR
 from markscheme import AxisSpec, Cell, Item, Rubric, Status
-from markscheme.mark.axes.pattern import Pattern
+from markscheme.mark.axes.pattern import PatternAxis
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ContainsAll
 from markscheme.mark.scoring import mark_answer
@@ -79,7 +79,7 @@ def test_the_score_does_not_depend_on_the_order_of_the_axes(axes: list[Any], out
 
 
 def test_the_leading_axis_is_the_first_that_expects_something_of_the_item() -> None:
-    fixed = AxisSpec(name="p", weight=Decimal("0.5"), axis=Pattern(pattern="a"))
+    fixed = AxisSpec(name="p", weight=Decimal("0.5"), axis=PatternAxis(pattern="a"))
     asks = AxisSpec(name="c", weight=Decimal("0.5"), axis=ContainsAll(reads="correction"))
     rubric = Rubric(name="r", version=1, axes=(fixed, asks), gates=(), fingerprint="b2:0")
     marked = mark_answer(rubric, EAT, '{"correction": "Ate."}')

@@ -9,7 +9,7 @@ import pytest
 
 from commands import here
 from comparisons import Files, rows
-from markscheme.weigh.statistics import holm
+from markscheme.weigh.statistics import adjust_by_holm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def test_more_than_two_variants_are_compared_in_pairs_with_holm(
     assert named == [("big", "small"), ("big", "tiny"), ("small", "tiny")]
     tested = [p["statistics"]["difference"]["sign_flip"]["two_sided"] for p in found["pairs"]]
     assert [pair["p_holm"] for pair in found["pairs"]] == [
-        float(p) for p in holm([Fraction(p) for p in tested])
+        float(p) for p in adjust_by_holm([Fraction(p) for p in tested])
     ]
     outcomes = [pair["decision"]["outcome"] for pair in found["pairs"]]
     assert outcomes == ["go", "no-go", "no-go"]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import pytest
 
 from markscheme import Cell, UsageError, load_rubric
-from markscheme.read.checks import Refused, checked
+from markscheme.read.checks import ModelValidationError, validate_model
 from markscheme.read.models import Name, Number, Scalar, Share
-from markscheme.read.shapes import Limits, Model, renamed
+from markscheme.read.shapes import Constraints, Model, alias_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Leaf(Model):
     """Something inside."""
 
-    size: Annotated[int, Limits(at_least=1, at_most=9)]
+    size: Annotated[int, Constraints(at_least=1, at_most=9)]
     inner: list[Leaf] = []  # noqa: RUF012 - as a document would have it
 
 
@@ -34,9 +34,9 @@ class Tree(Model):
     name: Name
     kind: Literal["oak", "elm"] = "oak"
     share: Share | None = None
-    in_: str = renamed("in", "nowhere")
-    tags: Annotated[dict[Name, Scalar], Limits(shortest=1, longest=2)] | None = None
-    leaves: Annotated[list[str | Leaf], Limits(shortest=1, longest=3)] | None = None
+    in_: str = alias_key("in", "nowhere")
+    tags: Annotated[dict[Name, Scalar], Constraints(shortest=1, longest=2)] | None = None
+    leaves: Annotated[list[str | Leaf], Constraints(shortest=1, longest=3)] | None = None
     number: Number = Decimal(0)
 
 
@@ -47,9 +47,9 @@ class Bush(Tree):
 
 
 def findings(model: type[Model], given: Any) -> list[tuple[str, tuple[str | int, ...]]]:
-    with pytest.raises(Refused) as caught:
-        checked(model, given)
-    return [(finding.kind, finding.place) for finding in caught.value.findings]
+    with pytest.raises(ModelValidationError) as caught:
+        validate_model(model, given)
+    return [(finding.kind, finding.place) for finding in caught.value.violations]
 
 
 @pytest.fixture
@@ -65,20 +65,22 @@ def test_threads_that_are_the_first_to_check_a_model_check_every_key() -> None:
     given = {f"k{n}": "x" for n in range(100)}
     with ThreadPoolExecutor(4) as threads:
         for number in range(60):
-            hints = {key: Annotated[str, Limits(longest=1, above=number)] for key in given}
+            hints = {key: Annotated[str, Constraints(longest=1, above=number)] for key in given}
             model = type("Wide", (Model,), {"__annotations__": hints})
-            made = threads.map(checked, [model] * 4, [given] * 4)
+            made = threads.map(validate_model, [model] * 4, [given] * 4)
             assert [len(one.stated) for one in made] == [len(given)] * 4
 
 
 def test_what_is_right_comes_out_with_its_defaults_and_says_what_was_stated() -> None:
-    made = checked(Tree, {"name": "t", "in": "park", "leaves": ["a", {"size": 2}], "number": 3})
+    made = validate_model(
+        Tree, {"name": "t", "in": "park", "leaves": ["a", {"size": 2}], "number": 3}
+    )
     assert (made.name, made.kind, made.share, made.in_) == ("t", "oak", None, "park")
     assert isinstance(made.number, Decimal)
     assert made.leaves is not None
     assert isinstance(made.leaves[1], Leaf)
     assert made.leaves[1].size == 2
-    assert made.stated == {"name", "in_", "leaves", "number"}
+    assert made.stated_keys == {"name", "in_", "leaves", "number"}
 
 
 def test_everything_that_is_wrong_is_found_at_once_and_in_order() -> None:
@@ -127,14 +129,14 @@ def test_true_is_no_whole_number_and_no_fraction_is_one() -> None:
 
 
 def test_a_model_may_hold_itself() -> None:
-    made = checked(Leaf, {"size": 1, "inner": [{"size": 2, "inner": [{"size": 3}]}]})
+    made = validate_model(Leaf, {"size": 1, "inner": [{"size": 2, "inner": [{"size": 3}]}]})
     assert made.inner[0].inner[0].size == 3
     nested = {"size": 1, "inner": [{"size": 2, "inner": [{}]}]}
     assert findings(Leaf, nested) == [("missing", ("inner", 0, "inner", 0, "size"))]
 
 
 def test_a_key_that_is_said_anew_keeps_its_place_and_loses_its_default() -> None:
-    assert list(Bush.own_keys()) == list(Tree.own_keys())
+    assert list(Bush.get_keys()) == list(Tree.get_keys())
     assert findings(Bush, {"name": "b"}) == [("missing", ("kind",))]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme.read.transcripts.verbs import changes, every_change
+from markscheme.read.transcripts.verbs import find_all_changes, find_changes
 
 CHANGES = [
     "rm -rf build",
@@ -139,23 +139,23 @@ LOOKS = [
 
 @pytest.mark.parametrize("script", CHANGES)
 def test_a_command_that_writes_is_a_change(script: str) -> None:
-    assert list(changes(script)), script
+    assert list(find_changes(script)), script
 
 
 @pytest.mark.parametrize("script", LOOKS)
 def test_a_command_that_only_looks_is_none(script: str) -> None:
-    assert list(changes(script)) == [], script
+    assert list(find_changes(script)) == [], script
 
 
 def test_what_would_change_is_named() -> None:
-    assert list(changes("ls; echo a > out.txt; git add -A")) == ["out.txt", "git add -A"]
+    assert list(find_changes("ls; echo a > out.txt; git add -A")) == ["out.txt", "git add -A"]
     patch = "apply_patch <<'P'\n*** Add File: a.py\n+x\n*** Delete File: b.py\nP"
-    assert list(changes(patch)) == ["a.py, b.py"]
+    assert list(find_changes(patch)) == ["a.py, b.py"]
 
 
 @given(st.text(alphabet="ab \n\t'\"\\$()`<>|&;#{}[]!=-0EOF", max_size=60))
 def test_any_text_can_be_read_as_a_command(script: str) -> None:
-    assert all(isinstance(found, str) for found in changes(script))
+    assert all(isinstance(found, str) for found in find_changes(script))
 
 
 PIECES = st.sampled_from(
@@ -184,9 +184,9 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=14).map("".join) | st.lists(PIECES, max_size=14).map(" ".join))
 def test_the_quick_look_misses_nothing(script: str) -> None:
-    assert list(changes(script)) == list(every_change(script))
+    assert list(find_changes(script)) == list(find_all_changes(script))
 
 
 @pytest.mark.parametrize("script", CHANGES + LOOKS)
 def test_the_quick_look_agrees_on_every_example(script: str) -> None:
-    assert list(changes(script)) == list(every_change(script))
+    assert list(find_changes(script)) == list(find_all_changes(script))

@@ -144,12 +144,12 @@ def test_who_does_not_wait_twice_neither_doubles_nor_loses_what_is_being_kept(
     """Signals come while a slow disk takes a commit."""
     slow = (
         "import time\n"
-        "from markscheme.keep.sittings import Sittings\n"
-        "note = Sittings.note\n"
+        "from markscheme.keep.sittings import Journal\n"
+        "note = Journal.append_entries\n"
         "def slowly(self, notes):\n"
         "    note(self, notes)\n"
         "    time.sleep(2)\n"
-        "Sittings.note = slowly"
+        "Journal.append_entries = slowly"
     )
     words = sitting.asks(*(f"fine {n}" for n in range(4)), "hang 4").words()
     process = subprocess.Popen([*prepared(slow), *map(str, words)], stderr=subprocess.PIPE)

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from markscheme.weigh.statistics import (
-    Sample,
-    falling_p,
-    holm,
-    inversions,
-    quantile,
+    SampleStatistics,
+    adjust_by_holm,
+    compute_falling_p,
+    compute_quantile,
+    compute_unseen_share,
+    compute_wilson_interval,
+    count_inversions,
     t_cdf,
     t_quantile,
-    unseen_share,
-    wilson,
 )
 
 SIXTHS = st.integers(0, 30).map(lambda n: Fraction(n, 6))
@@ -29,30 +29,30 @@ D5 = [Fraction(c - b, 6) for b, c in zip((27, 24, 26, 23, 25), (25, 24, 23, 21, 
 
 
 def test_the_paired_values_of_d5() -> None:
-    sample = Sample.of(D5)
+    sample = SampleStatistics.from_values(D5)
     assert sample is not None
     assert sample.mean == Fraction(-8, 30)
     assert sample.sd == pytest.approx(0.190029, abs=1e-6)
     assert sample.standard_error == pytest.approx(0.084984, abs=1e-6)
-    assert sample.t() == pytest.approx(-3.137858, abs=1e-6)
-    assert 2 * t_cdf(sample.t(), 4) == pytest.approx(0.034920, abs=1e-6)
-    assert sample.interval() == pytest.approx((-0.502619, -0.030714), abs=1e-6)
+    assert sample.compute_t() == pytest.approx(-3.137858, abs=1e-6)
+    assert 2 * t_cdf(sample.compute_t(), 4) == pytest.approx(0.034920, abs=1e-6)
+    assert sample.compute_interval() == pytest.approx((-0.502619, -0.030714), abs=1e-6)
 
 
 def test_18_of_20_by_wilson() -> None:
-    assert wilson(18, 20) == pytest.approx((0.698966, 0.972134), abs=1e-6)
-    assert wilson(0, 5)[0] == 0
-    assert wilson(5, 5)[1] == 1
+    assert compute_wilson_interval(18, 20) == pytest.approx((0.698966, 0.972134), abs=1e-6)
+    assert compute_wilson_interval(0, 5)[0] == 0
+    assert compute_wilson_interval(5, 5)[1] == 1
 
 
 def test_holm_adjusts_as_in_the_reference() -> None:
     p_values = [Fraction(p) for p in ("0.003", "0.012", "0.021", "0.04", "0.20", "0.65")]
     wanted = [Fraction(p) for p in ("0.018", "0.06", "0.084", "0.12", "0.4", "0.65")]
-    assert holm(p_values) == wanted
+    assert adjust_by_holm(p_values) == wanted
 
 
 def test_zero_failures_bound_a_rate_at_2_percent_only_from_149() -> None:
-    assert unseen_share(148, 0.05) > 0.02 > unseen_share(149, 0.05)
+    assert compute_unseen_share(148, 0.05) > 0.02 > compute_unseen_share(149, 0.05)
 
 
 @pytest.mark.parametrize("df", [1, 2, 3, 4, 5, 7, 10, 29, 59, 99, 100, 239, 999, 10**4, 10**6])
@@ -75,14 +75,14 @@ def test_a_quantile_is_where_the_distribution_reaches_it(probability: float, df:
 
 
 def test_fewer_than_two_values_have_no_spread() -> None:
-    assert Sample.of([]) is None
-    assert Sample.of([Fraction(1)]) is None
+    assert SampleStatistics.from_values([]) is None
+    assert SampleStatistics.from_values([Fraction(1)]) is None
 
 
 @given(st.lists(SIXTHS, min_size=2, max_size=40))
 def test_the_mean_is_exact_and_the_order_does_not_matter(values: list[Fraction]) -> None:
-    sample = Sample.of(values)
-    assert sample == Sample.of(sorted(values))
+    sample = SampleStatistics.from_values(values)
+    assert sample == SampleStatistics.from_values(sorted(values))
     assert sample is not None
     assert sample.mean * len(values) == sum(values)
 
@@ -96,20 +96,20 @@ def test_the_chance_of_falling_is_the_share_of_all_orders(ranks: list[int]) -> N
 
     every = [falls(order) for order in permutations(values)]
     wanted = Fraction(sum(count >= falls(tuple(values)) for count in every), len(every))
-    assert falling_p(values) == wanted
+    assert compute_falling_p(values) == wanted
 
 
 def test_orders_are_counted_in_whole_numbers() -> None:
-    assert inversions([1, 1, 1, 1]) == [1, 3, 5, 6, 5, 3, 1]
-    assert inversions([2, 2]) == [1, 1, 2, 1, 1]
-    assert sum(inversions([3, 4, 5])) == math.factorial(12) // (6 * 24 * 120)
+    assert count_inversions([1, 1, 1, 1]) == [1, 3, 5, 6, 5, 3, 1]
+    assert count_inversions([2, 2]) == [1, 1, 2, 1, 1]
+    assert sum(count_inversions([3, 4, 5])) == math.factorial(12) // (6 * 24 * 120)
 
 
 @given(st.lists(SIXTHS, min_size=1, max_size=30))
 def test_the_middle_quantile_is_the_usual_median(values: list[Fraction]) -> None:
     counts = {value: values.count(value) for value in values}
-    assert quantile(counts, Fraction(1, 2)) == median(values)
-    assert (quantile(counts, Fraction(0)), quantile(counts, Fraction(1))) == (
+    assert compute_quantile(counts, Fraction(1, 2)) == median(values)
+    assert (compute_quantile(counts, Fraction(0)), compute_quantile(counts, Fraction(1))) == (
         min(values),
         max(values),
     )

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commands import nobody
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.errors import (
     MarkschemeError,
     StoreError,
@@ -41,33 +41,33 @@ print("ready", flush=True)
 sys.stdin.readline()
 with open_store(place, create=True) as store:
     rubric, exam = (
-        store.put_document(Document(kind=kind, name="r", version=1, fingerprint="f", body=""))
+        store.save_document(Document(kind=kind, name="r", version=1, fingerprint="f", body=""))
         for kind in DocumentKind
     )
     new = NewRun(subject=subject, rubric=rubric, exam=exam, axis_versions={}, tool_version="0")
-    run = shared[0] if shared else store.begin(new)
+    run = shared[0] if shared else store.begin_run(new)
     for number in range(appends):
         text = f"{subject} {number}"
-        store.append(run, pl.DataFrame({"output": [text, "same"]}), pl.DataFrame({"x": [1, 1]}))
+        store.append_chunk(run, pl.DataFrame({"output": [text, "same"]}), pl.DataFrame({"x": [1, 1]}))
     if not shared:
-        store.finish(run, counts={}, summary={}, measures={}, marks={})
+        store.finish_run(run, counts={}, summary={}, measures={}, marks={})
 """
 
 
 def new_run(store: Store) -> NewRun:
     rubric, exam = (
-        store.put_document(Document(kind=kind, name="r", version=1, fingerprint="f", body=""))
+        store.save_document(Document(kind=kind, name="r", version=1, fingerprint="f", body=""))
         for kind in DocumentKind
     )
     return NewRun(subject=None, rubric=rubric, exam=exam, axis_versions={}, tool_version="0")
 
 
 def append(store: Store, run: str, text: str) -> None:
-    store.append(run, pl.DataFrame({"output": [text]}), pl.DataFrame({"x": [1]}))
+    store.append_chunk(run, pl.DataFrame({"output": [text]}), pl.DataFrame({"x": [1]}))
 
 
 def outputs(store: Store, run: str) -> list[str]:
-    return [text for frame in store.answers(run) for text in frame["output"].to_list()]
+    return [text for frame in store.read_answers(run) for text in frame["output"].to_list()]
 
 
 def at_once(place: str, *arguments: str, writers: int = 3) -> None:
@@ -96,16 +96,16 @@ def at_once(place: str, *arguments: str, writers: int = 3) -> None:
 def test_processes_that_make_the_store_at_once_all_succeed_and_lose_nothing(place: str) -> None:
     at_once(place, "20")
     with open_store(place, create=False) as store:
-        assert len(store.runs()) == 3
-        for run in store.runs():
+        assert len(store.list_runs()) == 3
+        for run in store.list_runs():
             said = outputs(store, run.id)
             assert said[::2] == [f"{run.subject} {number}" for number in range(20)]
-        assert len(list(store.run_data(run.id for run in store.runs()))) == 3
+        assert len(list(store.read_run_data(run.id for run in store.list_runs()))) == 3
 
 
 def test_processes_that_write_one_run_at_once_lose_nothing(place: str) -> None:
     with open_store(place, create=True) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         at_once(place, "20", run)
         said = outputs(store, run)[::2]
         assert sorted(said) == sorted(
@@ -114,7 +114,7 @@ def test_processes_that_write_one_run_at_once_lose_nothing(place: str) -> None:
         for writer in range(3):
             own = [text for text in said if text.startswith(f"writer-{writer}")]
             assert own == [f"writer-{writer} {number}" for number in range(20)]
-        assert [chunk.seq for chunk in store.chunks(run)] == list(range(1, 61))
+        assert [chunk.seq for chunk in store.list_chunks(run)] == list(range(1, 61))
 
 
 def test_ten_kills_lose_nothing_and_keep_nothing_twice(
@@ -132,7 +132,7 @@ def test_an_interrupted_append_leaves_the_run_as_it_was(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store(place, create=True) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         append(store, run, "one")
         with monkeypatch.context() as patched:
             patched.setattr(store._database, "transaction", _interrupted(store))
@@ -156,10 +156,10 @@ def _interrupted(store: Store) -> Any:
 
 def test_a_full_disk_is_told_and_keeps_what_was_acknowledged(tmp_path: Path) -> None:
     with open_store(tmp_path / "store.db", create=True) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         append(store, run, "small")
-        ((pages,),) = store._database.rows("PRAGMA page_count")
-        store._database.rows(f"PRAGMA max_page_count = {pages + 4}")
+        ((pages,),) = store._database.fetch_rows("PRAGMA page_count")
+        store._database.fetch_rows(f"PRAGMA max_page_count = {pages + 4}")
         with pytest.raises(StoreUnavailableError, match="the disk is full; what was stored"):
             append(store, run, os.urandom(100_000).hex())
         assert outputs(store, run) == ["small"]
@@ -170,7 +170,7 @@ def test_a_full_disk_is_told_and_keeps_what_was_acknowledged(tmp_path: Path) -> 
 
 def test_a_file_that_may_not_grow_is_told_by_the_system_itself(tmp_path: Path) -> None:
     with open_store(tmp_path / "store.db", create=True) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         append(store, run, "small")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
     big = WRITER.replace('"same"', "__import__('os').urandom(300_000).hex()")
@@ -197,13 +197,13 @@ def test_what_the_server_raises_is_told(
 ) -> None:
     raised = f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{state}'; END $$"
     with open_store(postgres_url, create=True) as store, pytest.raises(error, match=told):
-        store._database.change(raised)
+        store._database.execute_change(raised)
 
 
 def test_a_locked_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with open_store(path, create=True, patience=0.05) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StoreUnavailableError, match="locked by another process"):
@@ -217,9 +217,9 @@ def test_a_locked_table_on_the_server_is_told(postgres_url: str) -> None:
         open_store(postgres_url, create=True, patience=0.05) as store,
         open_store(postgres_url, create=True) as other,
     ):
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         with other._database.transaction():
-            other._database.change("LOCK TABLE chunks IN EXCLUSIVE MODE")
+            other._database.execute_change("LOCK TABLE chunks IN EXCLUSIVE MODE")
             with pytest.raises(StoreUnavailableError, match="locked by another process"):
                 append(store, run, "one")
         append(store, run, "two")
@@ -249,14 +249,14 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     path.touch()  # what a kill in the first moment leaves
     with open_store(path, create=True) as store:
-        assert store.runs() == []
+        assert store.list_runs() == []
 
 
 @pytest.mark.parametrize("keep", [0.3, 0.6, 0.9])
 def test_a_file_cut_short_is_told(tmp_path: Path, keep: float) -> None:
     path = tmp_path / "store.db"
     with open_store(path, create=True) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         for number in range(20):
             append(store, run, os.urandom(3_000).hex() + str(number))
     whole = path.read_bytes()
@@ -265,7 +265,7 @@ def test_a_file_cut_short_is_told(tmp_path: Path, keep: float) -> None:
         pytest.raises(StoreInvalidError, match=r"is damaged|not a database"),
         open_store(path, create=False) as store,
     ):
-        outputs(store, store.find("latest").id)
+        outputs(store, store.find_run("latest").id)
 
 
 @pytest.fixture(scope="module")
@@ -273,21 +273,21 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return the bytes of a small store that has a record of each kind."""
     path = tmp_path_factory.mktemp("sound") / "store.db"
     with open_store(path, create=True) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         append(store, run, "comió")
-        store.finish(run, counts={"n": 1}, summary={"s": 1}, measures={}, marks={"m": "1/3"})
-        store.tag(run, "mine")
+        store.finish_run(run, counts={"n": 1}, summary={"s": 1}, measures={}, marks={"m": "1/3"})
+        store.tag_run(run, "mine")
         store.set_baseline(run, by="ana", note="ñ")
-        store.add_outcomes(run, baseline=run, outcomes={"hard": "pass"})
+        store.save_outcomes(run, baseline=run, outcomes={"hard": "pass"})
     return path.read_bytes()
 
 
 def everything(path: Path) -> list[object]:
     with open_store(path, create=False) as store:
-        run = store.find("mine").id
-        found: list[object] = [store.outcomes(run), outputs(store, run), store.tags()]
-        found += [store.baselines(), *store.run_data([run]), *store.summaries([run])]
-        return [*found, *(store.document(run.rubric.digest) for run in store.runs())]
+        run = store.find_run("mine").id
+        found: list[object] = [store.list_outcomes(run), outputs(store, run), store.list_tags()]
+        found += [store.list_baselines(), *store.read_run_data([run]), *store.read_summaries([run])]
+        return [*found, *(store.load_document(run.rubric.digest) for run in store.list_runs())]
 
 
 @settings(max_examples=150)
@@ -325,7 +325,7 @@ def test_a_store_in_a_folder_that_cannot_be_written_can_be_read(*, writer_is_the
     with nobody() as folder:
         path = folder / "store.db"
         writer = open_store(path, create=True)
-        run = writer.begin(new_run(writer))
+        run = writer.begin_run(new_run(writer))
         append(writer, run, "one")
         if not writer_is_there:
             writer.close()
@@ -360,11 +360,11 @@ def test_a_store_that_is_open_never_shows_its_password(postgres_url: str) -> Non
 
 def test_a_server_that_goes_away_in_the_middle_is_told(postgres_url: str) -> None:
     with open_store(postgres_url, create=True) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         append(store, run, "one")
         with open_store(postgres_url, create=True) as other:
-            ((backend,),) = store._database.rows("SELECT pg_backend_pid()")
-            other._database.rows("SELECT pg_terminate_backend(?)", [backend])
+            ((backend,),) = store._database.fetch_rows("SELECT pg_backend_pid()")
+            other._database.fetch_rows("SELECT pg_terminate_backend(?)", [backend])
         with pytest.raises(StoreUnavailableError, match="cannot be reached"):
             append(store, run, "two")
     with open_store(postgres_url, create=False) as store:
@@ -375,32 +375,32 @@ def test_a_server_that_is_told_to_answer_before_it_has_synced_is_overruled(
     postgres_url: str,
 ) -> None:
     with open_store(f"{postgres_url}?options=-csynchronous_commit%3Doff", create=True) as store:
-        assert store._database.rows("SHOW synchronous_commit") == [("on",)]
+        assert store._database.fetch_rows("SHOW synchronous_commit") == [("on",)]
 
 
 def test_each_commit_to_a_file_is_synced_and_readers_do_not_wait(tmp_path: Path) -> None:
     with open_store(tmp_path / "store.db", create=True) as store:
-        assert store._database.rows("PRAGMA journal_mode") == [("wal",)]
-        assert store._database.rows("PRAGMA synchronous") == [(2,)]
+        assert store._database.fetch_rows("PRAGMA journal_mode") == [("wal",)]
+        assert store._database.fetch_rows("PRAGMA synchronous") == [(2,)]
         with (
             store._database.transaction(),
             open_store(tmp_path / "store.db", create=False, patience=0.05) as reader,
         ):
-            assert reader.runs() == []
+            assert reader.list_runs() == []
 
 
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (StoreUnavailableError("it is away"), Exit.USAGE),
-        (StoreInvalidError("it is damaged"), Exit.INVALID),
+        (StoreUnavailableError("it is away"), ExitCode.USAGE),
+        (StoreInvalidError("it is damaged"), ExitCode.INVALID),
     ],
 )
 def test_an_error_of_the_store_has_a_message_and_an_exit_code(
-    error: StoreError, code: Exit, capsys: pytest.CaptureFixture[str]
+    error: StoreError, code: ExitCode, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    @command_body
-    def command() -> Exit:
+    @handle_errors
+    def command() -> ExitCode:
         raise error
 
     assert command() is code
@@ -413,7 +413,7 @@ def test_a_store_that_was_removed_while_it_is_used_takes_nothing_more(
 ) -> None:
     path = tmp_path / "store.db"
     with open_store(path, create=True) as store:
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         for part in tmp_path.glob("store.db*"):
             part.unlink()
         if replaced:
@@ -438,8 +438,8 @@ def test_a_database_in_another_encoding_keeps_every_character_or_is_refused(
             open_store(place, create=True)
         return
     with open_store(place, create=True) as store:  # it keeps whatever bytes it is given
-        run = store.begin(new_run(store))
+        run = store.begin_run(new_run(store))
         append(store, run, "Łódź")
     with open_store(place, create=False) as store:
-        (frame,) = store.answers(run)
+        (frame,) = store.read_answers(run)
         assert frame["output"].to_list() == ["Łódź"]

@@ -14,31 +14,31 @@ from typing import TYPE_CHECKING
 import pytest
 
 from markscheme.errors import StoreUnavailableError
-from markscheme.keep import Noted, Sitting, databases, open_store
+from markscheme.keep import JournalEntry, JournalSession, databases, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SITTING = Sitting(subject="s", exam="e", parameters={})
+SITTING = JournalSession(subject="s", exam="e", parameters={})
 
 
 def test_a_link_to_the_store_is_the_same_store(tmp_path: Path) -> None:
     (tmp_path / "link.db").symlink_to("store.db")
     with open_store(tmp_path / "store.db", create=True) as store:
-        taken = store.sittings.open(SITTING)
+        taken = store.journal.open_session(SITTING)
         with (
             open_store(tmp_path / "link.db", create=False) as other,
             pytest.raises(StoreUnavailableError, match="another process asks the same"),
         ):
-            other.sittings.take(taken.id)
+            other.journal.lock_session(taken.id)
 
 
 def test_a_lock_that_another_user_left_can_be_taken(tmp_path: Path) -> None:
     with open_store(tmp_path / "store.db", create=True) as store:
-        id_ = store.sittings.begin(SITTING)
+        id_ = store.journal.create_session(SITTING)
         left = tmp_path / f"store.db-{id_}"
         left.touch(mode=0o444)
-        store.sittings.take(id_)
+        store.journal.lock_session(id_)
     assert not left.exists()
 
 
@@ -53,7 +53,7 @@ def test_a_system_that_has_no_locks_is_not_told_as_another_process(
         open_store(tmp_path / "store.db", create=True) as store,
         pytest.raises(StoreUnavailableError, match="No locks available"),
     ):
-        store.sittings.open(SITTING)
+        store.journal.open_session(SITTING)
 
 
 def test_a_store_by_a_relative_path_is_the_same_from_another_folder(
@@ -63,8 +63,8 @@ def test_a_store_by_a_relative_path_is_the_same_from_another_folder(
     monkeypatch.chdir(tmp_path)
     with open_store("store.db", create=True) as store:
         monkeypatch.chdir(tmp_path / "sub")  # as a subject may do
-        taken = store.sittings.open(SITTING)
-        store.sittings.note([(taken.id, Noted(key="k", body={}))])
+        taken = store.journal.open_session(SITTING)
+        store.journal.append_entries([(taken.id, JournalEntry(key="k", body={}))])
     assert [path.name for path in tmp_path.iterdir()] in (["store.db", "sub"], ["sub", "store.db"])
 
 
@@ -74,12 +74,12 @@ def test_a_process_that_was_forked_holds_nothing(tmp_path: Path) -> None:
     fork = multiprocessing.get_context("fork")
     over = fork.Event()
     with open_store(tmp_path / "store.db", create=True) as store:
-        taken = store.sittings.open(SITTING)
+        taken = store.journal.open_session(SITTING)
         child = fork.Process(target=over.wait)
         child.start()
     try:
         with open_store(tmp_path / "store.db", create=False) as other:
-            assert other.sittings._database.hold(taken.id)
+            assert other.journal._database.try_lock_id(taken.id)
     finally:
         over.set()
         child.join()
@@ -89,13 +89,13 @@ def test_a_store_that_a_thread_is_using_is_not_closed_under_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Closed, it would crash the process; who ends us does not wait for long."""
-    monkeypatch.setattr(databases, "_MOMENT", 0.01)
+    monkeypatch.setattr(databases, "_CLOSE_TIMEOUT", 0.01)
     store = open_store(tmp_path / "store.db", create=True)
     busy = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000000)"
         " SELECT max(i) FROM n"
     )
-    asked = threading.Thread(target=store.sittings._database.rows, args=[busy])
+    asked = threading.Thread(target=store.journal._database.fetch_rows, args=[busy])
     asked.start()
     time.sleep(0.05)
     store.close()
@@ -103,4 +103,4 @@ def test_a_store_that_a_thread_is_using_is_not_closed_under_it(
     asked.join()
     store.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
-        store.sittings._database.rows("SELECT 1")
+        store.journal._database.fetch_rows("SELECT 1")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from markscheme.errors import StoreUnavailableError, UsageError
-from markscheme.keep import PLACE, VARIABLE, open_store
+from markscheme.keep import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +17,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a project two folders below a home of our own."""
     (tmp_path / "home" / "project" / "exams").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(STORE_VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path / "home" / "project" / "exams")
     return tmp_path / "home"
 
@@ -33,17 +33,17 @@ def test_the_first_run_makes_the_store_in_the_working_folder_and_git_ignores_it(
     ):
         opened(create=False)
     assert not Path(".markscheme").exists()
-    assert opened() == Path(PLACE)
-    assert Path(PLACE).is_file()
+    assert opened() == Path(DEFAULT_STORE_PATH)
+    assert Path(DEFAULT_STORE_PATH).is_file()
     assert Path(".markscheme/.gitignore").read_text() == "*\n"
-    assert opened(create=False) == Path(PLACE)
+    assert opened(create=False) == Path(DEFAULT_STORE_PATH)
 
 
 def test_the_store_is_found_upwards(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "project")
     opened()
     monkeypatch.chdir(home / "project" / "exams")
-    assert opened() == home / "project" / PLACE
+    assert opened() == home / "project" / DEFAULT_STORE_PATH
     assert not Path(".markscheme").exists()
 
 
@@ -52,14 +52,14 @@ def test_the_nearest_store_is_taken(home: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(home)
     opened()
     monkeypatch.chdir(home / "project" / "exams")
-    assert opened(create=False) == Path(PLACE)
+    assert opened(create=False) == Path(DEFAULT_STORE_PATH)
     monkeypatch.chdir(home / "project")
-    assert opened(create=False) == home / PLACE
+    assert opened(create=False) == home / DEFAULT_STORE_PATH
 
 
 def test_the_search_ends_at_the_home_folder(home: Path) -> None:
     (home.parent / ".markscheme").mkdir()
-    assert opened() == Path(PLACE)
+    assert opened() == Path(DEFAULT_STORE_PATH)
 
 
 def test_outside_the_home_folder_the_search_goes_to_the_root(
@@ -68,7 +68,7 @@ def test_outside_the_home_folder_the_search_goes_to_the_root(
     (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
     (tmp_path / ".markscheme").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere" / "deep")
-    assert opened() == tmp_path / PLACE
+    assert opened() == tmp_path / DEFAULT_STORE_PATH
 
 
 def test_a_file_named_like_the_folder_is_told() -> None:
@@ -80,11 +80,11 @@ def test_a_file_named_like_the_folder_is_told() -> None:
 def test_the_environment_names_the_store_and_the_call_overrules_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "one.db"))
+    monkeypatch.setenv(STORE_VARIABLE, str(tmp_path / "one.db"))
     assert opened() == tmp_path / "one.db"
     assert opened(tmp_path / "two.db") == tmp_path / "two.db"
-    monkeypatch.setenv(VARIABLE, "")
-    assert opened() == Path(PLACE)
+    monkeypatch.setenv(STORE_VARIABLE, "")
+    assert opened() == Path(DEFAULT_STORE_PATH)
 
 
 def test_odd_characters_in_a_path_are_just_characters(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 def test_opening_a_store_imports_neither_polars_nor_a_server_driver() -> None:
     script = (
         "import sys; from markscheme.keep import open_store\n"
-        "with open_store(create=True) as store: store.runs()\n"
+        "with open_store(create=True) as store: store.list_runs()\n"
         "print(sorted({'polars', 'psycopg', 'orjson', 'pydantic'} & set(sys.modules)))"
     )
     done = subprocess.run(

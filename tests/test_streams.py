@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from markscheme.ask.keys import Secrets
-from markscheme.ask.streams import Stream
+from markscheme.ask.streams import CompletionStream
 from raw_server import DONE, STREAMED, always, chunked, completion, event, http
 from sittings import Sitting, faults
 from wild_servers import error
@@ -70,19 +70,19 @@ def test_an_answer_is_whole_whatever_its_lines_end_with_and_in_whatever_pieces_i
     way: str, end: str, size: int
 ) -> None:
     said = WAYS_TO_STREAM[way].replace("\r\n", "\n").replace("\n", end).encode()
-    heard = Stream(lambda: 0, Secrets())
+    heard = CompletionStream(lambda: 0, Secrets())
     for start in range(0, len(said), size):
-        heard.hear(said[start : start + size])
-    assert heard.reply(0).text == "yes"
+        heard.feed(said[start : start + size])
+    assert heard.build_reply(0).text == "yes"
 
 
 def test_a_line_of_a_stream_may_come_in_any_number_of_pieces() -> None:
-    heard = Stream(lambda: 0, Secrets())
+    heard = CompletionStream(lambda: 0, Secrets())
     text = "yes " * 4_000_000
     line = f"{event(text, 'stop')}\n\n".encode()
     for start in range(0, len(line), 256):  # takes minutes if each piece is joined to the rest
-        heard.hear(line[start : start + 256])
-    assert heard.reply(0).text == text
+        heard.feed(line[start : start + 256])
+    assert heard.build_reply(0).text == text
 
 
 def test_a_sign_whose_halves_come_in_two_events_is_whole(ask: Ask) -> None:

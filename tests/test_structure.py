@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from markscheme import Item, Response, load_rubric
 from markscheme.errors import DocumentError
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.mark.axes.budget import TokenBudget, Tokenizer
 from markscheme.mark.axes.structure import Citations, Sections
 from markscheme.mark.outlines import Outline
-from markscheme.mark.scoring import judged
+from markscheme.mark.scoring import mark_cell
 from markscheme.vocabulary import Axis, Cell, Reading, Status
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 SIX = ("Memory", "Codebase", "Patterns", "Dispatched", "Gaps", "Recommendation")
 FOUR = SIX[:4]
-ITEM = Item(id="TQ-1", prompt="Ask.", tags=Frozen(mode="quick"))
-BUDGETS = Frozen(quick=500, medium=2000, thorough=4000)
+ITEM = Item(id="TQ-1", prompt="Ask.", tags=FrozenDict(mode="quick"))
+BUDGETS = FrozenDict(quick=500, medium=2000, thorough=4000)
 
 
 def cell(axis: Axis, text: str, item: Item = ITEM) -> Cell:
-    return judged(axis, Response(reading=Reading.TEXT, text=text), item)
+    return mark_cell(axis, Response(reading=Reading.TEXT, text=text), item)
 
 
 def passes(axis: Axis, text: str) -> bool:
@@ -203,7 +203,7 @@ def test_any_line_end_will_do(ends: str) -> None:
 )
 def test_a_budget_with_its_tolerance_is_met_exactly(tokens: int, mode: str, value: int) -> None:
     axis = TokenBudget(budgets=BUDGETS, by="mode", tolerance="20%")
-    item = Item(id="q", prompt="Ask.", tags=Frozen(mode=mode))
+    item = Item(id="q", prompt="Ask.", tags=FrozenDict(mode=mode))
     found = cell(axis, " word" * tokens, item)
     assert found.value == value
     assert f"{tokens:,} tokens (o200k_base), at most" in found.reason

@@ -10,7 +10,7 @@ import pytest
 
 from chat_server import ChatServer
 from commands import here
-from markscheme.ask.subjects import KINDS
+from markscheme.ask.subjects import SUBJECT_KINDS
 
 if TYPE_CHECKING:
     from sittings import Sitting
@@ -58,7 +58,7 @@ def test_one_model_at_two_addresses_is_two_subjects(tmp_path: Path) -> None:
 
 def test_every_kind_of_subject_has_a_section_in_the_docs() -> None:
     docs = (Path(__file__).parent.parent / "docs" / "subjects.md").read_text(encoding="utf-8")
-    for kind in KINDS:
+    for kind in SUBJECT_KINDS:
         assert f"\n## {kind}" in docs
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a line be told five times a second."""
-    monkeypatch.setattr(progress, "_EVERY", 0.2)
+    monkeypatch.setattr(progress, "_PIPE_INTERVAL", 0.2)
     monkeypatch.setattr(asking, "_LOOKED", 0.1)
 
 

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import Cell, Item, Response, load_exam, load_rubric, read_transcript
 from markscheme.errors import DocumentError
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCalls
-from markscheme.mark.scoring import judged
-from markscheme.read.families import DEFAULTS, fits
+from markscheme.mark.scoring import mark_cell
+from markscheme.read.families import DEFAULT_FAMILIES, is_in_family
 from markscheme.read.transcripts import read_transcripts
 from markscheme.read.transcripts.draft import Draft
 from markscheme.transcript import CallStatus, Transcript
 from markscheme.vocabulary import Axis, Reading, Status
 
 ORDER = CallOrder(first="memory", then="search")
-LIMIT = CallLimit(family="dispatch", by="mode", limits=Frozen(quick=0, medium=1, thorough=2))
+LIMIT = CallLimit(family="dispatch", by="mode", limits=FrozenDict(quick=0, medium=1, thorough=2))
 NOTHING_CHANGED = ForbiddenCalls(families=("mutation",))
 LOGS = Path(__file__).parent / "logs"
 REAL = Path(__file__).parent.parent.parent / "shared" / "logs"
@@ -33,20 +33,20 @@ REAL = Path(__file__).parent.parent.parent / "shared" / "logs"
 def done(*calls: Any, gap: str = "", said: str = "Done.") -> Transcript:
     """Return a session of calls: names, or names with their arguments."""
     draft = Draft()
-    draft.prompt("Ask.")
+    draft.add_prompt("Ask.")
     for number, call in enumerate(calls):
         name, given_ = (call, {}) if isinstance(call, str) else call
-        draft.call(name, given_, id_=str(number))
-        draft.result(str(number), CallStatus.OK)
-    draft.say(said)
+        draft.add_call(name, given_, id_=str(number))
+        draft.add_result(str(number), CallStatus.OK)
+    draft.add_text(said)
     if gap:
-        draft.gap(gap)
-    return draft.finish("made-up")
+        draft.add_gap(gap)
+    return draft.build_transcript("made-up")
 
 
 def cell(axis: Axis, transcript: Transcript | None, mode: str = "quick") -> Cell:
-    item = Item(id="q", prompt="Ask.", tags=Frozen(mode=mode))
-    return judged(axis, Response(reading=Reading.TEXT, text="x", transcript=transcript), item)
+    item = Item(id="q", prompt="Ask.", tags=FrozenDict(mode=mode))
+    return mark_cell(axis, Response(reading=Reading.TEXT, text="x", transcript=transcript), item)
 
 
 @pytest.mark.parametrize("axis", [ORDER, LIMIT, NOTHING_CHANGED])
@@ -216,7 +216,7 @@ def test_the_usual_families_know_the_tools_of_the_supported_agents(
     name: str, given_: dict[str, Any], families: set[str]
 ) -> None:
     (call,) = done((name, given_)).calls
-    assert {family for family in DEFAULTS if fits(family, {}, call)} == families
+    assert {family for family in DEFAULT_FAMILIES if is_in_family(family, {}, call)} == families
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_the_usual_families_know_the_tools_of_the_supported_agents(
     ],
 )
 def test_a_rubric_replaces_or_changes_a_family(families: dict[str, Any], value: int) -> None:
-    axis = CallOrder(first="memory", then="search", tool_families=Frozen.of(families))
+    axis = CallOrder(first="memory", then="search", tool_families=FrozenDict.freeze(families))
     assert cell(axis, done("recall", "Grep")).value == value
     plain = CallOrder(first="memory", then="search", tool_families=families)
     assert cell(plain, done("recall", "Grep")).value == value

@@ -13,7 +13,7 @@ import zstandard
 
 from agent_logs import LOGS, calls, database, named, used
 from markscheme import MarkschemeError, Transcript, UsageError, read_transcript
-from markscheme.read.transcripts import format_names, read_transcripts
+from markscheme.read.transcripts import list_format_names, read_transcripts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,7 +150,7 @@ def every_log() -> list[tuple[Path, Transcript]]:
 def test_a_folder_of_everything_is_read_and_every_format_is_recognised(tmp_path: Path) -> None:
     database(tmp_path)
     found = [*every_log(), *read_transcripts(tmp_path)]
-    assert {transcript.format for _, transcript in found} == set(format_names())
+    assert {transcript.format for _, transcript in found} == set(list_format_names())
 
 
 def test_what_is_no_log_does_not_stop_a_folder(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_format_can_be_forced() -> None:
         read_transcript(path, "klingon")
 
 
-@pytest.mark.parametrize("name", format_names())
+@pytest.mark.parametrize("name", list_format_names())
 def test_forcing_the_wrong_format_is_no_crash(name: str, tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(b"")

@@ -19,7 +19,7 @@ from made_up import Session
 from markscheme import InputError, MarkschemeError, Transcript, read_transcript
 from markscheme.read.transcripts import read_transcripts
 from markscheme.tell.timeline import print_timeline
-from markscheme.tell.transcripts import transcripts_json
+from markscheme.tell.transcripts import dump_transcripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +119,7 @@ def test_half_a_character_and_invalid_utf8_stop_nothing(tmp_path: Path) -> None:
     lines = [line.replace(b"Both say so.", b"Both \\ud83d say \xff so.") for line in LINES]
     found = read(tmp_path, b"\n".join(lines))
     assert found.final_text == "Both ? say \ufffd so."
-    assert "�" in json.loads(transcripts_json([(tmp_path, found)]))["final_text"]
+    assert "�" in json.loads(dump_transcripts([(tmp_path, found)]))["final_text"]
 
 
 def test_a_file_that_is_no_log_is_told_what_was_looked_for(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_ten_thousand_damaged_logs_give_transcripts_or_refusals(part: int, tmp_p
         for _, transcript in found:
             check(transcript)
             if number % 50 == 0:
-                json.loads(transcripts_json([(path, transcript)]))
+                json.loads(dump_transcripts([(path, transcript)]))
                 print_timeline(transcript, "log.jsonl")
     assert read_ones > CASES // 4 // 2
 

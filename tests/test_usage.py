@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.subjects.base import Price
-from markscheme.exact import total
+from markscheme.ask.subjects.base import TokenPrice
+from markscheme.exact import sum_amounts
 from raw_server import DONE, always, completion, event, http
 
 if TYPE_CHECKING:
@@ -59,13 +59,15 @@ def test_whatever_an_answer_is_said_to_cost_it_is_scored(ask: Ask, tokens: int, 
 
 
 def test_a_price_is_exact() -> None:
-    price = Price(tokens_in=Decimal("0.15"), tokens_out=Decimal("0.60"))
-    assert price.of(1000, 10) == Decimal("0.000156")
-    assert price.of(None, 10) is None
+    price = TokenPrice(tokens_in=Decimal("0.15"), tokens_out=Decimal("0.60"))
+    assert price.compute_cost(1000, 10) == Decimal("0.000156")
+    assert price.compute_cost(None, 10) is None
 
 
 def test_amounts_keep_every_digit() -> None:
-    price = Price(tokens_in=Decimal("0.1234567890123456789012345678901"), tokens_out=Decimal(0))
-    costs = [price.of(2**40 + n, 1) or Decimal(0) for n in range(3)]
+    price = TokenPrice(
+        tokens_in=Decimal("0.1234567890123456789012345678901"), tokens_out=Decimal(0)
+    )
+    costs = [price.compute_cost(2**40 + n, 1) or Decimal(0) for n in range(3)]
     exact = sum(Fraction(2**40 + n) * Fraction(price.tokens_in) / 10**6 for n in range(3))
-    assert Fraction(total(costs)) == exact
+    assert Fraction(sum_amounts(costs)) == exact

@@ -79,8 +79,8 @@ def test_english_parts_differ_from_the_source_only_as_recorded(lemminflect: Any)
 
 def test_the_persons_of_be_are_those_of_the_source(lemminflect: Any) -> None:
     table = load_verbs()
-    present = {table.english("be", Tense.PRESENT_SIMPLE, person) for person in Person}
-    past = {table.english("be", Tense.PAST_SIMPLE, person) for person in Person}
+    present = {table.get_english_form("be", Tense.PRESENT_SIMPLE, person) for person in Person}
+    past = {table.get_english_form("be", Tense.PAST_SIMPLE, person) for person in Person}
     assert present == {"is", *lemminflect.getInflection("be", "VBP")}
     assert past == {*lemminflect.getInflection("be", "VBD")}
 
@@ -88,12 +88,12 @@ def test_the_persons_of_be_are_those_of_the_source(lemminflect: Any) -> None:
 def test_spanish_forms_differ_from_the_source_only_as_recorded(conjugate: Any) -> None:
     table = load_verbs()
     found = {
-        (verb.base, f"{tense} {person}", table.spanish(verb.base, tense, person), source)
+        (verb.base, f"{tense} {person}", table.get_spanish_form(verb.base, tense, person), source)
         for verb in table.verbs.values()
         for tense in Tense
         for person in Person
         for source in [spanish_form(conjugate, verb.spanish, tense, person)]
-        if source != table.spanish(verb.base, tense, person)
+        if source != table.get_spanish_form(verb.base, tense, person)
     }
     assert found == recorded("es")
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from markscheme.ask.tutor import FLAWED, Fault, Tutor
+from markscheme.ask.tutor import FLAWED, Tutor, TutorFault
 from markscheme.read.verbs import Person, Tense, VerbTable, load_verbs
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,15 +116,15 @@ def test_every_table_file_is_unicode_nfc_with_plain_line_ends(name: str) -> None
 def test_forms_are_composed_by_tense_and_person(
     table: VerbTable, verb: str, tense: str, person: str, english: str, spanish: str
 ) -> None:
-    assert table.english(verb, tense, person) == english
-    assert table.spanish(verb, tense, person) == spanish
+    assert table.get_english_form(verb, tense, person) == english
+    assert table.get_spanish_form(verb, tense, person) == spanish
 
 
 def test_a_form_outside_the_table_is_refused(table: VerbTable) -> None:
     with pytest.raises(KeyError, match="frobnicate"):
-        table.english("frobnicate", "past-simple", "3sg")
+        table.get_english_form("frobnicate", "past-simple", "3sg")
     with pytest.raises(ValueError, match="2pl"):
-        table.spanish("eat", "past-simple", "2pl")
+        table.get_spanish_form("eat", "past-simple", "2pl")
 
 
 def test_importing_the_table_reads_nothing() -> None:
@@ -182,8 +182,8 @@ def test_every_item_expects_what_the_table_says(
 ) -> None:
     for item in (item for name in NAMES for item in exams[name]):
         form = tuple(item["tags"].values())
-        assert item["expected_contains"] == [table.english(*form)]
-        assert item["gloss_contains"] == [table.spanish(*form)]
+        assert item["expected_contains"] == [table.get_english_form(*form)]
+        assert item["gloss_contains"] == [table.get_spanish_form(*form)]
 
 
 def test_an_echo_of_the_prompt_passes_only_for_the_example_of_the_seed(
@@ -252,14 +252,14 @@ def test_the_flawed_tutor_misses_the_hard_gate() -> None:
     assert mean_score(Tutor(faults=FLAWED), "capstone") < Fraction(92, 100)
 
 
-@pytest.mark.parametrize("fault", Fault)
-def test_each_fault_but_upper_case_costs_points(fault: Fault) -> None:
-    free = fault is Fault.UPPER_CASE
+@pytest.mark.parametrize("fault", TutorFault)
+def test_each_fault_but_upper_case_costs_points(fault: TutorFault) -> None:
+    free = fault is TutorFault.UPPER_CASE
     assert (mean_score(Tutor(faults=frozenset({fault})), "capstone") == 1) is free
 
 
 def test_the_verb_learnt_wrong_is_wrong_in_every_item_of_the_capstone() -> None:
-    tutor = Tutor(faults=frozenset({Fault.ONE_VERB_LEARNT_WRONG}))
+    tutor = Tutor(faults=frozenset({TutorFault.ONE_VERB_LEARNT_WRONG}))
     items = [item for item in read_exam("capstone") if item["tags"]["verb"] == "go"]
     assert [score(item, tutor.answer(item["prompt"])) for item in items] == [Fraction(2, 5)] * 3
 

@@ -15,8 +15,8 @@ import pytest
 from chat_server import ChatServer, completion
 from markscheme.ask.keys import Secrets
 from markscheme.ask.runner import Runner
-from markscheme.ask.streams import Stream
-from markscheme.ask.wire import Address, Wire, WireError
+from markscheme.ask.streams import CompletionStream
+from markscheme.ask.wire import HttpAddress, HttpClient, HttpError
 from markscheme.errors import UsageError
 from raw_server import DONE, YES, RawServer, always, chunked
 from wild_servers import error
@@ -42,7 +42,7 @@ def test_a_connection_that_the_server_let_go_of_uses_up_no_retry_and_is_counted(
 def test_a_connection_that_was_let_go_of_is_no_wait(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Runner, "_wait", lambda *_: pytest.fail("it waited"))
+    monkeypatch.setattr(Runner, "_compute_backoff", lambda *_: pytest.fail("it waited"))
     assert ask(lambda nth, _: (YES,) if nth == 1 else (None,), items=3).code == 0
 
 
@@ -72,10 +72,10 @@ def test_a_connection_is_used_again_when_the_end_of_a_stream_came_too() -> None:
         return (chunked(f"{DONE}\n\n"), 0.2, b"0\r\n\r\n")
 
     async def asked() -> None:
-        wire = Wire(Address.of(RawServer(say).url), {})
-        heard = Stream(lambda: 0, Secrets()).hear
+        wire = HttpClient(HttpAddress.parse(RawServer(say).url), {})
+        heard = CompletionStream(lambda: 0, Secrets()).feed
         for _ in range(2):
-            await wire.send(b"{}", "/", heard)
+            await wire.post(b"{}", "/", heard)
             assert not wire._idle
             for _ in range(1000):
                 await asyncio.sleep(0 if wire._idle else 0.01)
@@ -87,8 +87,8 @@ def test_a_connection_is_used_again_when_the_end_of_a_stream_came_too() -> None:
 
 def test_no_connection_is_left_when_a_stream_is_given_up_before_its_end() -> None:
     async def asked() -> int:
-        wire = Wire(Address.of(RawServer(always(chunked(f"{DONE}\n\n"))).url), {})
-        await wire.send(b"{}", "/", Stream(lambda: 0, Secrets()).hear)
+        wire = HttpClient(HttpAddress.parse(RawServer(always(chunked(f"{DONE}\n\n"))).url), {})
+        await wire.post(b"{}", "/", CompletionStream(lambda: 0, Secrets()).feed)
         left = len(wire._ending)
         wire.close()
         assert not wire._ending
@@ -125,19 +125,19 @@ def test_a_certificate_of_ones_own_is_trusted_where_it_is_named(ask: Ask, tmp_pa
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="is no address"):
-        Address.of(url)
+        HttpAddress.parse(url)
 
 
 def test_an_address_that_is_refused_does_not_show_what_may_be_a_key() -> None:
     for url in ("http://h/v1?key=secret", "http://me:secret@h/v1"):
         with pytest.raises(UsageError) as refused:
-            Address.of(url)
+            HttpAddress.parse(url)
         assert "secret" not in str(refused.value)
 
 
 def test_an_address_is_told_as_it_is_used() -> None:
-    assert str(Address.of("http://h:80/v1/")) == "http://h/v1"
-    assert str(Address.of("https://[::1]:8443/v1")) == "https://[::1]:8443/v1"
+    assert str(HttpAddress.parse("http://h:80/v1/")) == "http://h/v1"
+    assert str(HttpAddress.parse("https://[::1]:8443/v1")) == "https://[::1]:8443/v1"
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["in one piece", "head and body apart"])
@@ -146,10 +146,10 @@ def test_connections_are_used_again(*, apart: bool) -> None:
     server.start()
 
     async def asked() -> int:
-        wire = Wire(Address.of(server.url), {})
+        wire = HttpClient(HttpAddress.parse(server.url), {})
         body = json.dumps({"model": "m", "messages": [{"content": "fine"}]}).encode()
         for _ in range(5):
-            response = await wire.send(body, "/chat/completions")
+            response = await wire.post(body, "/chat/completions")
             assert json.loads(response.body) == completion("yes")
         kept = len(wire._idle)
         wire.close()
@@ -163,8 +163,10 @@ def test_a_header_that_cannot_be_sent_is_not_shown() -> None:
     server.start()
 
     async def asked() -> None:
-        await Wire(Address.of(server.url), {"authorization": "Bearer sec\nret"}).send(b"", "/")
+        await HttpClient(HttpAddress.parse(server.url), {"authorization": "Bearer sec\nret"}).post(
+            b"", "/"
+        )
 
-    with pytest.raises(WireError, match="cannot be sent") as error:
+    with pytest.raises(HttpError, match="cannot be sent") as error:
         asyncio.run(asked())
     assert error.value.__cause__ is None

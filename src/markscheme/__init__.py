@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.runs import Run
     from markscheme.weigh.verification import Finding, Verification
 
-_ROOMS = {
+_EXPORTS_BY_MODULE = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
     "history.comparing": "compare_runs",
     "history.examining": "run",
@@ -129,14 +129,16 @@ _ROOMS = {
     "weigh.runs": "Run",
     "weigh.verification": "Finding Verification",
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
+_MODULE_BY_EXPORT = {
+    name: room for room, names in _EXPORTS_BY_MODULE.items() for name in names.split()
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
-    if name not in _ROOM_OF:
+    if name not in _MODULE_BY_EXPORT:
         raise AttributeError(f"module `markscheme` has no public name `{name}`")
-    return getattr(import_module(f"markscheme.{_ROOM_OF[name]}"), name)
+    return getattr(import_module(f"markscheme.{_MODULE_BY_EXPORT[name]}"), name)
 
 
 def __dir__() -> list[str]:

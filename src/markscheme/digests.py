@@ -7,11 +7,11 @@ from hashlib import blake2b
 from typing import Any
 
 
-def digest_of(body: bytes) -> str:
+def compute_digest(body: bytes) -> str:
     """Return the name of these bytes; the prefix names the algorithm."""
     return f"b2:{blake2b(body, digest_size=20).hexdigest()}"
 
 
-def as_json(value: Any) -> str:
+def dump_json(value: Any) -> str:
     """Return plain data as text that both databases take: ASCII only, and never NaN."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"))

@@ -15,11 +15,10 @@ Anything else that escapes is our bug and ends with exit code 70.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import total_ordering
 from operator import attrgetter
 from typing import TYPE_CHECKING, Self
-
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,10 +39,14 @@ class Problem:
         return f"{self.file}:{self.line}: {field}{self.message}"
 
     def __lt__(self, other: object) -> bool:
-        return _place(self) < _place(other) if isinstance(other, Problem) else NotImplemented
+        return (
+            _problem_sort_key(self) < _problem_sort_key(other)
+            if isinstance(other, Problem)
+            else NotImplemented
+        )
 
 
-_place = attrgetter("file", "line", "field", "message")
+_problem_sort_key = attrgetter("file", "line", "field", "message")
 
 
 class Terminated(SystemExit):
@@ -82,11 +85,11 @@ class AnswersError(InputError):
     """A file of answers cannot be read at all (a bad row is a record, not this error)."""
 
 
-class Mistakes:
+class ErrorCollector:
     """Goes on after a mistake, and raises all of them at once where it is left."""
 
     def __init__(self) -> None:
-        self._found: list[UsageError | InputError] = []
+        self._errors: list[UsageError | InputError] = []
 
     def __enter__(self) -> Self:
         return self
@@ -95,27 +98,27 @@ class Mistakes:
         self, kind: type[BaseException] | None, error: BaseException | None, _: object
     ) -> None:
         if isinstance(error, UsageError | InputError):
-            self.note(error)
-        if len(self._found) == 1 and error is self._found[0]:
+            self.add_error(error)
+        if len(self._errors) == 1 and error is self._errors[0]:
             return  # it goes on as it came, with its cause
-        if self._found and (error is None or error is self._found[-1]):
-            together = _together(self._found)
+        if self._errors and (error is None or error is self._errors[-1]):
+            together = _combine_errors(self._errors)
             raise together from together.__cause__
 
-    def note(self, error: UsageError | InputError) -> None:
+    def add_error(self, error: UsageError | InputError) -> None:
         """Keep a mistake for later."""
-        self._found.append(error)
+        self._errors.append(error)
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
+    def collect_error(self) -> Iterator[None]:
         """Keep the mistake that ends what is done inside, and go on behind it."""
         try:
             yield
         except (UsageError, InputError) as error:
-            self.note(error)
+            self.add_error(error)
 
 
-def _together(errors: Sequence[UsageError | InputError]) -> UsageError | InputError:
+def _combine_errors(errors: Sequence[UsageError | InputError]) -> UsageError | InputError:
     """Return several errors as one: of files, if all are, else of the call; each told once."""
     if len(errors) == 1:
         return errors[0]
@@ -139,7 +142,7 @@ class StoreInvalidError(StoreError):
     """What is there cannot be read as a store: damaged, something else, or of a newer version."""
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """Return a value as a message shows it: short, printable, on one line."""
     match value:
         case None:
@@ -147,18 +150,18 @@ def shown(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return f"`{_printable(value)}`"
+            return f"`{_escape_unprintable(value)}`"
         case dict():
             return "a mapping"
         case list() | tuple():
             return "a list"
         case _:
-            return f"the number {_cut(str(value))}"
+            return f"the number {_truncate_text(str(value))}"
 
 
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _cut(text))
+def _escape_unprintable(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _truncate_text(text))
 
 
-def _cut(text: str, width: int = 60) -> str:
+def _truncate_text(text: str, width: int = 60) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -7,14 +7,12 @@ a transcript of its own, or an attempt to change something. What a log does not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from markscheme.values import dataclass
-
-MAIN = "main"
+MAIN_AGENT = "main"
 NO_RESULT = "a call has no result"
 
 
@@ -37,7 +35,7 @@ class Call:
 
     name: str
     status: CallStatus | None
-    agent: str = MAIN
+    agent: str = MAIN_AGENT
     index: int
     id: str | None = None
     started: datetime | None = None
@@ -152,7 +150,7 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class SessionMetrics:
     """The operational metrics of one session; what the log does not say is `None`.
 
     `tool_calls` are those of all agents in the log, `subagent_calls` of which not the main agent's.

@@ -7,23 +7,22 @@ proved for every case. Bounds are exact fractions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import TypeVar
 
-from markscheme.values import dataclass
-
 _Said = TypeVar("_Said", bound=str)
 
 
-class Policy(StrEnum):
+class HitPolicy(StrEnum):
     """What decides where several rules match: the first; or any, and then they must agree."""
 
     FIRST = "first"
     ANY = "any"
 
 
-class Decided(StrEnum):
+class DecisionOutcome(StrEnum):
     """What a decision table can say, best first."""
 
     GO = "go"
@@ -34,7 +33,7 @@ class Decided(StrEnum):
     @property
     def rank(self) -> int:
         """0 for the best."""
-        return list(Decided).index(self)
+        return list(DecisionOutcome).index(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +89,7 @@ class VerdictRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class RatingScale:
     """The scores that averages are made of: whole numbers from lowest to highest, on some axes."""
 
     lowest: int
@@ -112,9 +111,9 @@ class VerdictRules:
     """
 
     verdicts: tuple[str, ...]
-    scores: Scale
+    scores: RatingScale
     rules: tuple[VerdictRule, ...]
-    policy: Policy = Policy.ANY
+    policy: HitPolicy = HitPolicy.ANY
 
     def matching(self, baseline: Fraction, candidate: Fraction) -> tuple[VerdictRule, ...]:
         """Return every rule that holds, in order."""
@@ -126,7 +125,7 @@ class VerdictRules:
 
     def verdict_of(self, matching: tuple[VerdictRule, ...]) -> str | None:
         """Return the verdict that follows from the rules that hold."""
-        return decided([rule.verdict for rule in matching], self.policy)
+        return resolve_matches([rule.verdict for rule in matching], self.policy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +151,7 @@ class DecisionRow:
     """A decision, the conditions that must all hold for it (none: always), and what to do next."""
 
     name: str
-    decided: Decided
+    decided: DecisionOutcome
     when: tuple[CountCondition, ...] = ()
     next: str = ""
 
@@ -175,24 +174,24 @@ class DecisionTable:
     verdicts: tuple[str, ...]
     queries: Mapping[str, int]
     rows: tuple[DecisionRow, ...]
-    policy: Policy = Policy.ANY
-    outcomes: tuple[Decided, ...] = tuple(Decided)
-    missing: Decided | None = None
+    policy: HitPolicy = HitPolicy.ANY
+    outcomes: tuple[DecisionOutcome, ...] = tuple(DecisionOutcome)
+    missing: DecisionOutcome | None = None
 
     def matching(self, counts: Mapping[tuple[str, str], int]) -> tuple[DecisionRow, ...]:
         """Return every row that holds, in order."""
         return tuple(row for row in self.rows if row.matches(counts))
 
-    def decide(self, counts: Mapping[tuple[str, str], int]) -> Decided | None:
+    def decide(self, counts: Mapping[tuple[str, str], int]) -> DecisionOutcome | None:
         """Return the decision; none where no row holds, or where rows that hold disagree.
 
         A missing verdict is not in the counts: who asks must look at `missing` first.
         """
-        return decided([row.decided for row in self.matching(counts)], self.policy)
+        return resolve_matches([row.decided for row in self.matching(counts)], self.policy)
 
 
-def decided(said: Sequence[_Said], policy: Policy) -> _Said | None:
+def resolve_matches(said: Sequence[_Said], policy: HitPolicy) -> _Said | None:
     """Return what rules that hold say together."""
-    if not said or (policy is Policy.ANY and any(other != said[0] for other in said)):
+    if not said or (policy is HitPolicy.ANY and any(other != said[0] for other in said)):
         return None
     return said[0]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def appearing(path: Path) -> Iterator[Path]:
+def write_path(path: Path) -> Iterator[Path]:
     """Give a path beside this one to write to; it takes the name when all is written.
 
     Where it comes to nothing, nothing stays. The name is known before anything is made, so that

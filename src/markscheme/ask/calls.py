@@ -16,38 +16,40 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any
 
-_PATIENCE = 0.5  # seconds for what is left in a loop when it is closed
-_BLOCKED = "another call blocks the loop of the function, which is async"
+_CLOSE_TIMEOUT = 0.5  # seconds for what is left in a loop when it is closed
+_BLOCKED_MESSAGE = "another call blocks the loop of the function, which is async"
 
 # Begins a call, and returns what cancels it.
-Start = Callable[["Future[Any]"], Callable[[], object]]
+StartCall = Callable[["Future[Any]"], Callable[[], object]]
 
 
-class Calls:
+class CallPool:
     """Calls of one subject: so many at a time, with those that were given up and still run."""
 
     def __init__(self, most: int | None) -> None:
-        self._places = asyncio.Semaphore(most or sys.maxsize)
-        self._left: set[Future[Any]] = set()
+        self._slots = asyncio.Semaphore(most or sys.maxsize)
+        self._abandoned: set[Future[Any]] = set()
 
-    async def in_thread(self, function: Callable[[Any], Any], given: Any) -> Any:
+    async def run_in_thread(self, function: Callable[[Any], Any], given: Any) -> Any:
         """Call a function in a thread of its own; what it raises is raised here."""
 
         def start(call: Future[Any]) -> Callable[[], object]:
-            threading.Thread(target=_returned, args=(function, given, call), daemon=True).start()
+            threading.Thread(
+                target=_run_function, args=(function, given, call), daemon=True
+            ).start()
             return lambda: None  # nobody can end a thread
 
-        return await self._ended(start)
+        return await self._run_call(start)
 
-    async def in_loop(self, own: OwnLoop, make: Callable[[], Awaitable[Any]]) -> Any:
+    async def run_in_loop(self, own: LoopThread, make: Callable[[], Awaitable[Any]]) -> Any:
         """Await in another loop what is made there; what is given up here is cancelled there."""
-        return await self._ended(lambda call: own.start(call, make), _BLOCKED)
+        return await self._run_call(lambda call: own.start_call(call, make), _BLOCKED_MESSAGE)
 
-    async def _ended(self, start: Start, held_up: str = "") -> Any:
+    async def _run_call(self, start: StartCall, held_up: str = "") -> Any:
         """Begin a call and wait for its end; what was held up until it is given up never begins."""
-        await self._place()
+        await self._acquire_slot()
         call: Future[Any] = Future()
-        call.add_done_callback(partial(self._leave, asyncio.get_running_loop()))
+        call.add_done_callback(partial(self._release_slot, asyncio.get_running_loop()))
         try:
             cancel = start(call)
         except BaseException:
@@ -59,78 +61,80 @@ class Calls:
             if call.cancel():
                 raise asyncio.CancelledError(held_up) from error
             if call.running():
-                self._left.add(call)
+                self._abandoned.add(call)
             cancel()
             raise
 
-    async def _place(self) -> None:
+    async def _acquire_slot(self) -> None:
         """Wait for a place; who gives up is told who holds them all."""
         try:
-            await self._places.acquire()
+            await self._slots.acquire()
         except asyncio.CancelledError as error:
-            raise asyncio.CancelledError(_still_running(len(self._left))) from error
+            raise asyncio.CancelledError(_describe_running_calls(len(self._abandoned))) from error
 
-    def _leave(self, loop: asyncio.AbstractEventLoop, call: Future[Any]) -> None:
+    def _release_slot(self, loop: asyncio.AbstractEventLoop, call: Future[Any]) -> None:
         def leave() -> None:
-            self._left.discard(call)
-            self._places.release()
+            self._abandoned.discard(call)
+            self._slots.release()
 
         with contextlib.suppress(RuntimeError):  # the run is over, and nobody waits
             loop.call_soon_threadsafe(leave)
 
 
-def _still_running(many: int) -> str:
+def _describe_running_calls(many: int) -> str:
     if many > 1:
         return f"{many} earlier calls are still running"
     return "an earlier call is still running" if many else ""
 
 
-def _returned(function: Callable[[Any], Any], given: Any, call: Future[Any]) -> None:
+def _run_function(function: Callable[[Any], Any], given: Any, call: Future[Any]) -> None:
     if call.set_running_or_notify_cancel():
         try:
             call.set_result(function(given))
         except BaseException as error:  # noqa: BLE001 - handed to who called
-            call.set_exception(_as_exception(error))
+            call.set_exception(_to_exception(error))
 
 
-async def _awaited(make: Callable[[], Awaitable[Any]], call: Future[Any]) -> None:
+async def _run_awaitable(make: Callable[[], Awaitable[Any]], call: Future[Any]) -> None:
     if call.set_running_or_notify_cancel():
         try:
             call.set_result(await make())
         except asyncio.CancelledError as error:
             call.set_exception(error)
         except BaseException as error:  # noqa: BLE001 - handed to who called
-            call.set_exception(_as_exception(error))
+            call.set_exception(_to_exception(error))
 
 
-def _as_exception(error: BaseException) -> Exception:
+def _to_exception(error: BaseException) -> Exception:
     """Return what a future takes and who called may catch: an exit, too, is then an error."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
     return RuntimeError(f"{type(error).__name__} {error}".strip())
 
 
-class OwnLoop:
+class LoopThread:
     """A loop in a thread of its own: what blocks it holds up nobody else."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._over = False
-        threading.Thread(target=self._work, daemon=True, name="markscheme functions").start()
+        self._is_finished = False
+        threading.Thread(target=self._run_loop, daemon=True, name="markscheme functions").start()
 
-    def _work(self) -> None:
-        while not (self._over or self._loop.is_closed()):
+    def _run_loop(self) -> None:
+        while not (self._is_finished or self._loop.is_closed()):
             with contextlib.suppress(BaseException):  # one of their tasks left; the others stay
                 self._loop.run_forever()
         self._loop.close()
 
-    def start(self, call: Future[Any], make: Callable[[], Awaitable[Any]]) -> Callable[[], object]:
+    def start_call(
+        self, call: Future[Any], make: Callable[[], Awaitable[Any]]
+    ) -> Callable[[], object]:
         """Begin a call in the context of who calls, and return what cancels it."""
         context = copy_context()
         tasks: list[asyncio.Task[None]] = []
 
         def begin() -> None:
-            tasks.append(self._loop.create_task(_awaited(make, call), context=context))
+            tasks.append(self._loop.create_task(_run_awaitable(make, call), context=context))
 
         self._loop.call_soon_threadsafe(begin)
         return lambda: self._loop.call_soon_threadsafe(tasks[0].cancel)
@@ -140,40 +144,40 @@ class OwnLoop:
         here, ended = asyncio.get_running_loop(), asyncio.Event()
 
         async def wind_up() -> None:
-            await self._wind_up()
+            await self._cancel_all_tasks()
             with contextlib.suppress(RuntimeError):  # nobody waits any more
                 here.call_soon_threadsafe(ended.set)
 
         asyncio.run_coroutine_threadsafe(wind_up(), self._loop)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_CLOSE_TIMEOUT):
                 await ended.wait()
 
-    async def _wind_up(self) -> None:
+    async def _cancel_all_tasks(self) -> None:
         left = asyncio.all_tasks() - {asyncio.current_task()}
         for task in left:
             task.cancel()
         if left:
-            await asyncio.wait(left, timeout=_PATIENCE)
+            await asyncio.wait(left, timeout=_CLOSE_TIMEOUT)
         await self._loop.shutdown_asyncgens()
-        self._over = all(task.done() for task in left)
-        if self._over:
+        self._is_finished = all(task.done() for task in left)
+        if self._is_finished:
             self._loop.stop()
 
 
-_LOOPS: dict[tuple[asyncio.AbstractEventLoop, str], OwnLoop] = {}
+_LOOP_THREADS: dict[tuple[asyncio.AbstractEventLoop, str], LoopThread] = {}
 
 
-def loop_of(home: str) -> OwnLoop:
+def get_loop_thread(home: str) -> LoopThread:
     """Return the loop of a package, in this run: its functions may share what belongs to one."""
     key = (asyncio.get_running_loop(), home)
-    if key not in _LOOPS:
-        _LOOPS[key] = OwnLoop()
-    return _LOOPS[key]
+    if key not in _LOOP_THREADS:
+        _LOOP_THREADS[key] = LoopThread()
+    return _LOOP_THREADS[key]
 
 
-async def close_loop_of(home: str) -> None:
+async def close_loop_thread(home: str) -> None:
     """Close the loop of a package, if there is one; the run is over."""
-    own = _LOOPS.pop((asyncio.get_running_loop(), home), None)
+    own = _LOOP_THREADS.pop((asyncio.get_running_loop(), home), None)
     if own is not None:
         await own.close()

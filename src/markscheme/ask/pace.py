@@ -10,19 +10,20 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 
-from markscheme.values import dataclass
-
 MINUTE = 60.0  # seconds
-_LONGER = 1.01  # than a minute: the first request may take longer on its way than the last
-_LATE = 0.02  # seconds of which the requests may catch up: waits take a little longer than told
-_NEWEST = 0.2  # how much the newest answer says about the next one
+_MINUTE_MARGIN = 1.01  # than a minute: the first request may take longer on its way than the last
+_CATCH_UP_SECONDS = (
+    0.02  # seconds of which the requests may catch up: waits take a little longer than told
+)
+_SMOOTHING_FACTOR = 0.2  # how much the newest answer says about the next one
 LONGEST_WAIT = 120.0  # a server may name a day; the run goes on trying
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RunLimits:
     """What a run may take: at once, for one try, in tries, by the minute, and in all."""
 
     concurrency: int = 8
@@ -34,7 +35,7 @@ class Limits:
     max_time: float | None = None
 
 
-class Bucket:
+class TokenBucket:
     """So much may be taken per minute; taking more makes those after wait until it is paid.
 
     Evenly, it is never more in any minute, also for somebody who counts a little away from us;
@@ -43,19 +44,19 @@ class Bucket:
 
     def __init__(self, per_minute: int | None, *, evenly: bool = False) -> None:
         self.per_minute = float(per_minute or 0)
-        minute = MINUTE * _LONGER if evenly else MINUTE
+        minute = MINUTE * _MINUTE_MARGIN if evenly else MINUTE
         self._rate = None if per_minute is None else per_minute / minute
-        self._most = max(1.0, (self._rate or 0.0) * (_LATE if evenly else 1.0))
-        self._level = self._most
-        self._at = time.monotonic()
+        self._capacity = max(1.0, (self._rate or 0.0) * (_CATCH_UP_SECONDS if evenly else 1.0))
+        self._level = self._capacity
+        self._updated_at = time.monotonic()
 
-    def delay(self) -> float:
+    def compute_delay(self) -> float:
         """Return for how long nothing may be taken."""
         if self._rate is None:
             return 0.0
         now = time.monotonic()
-        self._level = min(self._most, self._level + (now - self._at) * self._rate)
-        self._at = now
+        self._level = min(self._capacity, self._level + (now - self._updated_at) * self._rate)
+        self._updated_at = now
         return max(0.0, (1.0 - self._level) / self._rate)
 
     def take(self, amount: float) -> None:
@@ -64,27 +65,27 @@ class Bucket:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Permit:
     """When a question was let through, and the tokens that were taken for it."""
 
-    began: float
+    started_at: float
     tokens: float
 
 
-class Pace:
+class RateLimiter:
     """Lets questions to one subject through; every reply tells it how the subject does."""
 
-    def __init__(self, limits: Limits, at_once: int | None = None) -> None:
-        self.most = min(limits.concurrency, at_once or limits.concurrency)
-        self.allowed = float(self.most)
+    def __init__(self, limits: RunLimits, subject_limit: int | None = None) -> None:
+        self.max_concurrency = min(limits.concurrency, subject_limit or limits.concurrency)
+        self.allowed = float(self.max_concurrency)
         self.running = self.refusals = 0
-        self._held = 0  # places of questions that are to be put again
-        self._requests = Bucket(limits.requests_per_minute, evenly=True)
-        self._tokens = Bucket(limits.tokens_per_minute)
-        self._usual: float | None = None
+        self._reserved_slots = 0  # places of questions that are to be put again
+        self._requests = TokenBucket(limits.requests_per_minute, evenly=True)
+        self._tokens = TokenBucket(limits.tokens_per_minute)
+        self._average_tokens: float | None = None
         self._quiet_until = 0.0
         self._slowed_at = 0.0
-        self._door = asyncio.Lock()
+        self._entry_lock = asyncio.Lock()
         self._freed, self._closed = asyncio.Event(), asyncio.Event()
 
     @property
@@ -97,88 +98,91 @@ class Pace:
         self._closed.set()
         self._freed.set()
 
-    async def rest(self, seconds: float, *, held: bool = False) -> None:
+    async def sleep_unless_closed(self, seconds: float, *, held: bool = False) -> None:
         """Wait so long, unless it is closed meanwhile; who holds a place lets no other take it."""
-        self._held += held
+        self._reserved_slots += held
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
 
-    async def enter(self, *, held: bool = False) -> Turn | None:
+    async def acquire(self, *, held: bool = False) -> Permit | None:
         """Wait until one more question may be put; none may where it is closed.
 
         Who holds a place goes before others, and who came first goes first: nobody waits for ever,
         and one alone looks again whenever a question is over.
         """
         if held:
-            return await self._enter(held=True)
-        async with self._door:
-            return await self._enter(held=False)
+            return await self._acquire_slot(held=True)
+        async with self._entry_lock:
+            return await self._acquire_slot(held=False)
 
-    async def _enter(self, *, held: bool) -> Turn | None:
+    async def _acquire_slot(self, *, held: bool) -> Permit | None:
         while not self.closed:
-            delay, taken = self._delay(), self.running + (0 if held else self._held)
+            delay, taken = (
+                self._compute_delay(),
+                self.running + (0 if held else self._reserved_slots),
+            )
             if delay <= 0 and taken < max(1, int(self.allowed)):
-                self._held -= held
-                return self._let_through()
-            await self._until_freed(delay or None)
+                self._reserved_slots -= held
+                return self._issue_permit()
+            await self._wait_until_freed(delay or None)
         return None
 
-    async def _until_freed(self, seconds: float | None) -> None:
+    async def _wait_until_freed(self, seconds: float | None) -> None:
         """Wait until a question is over, which may give tokens back, or for so long."""
         self._freed.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._freed.wait()
 
-    def _let_through(self) -> Turn:
+    def _issue_permit(self) -> Permit:
         """Take a turn, and at once the tokens that it will take, by those before it.
 
         Else many would go out before one is back. The first goes alone.
         """
-        expected = self._tokens.per_minute if self._usual is None else self._usual
+        expected = self._tokens.per_minute if self._average_tokens is None else self._average_tokens
         self.running += 1
         self._requests.take(1)
         self._tokens.take(expected)
-        return Turn(began=time.monotonic(), tokens=expected)
+        return Permit(started_at=time.monotonic(), tokens=expected)
 
     @property
-    def quiet(self) -> float:
+    def quiet_seconds(self) -> float:
         """For how many seconds the subject is left alone."""
         return max(0.0, self._quiet_until - time.monotonic())
 
-    def _delay(self) -> float:
-        return max(self.quiet, self._requests.delay(), self._tokens.delay())
+    def _compute_delay(self) -> float:
+        return max(self.quiet_seconds, self._requests.compute_delay(), self._tokens.compute_delay())
 
-    def leave(self, turn: Turn, tokens: float | None) -> None:
+    def release(self, turn: Permit, tokens: float | None) -> None:
         """Note that a question is over, and the tokens of its answer, if it has one."""
         self.running -= 1
         self._tokens.take((tokens or 0) - turn.tokens)
         if tokens is not None:
-            usual = tokens if self._usual is None else self._usual
-            self._usual = usual + (tokens - usual) * _NEWEST
+            usual = tokens if self._average_tokens is None else self._average_tokens
+            self._average_tokens = usual + (tokens - usual) * _SMOOTHING_FACTOR
         self._freed.set()
 
-    def went_well(self) -> None:
+    def record_success(self) -> None:
         """Allow a little more: one more question for each round of answers."""
-        self.was_not_busy()
-        self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
+        self.record_not_busy()
+        self.allowed = min(float(self.max_concurrency), self.allowed + 1 / self.allowed)
 
-    def was_not_busy(self) -> None:
+    def record_not_busy(self) -> None:
         """Note that it said something else, whatever that was."""
         self.refusals = 0
 
-    def was_busy(self, turn: Turn) -> None:
+    def record_busy(self, turn: Permit) -> None:
         """Note that it said so, and allow half as much."""
         if self.slow_down(turn):
             self.refusals += 1
 
-    def slow_down(self, turn: Turn) -> bool:
+    def slow_down(self, turn: Permit) -> bool:
         """Allow half as much; say whether that was done.
 
         Questions that were under way when that was last done say nothing new.
         """
-        if turn.began < self._slowed_at:
+        if turn.started_at < self._slowed_at:
             return False
         self.allowed = max(1.0, self.allowed / 2)
         self._slowed_at = time.monotonic()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.digests import digest_of
-from markscheme.values import dataclass
+from markscheme.digests import compute_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class ScheduledQuestion:
     """A question for a subject, by the name of the subject, and its place in the order."""
 
     key: str
@@ -58,7 +58,7 @@ class Ask:
     order: int
 
 
-def key_of(subject: str, parameters: Mapping[str, Any], question: Question) -> str:
+def compute_question_key(subject: str, parameters: Mapping[str, Any], question: Question) -> str:
     """Return the name of what is asked: the same words to the same subject have the same key.
 
     What an item expects is not in it, and no position; so a changed rubric asks nothing anew.
@@ -71,13 +71,15 @@ def key_of(subject: str, parameters: Mapping[str, Any], question: Question) -> s
         "schema": question.schema,
         "attempt": question.attempt,
     }
-    return digest_of(_written(asked).encode())
+    return compute_digest(_encode_sorted_json(asked).encode())
 
 
-_written = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_encode_sorted_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
-def in_order(items: Sequence[Item], *, attempts: int, seed: int) -> Iterator[tuple[Item, int]]:
+def shuffle_attempts(
+    items: Sequence[Item], *, attempts: int, seed: int
+) -> Iterator[tuple[Item, int]]:
     """Yield each item with each attempt, shuffled by the seed; an item's attempts lie apart.
 
     The order does not depend on that of the files, or of the items in them.
@@ -89,7 +91,7 @@ def in_order(items: Sequence[Item], *, attempts: int, seed: int) -> Iterator[tup
         yield from ((item, attempt) for item in shuffled)
 
 
-def speakers(subjects: Sequence[str], place: int) -> list[str]:
+def order_subjects(subjects: Sequence[str], place: int) -> list[str]:
     """Return who is asked first, second, … at this place.
 
     The first speaker alternates, and of any two subjects each comes first as often as the other:

@@ -11,14 +11,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.statuses import failed_with, fault_of
+from markscheme.ask.statuses import build_status_reply, classify_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_STATUSES = range(300, 600)
-_PLACES = ("status_code", "status", "code")  # most; aiohttp; urllib and Google
-_WORDS = {
+_HTTP_ERROR_STATUSES = range(300, 600)
+_STATUS_ATTRIBUTES = ("status_code", "status", "code")  # most; aiohttp; urllib and Google
+_TYPE_NAME_FAULTS = {
     "RateLimit|TooManyRequests|Overloaded|Throttl|ResourceExhausted": Fault.BUSY,
     "Timeout|DeadlineExceeded": Fault.TIMEOUT,
     "ConnectionReset|ConnectionAborted|BrokenPipe|Disconnected": Fault.BROKEN_OFF,
@@ -27,59 +27,61 @@ _WORDS = {
     "InternalServer|ServiceUnavailable|BadGateway": Fault.SERVER,
     "^NeedsKey|^(Authentication|PermissionDenied|BadRequest|NotFound)Error$": Fault.REJECTED,
 }
-_NETWORK = {"asyncio", "http", "socket", "urllib"}  # of the standard library
-_SAID = re.compile(r"(?i)(?:^\W*|(?:http(?:/[\d.]+)?|error|status|code)\W{1,3})([345]\d\d)\b")
-_SAID_BUSY = re.compile(r"(?i)too many requests|rate.?limit|overloaded")
+_NETWORK_MODULES = {"asyncio", "http", "socket", "urllib"}  # of the standard library
+_STATUS_PATTERN = re.compile(
+    r"(?i)(?:^\W*|(?:http(?:/[\d.]+)?|error|status|code)\W{1,3})([345]\d\d)\b"
+)
+_BUSY_PATTERN = re.compile(r"(?i)too many requests|rate.?limit|overloaded")
 
 
-def reply_to(error: Exception) -> Reply:
+def build_exception_reply(error: Exception) -> Reply:
     """Return the reply that an error is: busy, may pass, a rejection, or else one that failed."""
     told = f"{type(error).__name__}: {error}"
-    for one in _looked_at(error):
-        status = _status_of(one)
+    for one in _iter_exception_chain(error):
+        status = _find_exception_status(one)
         if status is not None:
-            return failed_with(status, told, _retry_after(one))
-    known = (_kind_of(one) for one in _looked_at(error))
-    return Reply.failed(next(filter(None, known), None) or _fault_said(error), told)
+            return build_status_reply(status, told, _find_retry_after(one))
+    known = (_classify_by_type(one) for one in _iter_exception_chain(error))
+    return Reply.from_fault(next(filter(None, known), None) or _classify_by_message(error), told)
 
 
-def _looked_at(error: BaseException) -> Iterator[BaseException]:
+def _iter_exception_chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and, where `llm` wrapped another one in it, that one."""
     yield error
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if cause is not None and _is_of_llm(error):
+    if cause is not None and _is_llm_error(error):
         yield cause
 
 
-def _is_of_llm(error: BaseException) -> bool:
+def _is_llm_error(error: BaseException) -> bool:
     kinds = type(error).__mro__
     return any(one.__name__ == "ModelError" and one.__module__ == "llm.errors" for one in kinds)
 
 
-def _status_of(error: BaseException) -> int | None:
+def _find_exception_status(error: BaseException) -> int | None:
     """Return the status that it or its response has."""
-    for thing in (error, _has(error, "response")):
-        for place in _PLACES:
-            found = _has(thing, place)
-            if isinstance(found, int) and found in _STATUSES:
+    for thing in (error, _get_attribute_safely(error, "response")):
+        for place in _STATUS_ATTRIBUTES:
+            found = _get_attribute_safely(thing, place)
+            if isinstance(found, int) and found in _HTTP_ERROR_STATUSES:
                 return int(found)
     return None
 
 
-def _retry_after(error: BaseException) -> str | None:
+def _find_retry_after(error: BaseException) -> str | None:
     """Return what a header of its response says, or its own, in whatever case."""
-    found = _headers_of(error) | _headers_of(_has(error, "response"))
+    found = _read_headers(error) | _read_headers(_get_attribute_safely(error, "response"))
     return found.get("retry-after")
 
 
-def _headers_of(thing: Any) -> dict[str, str]:
+def _read_headers(thing: Any) -> dict[str, str]:
     try:
         return {str(name).lower(): str(value) for name, value in thing.headers.items()}
     except Exception:  # noqa: BLE001 - it has none, or none that are as usual
         return {}
 
 
-def _has(thing: Any, name: str) -> Any:
+def _get_attribute_safely(thing: Any, name: str) -> Any:
     """Return what something has by a name; to look must not raise another error."""
     try:
         return getattr(thing, name, None)
@@ -87,28 +89,28 @@ def _has(thing: Any, name: str) -> Any:
         return None
 
 
-def _kind_of(error: BaseException) -> Fault | None:
+def _classify_by_type(error: BaseException) -> Fault | None:
     """Look for a name that is known, its own first and then those of its parents."""
-    for kind in filter(_may_mean_a_server, type(error).__mro__):
-        for word, fault in _WORDS.items():
+    for kind in filter(_is_trusted_type, type(error).__mro__):
+        for word, fault in _TYPE_NAME_FAULTS.items():
             if re.search(word, kind.__name__):
                 return fault
     return None
 
 
-def _may_mean_a_server(kind: type) -> bool:
+def _is_trusted_type(kind: type) -> bool:
     """Whether its name can be trusted: a file that is not found says nothing of an API."""
     home = kind.__module__.partition(".")[0]
-    own = home in sys.stdlib_module_names and home not in _NETWORK
+    own = home in sys.stdlib_module_names and home not in _NETWORK_MODULES
     return not own or issubclass(kind, ConnectionError | TimeoutError)
 
 
-def _fault_said(error: BaseException) -> Fault:
+def _classify_by_message(error: BaseException) -> Fault:
     """Read the text of an error of `llm`, which often is all that is left of a status."""
-    if not _is_of_llm(error):
+    if not _is_llm_error(error):
         return Fault.FAILED
     text = str(error)
-    status = _SAID.search(text)
+    status = _STATUS_PATTERN.search(text)
     if status is not None:
-        return fault_of(int(status[1]))
-    return Fault.BUSY if _SAID_BUSY.search(text) else Fault.FAILED
+        return classify_status(int(status[1]))
+    return Fault.BUSY if _BUSY_PATTERN.search(text) else Fault.FAILED

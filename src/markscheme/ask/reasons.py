@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 _SCHEMA_WORDS = ("response_format", "json_schema")  # of an endpoint that knows no schemas
 
 
-def time_is_over(limit: float) -> str:
+def describe_time_limit_reached(limit: float) -> str:
     """Say that there is no time left."""
     return sentence("--max-time of {limit} s is over", limit=f"{limit:g}")
 
 
-def money_is_spent(limit: Decimal) -> str:
+def describe_budget_spent(limit: Decimal) -> str:
     """Say that there is no money left."""
     return sentence("--max-cost of {limit} is spent; allow more to go on", limit=limit)
 
 
-def cost_is_not_told(reply: Reply) -> str:
+def describe_unknown_cost(reply: Reply) -> str:
     """Say that nobody knows what an answer cost; a price helps where it tells its tokens."""
     if reply.tokens_in is None or reply.tokens_out is None:
         return sentence(
@@ -37,7 +37,7 @@ def cost_is_not_told(reply: Reply) -> str:
     return sentence("--max-cost cannot be kept: the subject does not tell its cost; see --price")
 
 
-def busy_for_ever(subject: str, times: int, reply: Reply) -> str:
+def describe_always_busy(subject: str, times: int, reply: Reply) -> str:
     """Say that a subject answers nobody."""
     return sentence(
         "{subject} said {n} times in a row that it is busy: {words}",
@@ -47,7 +47,7 @@ def busy_for_ever(subject: str, times: int, reply: Reply) -> str:
     )
 
 
-def in_vain(subject: str, questions: int, reply: Reply) -> str:
+def describe_first_questions_failed(subject: str, questions: int, reply: Reply) -> str:
     """Say how the first questions ended, with what helps where a subject knows no schemas."""
     told = {"subject": subject, "n": questions, "words": reply.why}
     if reply.fault is Fault.UNREACHABLE:

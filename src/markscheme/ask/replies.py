@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
-
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def on_one_line(text: str, longest: int) -> str:
+def to_single_line(text: str, longest: int) -> str:
     """Return a text that anybody may have written so that it can be shown: one line, and cut."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= longest else f"{line[:longest]}…"
@@ -69,26 +67,26 @@ class Reply:
             raise ValueError("a reply has a text or a fault")
 
     @classmethod
-    def failed(
+    def from_fault(
         cls, fault: Fault, why: str, *, wait: float | None = None, anew: bool = False
     ) -> Reply:
         """Return a reply that is no answer."""
         return cls(fault=fault, why=why, wait=wait, anew=anew)
 
     @property
-    def no_failure(self) -> bool:
+    def uses_no_retry(self) -> bool:
         """Whether nothing went wrong with the question, so that it uses up no retry."""
         return self.fault is Fault.BUSY or self.anew
 
     @property
-    def recorded(self) -> bool:
+    def is_recorded(self) -> bool:
         """Whether it was said at another time, and tells nothing of who is asked now."""
         return self.tries is not None
 
     @property
-    def lasting(self) -> bool:
+    def is_final(self) -> bool:
         """Whether it would be the same at the next try."""
-        if self.fault is None or self.recorded:
+        if self.fault is None or self.is_recorded:
             return True
         return not (self.fault.transient or self.anew)
 

@@ -10,7 +10,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
 from itertools import islice
@@ -18,14 +18,13 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from markscheme.ask import reasons
-from markscheme.ask.keys import in_reach
-from markscheme.ask.pace import LONGEST_WAIT, Limits, Pace, Turn
-from markscheme.ask.questions import Ask
-from markscheme.ask.replies import Fault, Reply, on_one_line
-from markscheme.ask.states import State
-from markscheme.exact import EXACT
-from markscheme.read.sound import fault_in_text
-from markscheme.values import dataclass
+from markscheme.ask.keys import environment_secrets
+from markscheme.ask.pace import LONGEST_WAIT, Permit, RateLimiter, RunLimits
+from markscheme.ask.questions import ScheduledQuestion
+from markscheme.ask.replies import Fault, Reply, to_single_line
+from markscheme.ask.states import SubjectState
+from markscheme.exact import EXACT_CONTEXT
+from markscheme.read.sound import find_text_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,26 +32,28 @@ if TYPE_CHECKING:
     from markscheme.ask.subjects.base import Subject
 
 _FIRST_WAIT = 0.5  # seconds; doubled with every try, and a random part of it
-_LONGEST = 30.0
-_TOLD = 500  # signs of why there is no answer
-_SIGNS = 4.0  # of a text, to one token
-_REASON = 50  # and of why an answer ended
-_HOPELESS = 5  # if the first so many all end like this, the rest would end so too
-_VAIN = {Fault.REJECTED, Fault.UNREACHABLE}
+_MAX_BACKOFF = 30.0
+_MAX_REASON_LENGTH = 500  # signs of why there is no answer
+_CHARACTERS_PER_TOKEN = 4.0  # of a text, to one token
+_MAX_FINISH_REASON_LENGTH = 50  # and of why an answer ended
+_HOPELESS_AFTER = 5  # if the first so many all end like this, the rest would end so too
+_HOPELESS_FAULTS = {Fault.REJECTED, Fault.UNREACHABLE}
 _MOST_BUSY = 50  # times that one question is put off
-_FOR_EVER = 20  # so many rounds of being told that it is busy, over minutes, and not one answer
+_MAX_BUSY_ROUNDS = (
+    20  # so many rounds of being told that it is busy, over minutes, and not one answer
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedQuestion:
     """A question that was put, how often, and the reply that it ended with."""
 
-    ask: Ask
+    scheduled: ScheduledQuestion
     reply: Reply
     tries: int
 
 
-Hand = Callable[[Asked], Awaitable[None]]
+AskedCallback = Callable[[AskedQuestion], Awaitable[None]]
 
 
 class Runner:
@@ -61,25 +62,31 @@ class Runner:
     def __init__(
         self,
         subjects: Iterable[Subject],
-        limits: Limits,
-        hand: Hand,
+        limits: RunLimits,
+        hand: AskedCallback,
         *,
         seed: int = 0,
     ) -> None:
         self._subjects: Mapping[str, Subject] = {subject.name: subject for subject in subjects}
         self._limits = limits
-        self._hand = hand
-        self._secrets = reduce(or_, (one.secrets for one in self._subjects.values()), in_reach())
+        self._on_reply = hand
+        self._secrets = reduce(
+            or_, (one.secrets for one in self._subjects.values()), environment_secrets()
+        )
         self._random = random.Random(f"waits {seed}")  # noqa: S311 - waits, not secrets
-        self._paces = {name: Pace(limits, one.at_once) for name, one in self._subjects.items()}
-        self._first: dict[str, list[str]] = {name: [] for name in self._subjects}
-        self._failed: Counter[tuple[str, Fault]] = Counter()
-        self._vain: Counter[tuple[str, Fault]] = Counter()
-        self._hopeful: set[str] = set()
+        self._rate_limiters = {
+            name: RateLimiter(limits, one.max_concurrency) for name, one in self._subjects.items()
+        }
+        self._first_keys: dict[str, list[str]] = {name: [] for name in self._subjects}
+        self._fault_counts: Counter[tuple[str, Fault]] = Counter()
+        self._hopeless_counts: Counter[tuple[str, Fault]] = Counter()
+        self._responsive_subjects: set[str] = set()
         self._cost = Decimal(0)
-        self._waiting: Iterator[Ask] = iter(())
-        self._sent: dict[str, Ask] = {}  # tries that are under way
-        self._vainly: dict[str, Asked] = {}  # what failed so far, and is to be asked again
+        self._pending: Iterator[ScheduledQuestion] = iter(())
+        self._in_flight: dict[str, ScheduledQuestion] = {}  # tries that are under way
+        self._retrying: dict[
+            str, AskedQuestion
+        ] = {}  # what failed so far, and is to be asked again
         self.cut_short: set[str] = set()  # questions that were to be asked again
         self.stopped: str | None = None
         self.given_up: dict[str, str] = {}
@@ -87,203 +94,216 @@ class Runner:
     def stop(self, why: str) -> None:
         """Begin nothing more; what is under way ends."""
         self.stopped = self.stopped or why
-        self._waiting = iter(())
-        for pace in self._paces.values():
+        self._pending = iter(())
+        for pace in self._rate_limiters.values():
             pace.close()
 
-    def _give_up(self, name: str, why: str) -> None:
+    def _give_up_subject(self, name: str, why: str) -> None:
         """Ask this subject nothing more; the others go on."""
         self.given_up.setdefault(name, why)
-        self._paces[name].close()
+        self._rate_limiters[name].close()
 
-    def remember(self, asked: Asked) -> None:
+    def add_earlier_answer(self, asked: AskedQuestion) -> None:
         """Count an answer that was given before this run was resumed."""
-        self._hopeful.add(asked.ask.subject)
-        self._cost = EXACT.add(self._cost, asked.reply.cost or 0)
+        self._responsive_subjects.add(asked.scheduled.subject)
+        self._cost = EXACT_CONTEXT.add(self._cost, asked.reply.cost or 0)
 
-    def states(self) -> list[State]:
+    def get_subject_states(self) -> list[SubjectState]:
         """Return how each subject does."""
         return [
-            State(
+            SubjectState(
                 subject=name,
                 running=pace.running,
                 busy=pace.refusals > 0,
-                again=pace.quiet,
-                failed={kind: n for (who, kind), n in self._failed.items() if who == name},
+                seconds_until_retry=pace.quiet_seconds,
+                failed={kind: n for (who, kind), n in self._fault_counts.items() if who == name},
             )
-            for name, pace in self._paces.items()
+            for name, pace in self._rate_limiters.items()
         ]
 
-    async def run(self, asks: Iterable[Ask]) -> None:
+    async def run(self, asks: Iterable[ScheduledQuestion]) -> None:
         """Put all questions, in their order as far as several at once have one."""
-        self._waiting = (ask for ask in asks if ask.subject not in self.given_up)
-        self._keep_to_budget()
+        self._pending = (ask for ask in asks if ask.subject not in self.given_up)
+        self._enforce_budget()
         try:
             async with asyncio.timeout(self._limits.max_time):
                 async with asyncio.TaskGroup() as group:
-                    for ask in islice(self._waiting, self._limits.concurrency):
-                        group.create_task(self._work(ask))
+                    for ask in islice(self._pending, self._limits.concurrency):
+                        group.create_task(self._run_worker(ask))
         except TimeoutError:
-            self.stop(reasons.time_is_over(self._limits.max_time or 0))
-            await self._hand_what_was_cut_short()
+            self.stop(reasons.describe_time_limit_reached(self._limits.max_time or 0))
+            await self._report_unfinished()
 
-    async def _hand_what_was_cut_short(self) -> None:
+    async def _report_unfinished(self) -> None:
         """Hand over what was asked and has no answer, with why it had none until then."""
-        late = Reply.failed(Fault.TIMEOUT, "no answer before --max-time was over")
-        for key, ask in self._sent.items():
-            so_far = self._vainly.get(key) or Asked(ask=ask, reply=late, tries=0)
-            self._vainly[key] = replace(so_far, tries=so_far.tries + 1)
-        self.cut_short |= set(self._vainly)
-        for asked in self._vainly.values():
-            await self._hand(asked)
+        late = Reply.from_fault(Fault.TIMEOUT, "no answer before --max-time was over")
+        for key, ask in self._in_flight.items():
+            so_far = self._retrying.get(key) or AskedQuestion(scheduled=ask, reply=late, tries=0)
+            self._retrying[key] = replace(so_far, tries=so_far.tries + 1)
+        self.cut_short |= set(self._retrying)
+        for asked in self._retrying.values():
+            await self._on_reply(asked)
 
-    async def _work(self, first: Ask) -> None:
-        ask: Ask | None = first
+    async def _run_worker(self, first: ScheduledQuestion) -> None:
+        ask: ScheduledQuestion | None = first
         while ask is not None:
-            asked = await self._put(ask)
+            asked = await self._ask_with_retries(ask)
             if asked is not None:
-                self._note(asked)
-                await self._hand(asked)
-            ask = next(self._waiting, None)
+                self._check_subject_health(asked)
+                await self._on_reply(asked)
+            ask = next(self._pending, None)
 
-    def _note(self, asked: Asked) -> None:
+    def _check_subject_health(self, asked: AskedQuestion) -> None:
         """See whether this subject should be asked more."""
-        name, reply, fault = asked.ask.subject, asked.reply, asked.reply.fault
-        if reply.recorded:
+        name, reply, fault = asked.scheduled.subject, asked.reply, asked.reply.fault
+        if reply.is_recorded:
             return
-        if fault is Fault.BUSY and self._busy_for_ever(name):
-            self._give_up(name, reasons.busy_for_ever(name, _FOR_EVER, reply))
-        elif fault in _VAIN and asked.ask.key in self._first[name]:
-            self._vain[name, fault] += 1
-            if self._vain[name, fault] >= _HOPELESS and name not in self._hopeful:
-                self._give_up(name, reasons.in_vain(name, _HOPELESS, reply))
+        if fault is Fault.BUSY and self._is_always_busy(name):
+            self._give_up_subject(name, reasons.describe_always_busy(name, _MAX_BUSY_ROUNDS, reply))
+        elif fault in _HOPELESS_FAULTS and asked.scheduled.key in self._first_keys[name]:
+            self._hopeless_counts[name, fault] += 1
+            if (
+                self._hopeless_counts[name, fault] >= _HOPELESS_AFTER
+                and name not in self._responsive_subjects
+            ):
+                self._give_up_subject(
+                    name, reasons.describe_first_questions_failed(name, _HOPELESS_AFTER, reply)
+                )
 
-    def _spend(self, reply: Reply) -> None:
+    def _record_cost(self, reply: Reply) -> None:
         """Count what a try cost, also one that gave no answer, and keep to the budget."""
         if reply.cost is not None:
-            self._cost = EXACT.add(self._cost, reply.cost)
+            self._cost = EXACT_CONTEXT.add(self._cost, reply.cost)
         elif self._limits.max_cost is not None and reply.text is not None and not reply.cached:
-            self.stop(reasons.cost_is_not_told(reply))
-        self._keep_to_budget()
+            self.stop(reasons.describe_unknown_cost(reply))
+        self._enforce_budget()
 
-    def _keep_to_budget(self) -> None:
+    def _enforce_budget(self) -> None:
         limit = self._limits.max_cost
         if limit is not None and self._cost >= limit:
-            self.stop(reasons.money_is_spent(limit))
+            self.stop(reasons.describe_budget_spent(limit))
 
-    async def _put(self, ask: Ask) -> Asked | None:
+    async def _ask_with_retries(self, ask: ScheduledQuestion) -> AskedQuestion | None:
         """Ask until there is an answer, a lasting fault, or no try left.
 
         Where nothing more is asked meanwhile, it ends with the fault that it had last.
         """
-        pace, tries, busy, held = self._paces[ask.subject], 0, 0, False
-        if len(self._first[ask.subject]) < _HOPELESS:
-            self._first[ask.subject].append(ask.key)
-        while (reply := await self._once(ask, held=held)) is not None:
+        pace, tries, busy, held = self._rate_limiters[ask.subject], 0, 0, False
+        if len(self._first_keys[ask.subject]) < _HOPELESS_AFTER:
+            self._first_keys[ask.subject].append(ask.key)
+        while (reply := await self._ask_once(ask, held=held)) is not None:
             tries += 1
-            busy += reply.no_failure
-            if reply.fault is not None and not reply.lasting:
-                self._failed[ask.subject, reply.fault] += 1
+            busy += reply.uses_no_retry
+            if reply.fault is not None and not reply.is_final:
+                self._fault_counts[ask.subject, reply.fault] += 1
             tries = tries if reply.tries is None else reply.tries
-            asked = Asked(ask=ask, reply=reply, tries=tries)
-            if reply.lasting or self._over(tries, busy) or self._busy_for_ever(ask.subject):
-                self._vainly.pop(ask.key, None)
+            asked = AskedQuestion(scheduled=ask, reply=reply, tries=tries)
+            if (
+                reply.is_final
+                or self._is_out_of_tries(tries, busy)
+                or self._is_always_busy(ask.subject)
+            ):
+                self._retrying.pop(ask.key, None)
                 return asked
-            self._vainly[ask.key] = asked
+            self._retrying[ask.key] = asked
             held = reply.crowded
-            if not reply.no_failure:
-                await pace.rest(self._wait(tries - busy, reply.wait), held=held)
-        if ask.key in self._vainly:
+            if not reply.uses_no_retry:
+                await pace.sleep_unless_closed(
+                    self._compute_backoff(tries - busy, reply.wait), held=held
+                )
+        if ask.key in self._retrying:
             self.cut_short.add(ask.key)
-        return self._vainly.pop(ask.key, None)
+        return self._retrying.pop(ask.key, None)
 
-    def _over(self, tries: int, busy: int) -> bool:
+    def _is_out_of_tries(self, tries: int, busy: int) -> bool:
         return tries - busy > self._limits.retries or busy > _MOST_BUSY
 
-    def _busy_for_ever(self, name: str) -> bool:
-        return self._paces[name].refusals >= _FOR_EVER
+    def _is_always_busy(self, name: str) -> bool:
+        return self._rate_limiters[name].refusals >= _MAX_BUSY_ROUNDS
 
-    async def _once(self, ask: Ask, *, held: bool) -> Reply | None:
-        pace = self._paces[ask.subject]
-        turn = await pace.enter(held=held)
+    async def _ask_once(self, ask: ScheduledQuestion, *, held: bool) -> Reply | None:
+        pace = self._rate_limiters[ask.subject]
+        turn = await pace.acquire(held=held)
         if turn is None:
             return None
         tokens: float | None = None
-        self._sent[ask.key] = ask
+        self._in_flight[ask.key] = ask
         try:
-            reply = await self._timed(ask)
-            tokens = _tokens(ask, reply)
+            reply = await self._ask_with_timeout(ask)
+            tokens = _estimate_tokens(ask, reply)
         finally:
-            pace.leave(turn, tokens)
-        del self._sent[ask.key]
-        if not reply.recorded:
-            self._keep_pace(pace, turn, reply)
-        self._spend(reply)
-        return _sound(self._secrets.hidden_in(reply))
+            pace.release(turn, tokens)
+        del self._in_flight[ask.key]
+        if not reply.is_recorded:
+            self._update_rate_limit(pace, turn, reply)
+        self._record_cost(reply)
+        return _validate_reply(self._secrets.redact_reply(reply))
 
-    def _keep_pace(self, pace: Pace, turn: Turn, reply: Reply) -> None:
+    def _update_rate_limit(self, pace: RateLimiter, turn: Permit, reply: Reply) -> None:
         """Ask less or more, by how the subject does."""
         if reply.fault is Fault.BUSY:
-            pace.was_busy(turn)
-            pace.keep_quiet(self._quiet(pace.refusals, reply.wait))
+            pace.record_busy(turn)
+            pace.keep_quiet(self._compute_quiet_time(pace.refusals, reply.wait))
         elif reply.text is not None:
-            pace.went_well()
+            pace.record_success()
         else:
-            pace.was_not_busy()
+            pace.record_not_busy()
             if reply.crowded:
                 pace.slow_down(turn)
             passing = reply.fault is not None and reply.fault.transient
             if reply.wait and passing:  # it is not this question that is too much for it
                 pace.keep_quiet(min(reply.wait, LONGEST_WAIT))
 
-    async def _timed(self, ask: Ask) -> Reply:
+    async def _ask_with_timeout(self, ask: ScheduledQuestion) -> Reply:
         try:
             async with asyncio.timeout(self._limits.timeout):
                 return await self._subjects[ask.subject].ask(ask.question)
         except TimeoutError as error:
             told = f"{error.__cause__ or ''}"  # where the subject knows what it waited for
             why = f"no answer within {self._limits.timeout:g} s{told and f': {told}'}"
-            return Reply.failed(Fault.TIMEOUT, why)
+            return Reply.from_fault(Fault.TIMEOUT, why)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            return Reply.failed(Fault.FAILED, "the subject gave up: CancelledError")
+            return Reply.from_fault(Fault.FAILED, "the subject gave up: CancelledError")
         except Exception as error:  # noqa: BLE001 - a subject may be anybody's
-            return Reply.failed(
+            return Reply.from_fault(
                 Fault.FAILED, f"the subject failed: {type(error).__name__}: {error}"
             )
 
-    def _quiet(self, refusals: int, said: float | None) -> float:
+    def _compute_quiet_time(self, refusals: int, said: float | None) -> float:
         """Return how long to leave a busy subject alone: at the next refusals more than it says."""
-        if refusals >= _FOR_EVER:
+        if refusals >= _MAX_BUSY_ROUNDS:
             return 0.0
-        longer = self._wait(refusals - 1, None) if refusals > 1 else 0.0
-        return max(longer, self._wait(refusals, said))
+        longer = self._compute_backoff(refusals - 1, None) if refusals > 1 else 0.0
+        return max(longer, self._compute_backoff(refusals, said))
 
-    def _wait(self, failures: int, said: float | None) -> float:
+    def _compute_backoff(self, failures: int, said: float | None) -> float:
         """Return how long to wait: what the subject says, else longer each time, with chance."""
         if said is not None:
             return min(said, LONGEST_WAIT) + self._random.uniform(0, _FIRST_WAIT / 5)
-        longest = min(_LONGEST, _FIRST_WAIT * 2 ** max(0, failures - 1))
+        longest = min(_MAX_BACKOFF, _FIRST_WAIT * 2 ** max(0, failures - 1))
         return self._random.uniform(longest / 2, longest)
 
 
-def _sound(reply: Reply) -> Reply:
+def _validate_reply(reply: Reply) -> Reply:
     """Return a reply that can be kept; a text that cannot is no answer, and is asked again."""
     if reply.text is None:
-        return replace(reply, why=on_one_line(reply.why, _TOLD))
-    fault = fault_in_text(reply.text)
+        return replace(reply, why=to_single_line(reply.why, _MAX_REASON_LENGTH))
+    fault = find_text_fault(reply.text)
     if fault is None:
-        reason = reply.finish_reason and on_one_line(reply.finish_reason, _REASON)
+        reason = reply.finish_reason and to_single_line(
+            reply.finish_reason, _MAX_FINISH_REASON_LENGTH
+        )
         return reply if reason == reply.finish_reason else replace(reply, finish_reason=reason)
-    return Reply.failed(Fault.GARBLED, f"the answer holds {fault}")
+    return Reply.from_fault(Fault.GARBLED, f"the answer holds {fault}")
 
 
-def _tokens(ask: Ask, reply: Reply) -> float | None:
+def _estimate_tokens(ask: ScheduledQuestion, reply: Reply) -> float | None:
     """Return the tokens of an answer, by its length where the subject does not tell them."""
     if reply.text is None:
         return None
     if reply.tokens_in is None and reply.tokens_out is None:
-        return (len(ask.question.text) + len(reply.text)) / _SIGNS
+        return (len(ask.question.text) + len(reply.text)) / _CHARACTERS_PER_TOKEN
     return (reply.tokens_in or 0) + (reply.tokens_out or 0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-_CONTEXT = 2048
+_CONTEXT_TOKENS = 2048
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
 
     params = xllamacpp.CommonParams()
     params.model.path = model
-    params.n_ctx = _CONTEXT
+    params.n_ctx = _CONTEXT_TOKENS
     params.n_parallel = 1
     params.n_gpu_layers = 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads

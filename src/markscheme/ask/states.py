@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from markscheme.ask.replies import Fault
-from markscheme.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class SubjectState:
     """What a subject is asked now, whether it says that it is busy, and what has failed so far.
 
     `failed` counts tries that ended with what may pass; `again` are the seconds until it is asked.
@@ -18,5 +18,5 @@ class State:
     subject: str
     running: int
     busy: bool
-    again: float
+    seconds_until_retry: float
     failed: Mapping[Fault, int]

@@ -6,26 +6,32 @@ from datetime import UTC, datetime
 
 from markscheme.ask.replies import Fault, Reply
 
-_BUSY = {429, 529}  # too many requests; overloaded
-_AGAIN = {408, 409, 425}
-_CROWDED = {503, 504}  # of a server, or one before it, that has too much to do
-_SERVER = 500
+_BUSY_STATUSES = {429, 529}  # too many requests; overloaded
+_RETRY_STATUSES = {408, 409, 425}
+_OVERLOAD_STATUSES = {503, 504}  # of a server, or one before it, that has too much to do
+_FIRST_SERVER_STATUS = 500
 
 
-def failed_with(status: int, why: str, after: str | None = None) -> Reply:
+def build_status_reply(status: int, why: str, after: str | None = None) -> Reply:
     """Return the reply that a status is, with what `Retry-After` says, if it does."""
-    crowded = status in _CROWDED
-    return Reply(fault=fault_of(status), why=why, wait=wait_of(after), crowded=crowded)
+    crowded = status in _OVERLOAD_STATUSES
+    return Reply(
+        fault=classify_status(status), why=why, wait=parse_retry_after(after), crowded=crowded
+    )
 
 
-def fault_of(status: int) -> Fault:
+def classify_status(status: int) -> Fault:
     """Say whether a server that does not answer is busy, may answer later, or never will."""
-    if status in _BUSY:
+    if status in _BUSY_STATUSES:
         return Fault.BUSY
-    return Fault.SERVER if status in _AGAIN or status >= _SERVER else Fault.REJECTED
+    return (
+        Fault.SERVER
+        if status in _RETRY_STATUSES or status >= _FIRST_SERVER_STATUS
+        else Fault.REJECTED
+    )
 
 
-def wait_of(after: str | None) -> float | None:
+def parse_retry_after(after: str | None) -> float | None:
     """Read `Retry-After`: seconds, or a date."""
     if not after:
         return None

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from types import FrameType
 
-_PATIENCE = 1.0  # seconds for what is left, when somebody does not want to wait
+_CANCEL_TIMEOUT = 1.0  # seconds for what is left, when somebody does not want to wait
 
 
-def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
+def run_coroutine(coroutine: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine, also where a loop runs already, as in a notebook: then in a thread.
 
     Who interrupts us there interrupts the coroutine, which may still tidy up.
@@ -24,7 +24,7 @@ def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        _here(coroutine)
+        _run_in_this_thread(coroutine)
         return
     begun, ended = threading.Event(), threading.Event()
     raised: list[BaseException] = []
@@ -58,20 +58,23 @@ def to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
         raise raised[0]
 
 
-def _here(coroutine: Coroutine[Any, Any, None]) -> None:
+def _run_in_this_thread(coroutine: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine in this thread; what a signal raises comes when the coroutine has ended."""
     runner = asyncio.Runner()
     try:
-        with _Signals(runner.get_loop()) as signals, contextlib.suppress(asyncio.CancelledError):
-            runner.run(signals.watched(coroutine))
+        with (
+            _SignalGuard(runner.get_loop()) as signals,
+            contextlib.suppress(asyncio.CancelledError),
+        ):
+            runner.run(signals.run_watched(coroutine))
     finally:
-        if _ended(runner.get_loop()):
+        if _cancel_remaining_tasks(runner.get_loop()):
             runner.close()
     if signals.raised is not None:
         raise signals.raised
 
 
-class _Signals:
+class _SignalGuard:
     """Keeps back what Ctrl-C raises, or another signal that ends us, and cancels a task instead.
 
     Raised in the middle of a loop it may take away the next step of a task, which then never ends.
@@ -81,8 +84,8 @@ class _Signals:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._task: asyncio.Task[None] | None = None
-        self._before: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
-        self._process = os.getpid()
+        self._previous_handlers: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
+        self._pid = os.getpid()
         self.raised: BaseException | None = None
 
     def __enter__(self) -> Self:
@@ -91,33 +94,33 @@ class _Signals:
                 one: signal.Signals | None = getattr(signal, name, None)
                 before = signal.getsignal(one) if one else None
                 if one and callable(before):
-                    self._before[one] = before
-                    signal.signal(one, self._heard)
+                    self._previous_handlers[one] = before
+                    signal.signal(one, self._handle_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one, before in self._before.items():
+        for one, before in self._previous_handlers.items():
             signal.signal(one, before)
 
-    async def watched(self, coroutine: Coroutine[Any, Any, None]) -> None:
+    async def run_watched(self, coroutine: Coroutine[Any, Any, None]) -> None:
         self._task = asyncio.current_task()
         await coroutine
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         try:
-            self._before[signal.Signals(number)](number, frame)
+            self._previous_handlers[signal.Signals(number)](number, frame)
         except BaseException as error:
-            if self._task is None or self.raised is not None or os.getpid() != self._process:
+            if self._task is None or self.raised is not None or os.getpid() != self._pid:
                 raise
             self.raised = error
             self._loop.call_soon_threadsafe(self._task.cancel)
 
 
-def _ended(loop: asyncio.AbstractEventLoop) -> bool:
+def _cancel_remaining_tasks(loop: asyncio.AbstractEventLoop) -> bool:
     """End the tasks that are left; whether they did."""
     left = asyncio.all_tasks(loop)
     for task in left:
         task.cancel()
     if left:
-        loop.run_until_complete(asyncio.wait(left, timeout=_PATIENCE))
+        loop.run_until_complete(asyncio.wait(left, timeout=_CANCEL_TIMEOUT))
     return all(task.done() for task in left)

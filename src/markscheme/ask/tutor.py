@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from markscheme.read.verbs import Person, Tense, load_verbs
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from markscheme.read.verbs import Verb, VerbTable
 
 
-class Fault(StrEnum):
+class TutorFault(StrEnum):
     """What can be wrong with the tutor.
 
     `upper_case` costs nothing, because normalisation takes case away; it is there to show that.
@@ -31,10 +30,10 @@ class Fault(StrEnum):
     RAMBLING = "rambling"
 
 
-FLAWED: frozenset[Fault] = frozenset(Fault)
+FLAWED: frozenset[TutorFault] = frozenset(TutorFault)
 """Every fault at once."""
 
-_UNKNOWN = (
+_UNKNOWN_RESPONSE = (
     "I do not know.",
     "No lo sé.",
     "I only conjugate the verbs of my table, in the tense and person that you name.",
@@ -48,13 +47,13 @@ _PRONOUNS = {
 }
 _TENSES = {tense.label: tense for tense in Tense}
 _PERSONS = {person.label: person for person in Person}
-_PROMPT = re.compile(
+_PROMPT_PATTERN = re.compile(
     r"conjugate ['‘\"](?P<verb>[a-z]+)['’\"](?: \((?P<sense>\w+)\))?"  # noqa: RUF001 - quotes
     r" ?[—–:-] (?P<tense>[a-z]+ [a-z]+), (?P<person>\w+ \w+)\.?",
     re.IGNORECASE,
 )
-_RAMBLED = {Tense.PRESENT_PERFECT, Tense.PRESENT_CONTINUOUS}
-_RAMBLE = (
+_RAMBLING_TENSES = {Tense.PRESENT_PERFECT, Tense.PRESENT_CONTINUOUS}
+_RAMBLING_TEXT = (
     " Many learners find this hard at first, and that is perfectly normal, so do take your time,"
     " read the example aloud a few times, and come back to it again tomorrow morning."
 )
@@ -70,41 +69,46 @@ class Tutor:
         {"correction": "He ate.", "spanish_gloss": "Él comió.",
     """
 
-    faults: frozenset[Fault] = frozenset()
+    faults: frozenset[TutorFault] = frozenset()
 
-    def knows(self, prompt: str) -> bool:
+    def can_answer(self, prompt: str) -> bool:
         """Whether the prompt asks for a form of the verb table."""
-        return _read(prompt, load_verbs()) is not None
+        return _parse_tutor_prompt(prompt, load_verbs()) is not None
 
     def answer(self, prompt: str) -> str:
         """The answer to one prompt, as the JSON text of the seed's response schema."""
-        question = _read(prompt, load_verbs())
-        return _respond(*(_UNKNOWN if question is None else self._known(*question)))
+        question = _parse_tutor_prompt(prompt, load_verbs())
+        return _format_tutor_response(
+            *(_UNKNOWN_RESPONSE if question is None else self._conjugate(*question))
+        )
 
-    def _known(self, verb: str, tense: Tense, person: Person) -> tuple[str, str, str]:
-        table = self._learnt()
-        english, spanish = table.english(verb, tense, person), table.spanish(verb, tense, person)
+    def _conjugate(self, verb: str, tense: Tense, person: Person) -> tuple[str, str, str]:
+        table = self._load_verb_table()
+        english, spanish = (
+            table.get_english_form(verb, tense, person),
+            table.get_spanish_form(verb, tense, person),
+        )
         pronoun, pronombre = _PRONOUNS[person]
-        correction, gloss = _sentence(pronoun, english), _sentence(pronombre, spanish)
+        correction, gloss = _format_sentence(pronoun, english), _format_sentence(pronombre, spanish)
         explanation = _explain(table.verbs[verb], tense, pronoun, english)
-        if Fault.UPPER_CASE in self.faults:
+        if TutorFault.UPPER_CASE in self.faults:
             correction, gloss = correction.upper(), gloss.upper()
-        if Fault.NO_GLOSS_IN_PAST_SIMPLE in self.faults and tense is Tense.PAST_SIMPLE:
+        if TutorFault.NO_GLOSS_IN_PAST_SIMPLE in self.faults and tense is Tense.PAST_SIMPLE:
             gloss = ""
-        if Fault.RAMBLING in self.faults and tense in _RAMBLED:
-            explanation += _RAMBLE
+        if TutorFault.RAMBLING in self.faults and tense in _RAMBLING_TENSES:
+            explanation += _RAMBLING_TEXT
         return correction, gloss, explanation
 
-    def _learnt(self) -> VerbTable:
+    def _load_verb_table(self) -> VerbTable:
         table = load_verbs()
-        if Fault.ONE_VERB_LEARNT_WRONG not in self.faults:
+        if TutorFault.ONE_VERB_LEARNT_WRONG not in self.faults:
             return table
         go = replace(table.verbs["go"], third="gos", past="goed", participle="goed", ing="goeing")
         return replace(table, verbs={**table.verbs, "go": go})
 
 
-def _read(prompt: str, table: VerbTable) -> tuple[str, Tense, Person] | None:
-    found = _PROMPT.fullmatch(prompt.strip())
+def _parse_tutor_prompt(prompt: str, table: VerbTable) -> tuple[str, Tense, Person] | None:
+    found = _PROMPT_PATTERN.fullmatch(prompt.strip())
     if found is None:
         return None
     verb, sense, tense, person = (text and text.lower() for text in found.groups())
@@ -116,12 +120,12 @@ def _read(prompt: str, table: VerbTable) -> tuple[str, Tense, Person] | None:
     return verb, _TENSES[tense], _PERSONS[person]
 
 
-def _respond(correction: str, gloss: str, explanation: str) -> str:
+def _format_tutor_response(correction: str, gloss: str, explanation: str) -> str:
     response = {"correction": correction, "spanish_gloss": gloss, "explanation": explanation}
     return json.dumps(response, ensure_ascii=False)
 
 
-def _sentence(pronoun: str, form: str) -> str:
+def _format_sentence(pronoun: str, form: str) -> str:
     return f"{pronoun[0].upper()}{pronoun[1:]} {form}."
 
 

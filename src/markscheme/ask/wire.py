@@ -13,16 +13,16 @@ import ssl
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
-from markscheme.ask.keys import in_reach
+from markscheme.ask.keys import environment_secrets
 from markscheme.ask.packed import BrokenPackError, Unpacking
 from markscheme.ask.replies import Fault
-from markscheme.errors import UsageError, shown
-from markscheme.values import dataclass
+from markscheme.errors import UsageError, format_value
 from markscheme.version import __version__
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _OK = range(200, 300)
 _AT_ONCE = getattr(socket, "TCP_QUICKACK", None)  # where the system can say so
 
 
-class WireError(Exception):
+class HttpError(Exception):
     """There is no response, or only a part of one.
 
     It was `let_go` where a connection that had been kept was closed before a byte came: another
@@ -51,11 +51,11 @@ class WireError(Exception):
         super().__init__(why)
         self.fault = fault
         self.why = why
-        self.let_go = False
+        self.is_stale_connection = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
+class HttpResponse:
     """A whole response; the names of its headers are in lower case."""
 
     status: int
@@ -69,7 +69,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class HttpAddress:
     """Where requests go; holds no user and no password."""
 
     scheme: str
@@ -78,7 +78,7 @@ class Address:
     path: str
 
     @classmethod
-    def of(cls, url: str) -> Address:
+    def parse(cls, url: str) -> HttpAddress:
         """Take a URL apart, or say what is wrong with it."""
         try:
             parts = urlsplit(url)
@@ -89,13 +89,13 @@ class Address:
         if parts.scheme not in _PORTS or not parts.hostname or more:
             told = "write http://HOST:PORT/v1 or https://…, without user, password, `?` and `#`"
             named = url.rpartition("@")[2].partition("?")[0]  # a secret may stand in the rest
-            named = in_reach().certain.hidden(named)
-            raise UsageError(f"{shown(named)} is no address that can be asked; {told}")
+            named = environment_secrets().certain.redact(named)
+            raise UsageError(f"{format_value(named)} is no address that can be asked; {told}")
         port = _PORTS[parts.scheme] if port is None else port
         return cls(scheme=parts.scheme, host=parts.hostname, port=port, path=parts.path.rstrip("/"))
 
     @property
-    def named(self) -> str:
+    def host_and_port(self) -> str:
         """The host, with the port where it is not the usual one."""
         usual = self.port == _PORTS[self.scheme]
         return self.bracketed if usual else f"{self.bracketed}:{self.port}"
@@ -106,13 +106,13 @@ class Address:
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def __str__(self) -> str:
-        return f"{self.scheme}://{self.named}{self.path}"
+        return f"{self.scheme}://{self.host_and_port}{self.path}"
 
 
-class Wire:
+class HttpClient:
     """Sends requests to one address, and keeps connections for those that follow."""
 
-    def __init__(self, address: Address, headers: Mapping[str, str]) -> None:
+    def __init__(self, address: HttpAddress, headers: Mapping[str, str]) -> None:
         self._address = address
         self._headers = tuple(headers.items())
         self._idle: list[_Connection] = []
@@ -121,7 +121,7 @@ class Wire:
         self._proxy = _proxy_for(address)
         self._request = lru_cache(_LENGTHS)(self._checked)  # writing costs more than sending
 
-    async def send(self, body: bytes, path: str, hear: Hear | None = None) -> Response:
+    async def post(self, body: bytes, path: str, hear: Hear | None = None) -> HttpResponse:
         """Post a body; `hear` is given the bytes of the response as they come.
 
         Once it says that it has heard all, the response is as whole as it needs to be.
@@ -130,15 +130,15 @@ class Wire:
         kept = self._waiting()
         try:
             return await self._exchange(kept or await self._connected(), request, body, hear)
-        except WireError as error:
-            error.let_go = kept is not None and kept.let_go
-            if error.let_go:
+        except HttpError as error:
+            error.is_stale_connection = kept is not None and kept.let_go
+            if error.is_stale_connection:
                 self.close()  # the others that wait are most likely closed too
             raise
 
     async def _exchange(
         self, connection: _Connection, request: Request, body: bytes, hear: Hear | None
-    ) -> Response:
+    ) -> HttpResponse:
         try:
             response = await connection.exchange(request, body, hear)
         except BaseException:
@@ -182,9 +182,9 @@ class Wire:
 
     def _checked(self, length: int, path: str) -> Request:
         through = self._proxy and not self._tls  # a proxy needs the whole address
-        whole = f"http://{self._address.named}" if through else ""
+        whole = f"http://{self._address.host_and_port}" if through else ""
         fixed = (
-            ("host", self._address.named),
+            ("host", self._address.host_and_port),
             ("content-type", "application/json"),
             ("accept-encoding", "identity"),
             ("user-agent", f"markscheme/{__version__}"),
@@ -201,17 +201,17 @@ class Wire:
             if self._proxy and self._tls:
                 await _tunnelled(made, self._address, self._tls)
         except ssl.SSLCertVerificationError as error:
-            why = f"the certificate of {self._address.named} is not trusted: {error.verify_message}"
+            why = f"the certificate of {self._address.host_and_port} is not trusted: {error.verify_message}"
             helps = "name a file with the authority that signed it in SSL_CERT_FILE"
-            raise WireError(Fault.REJECTED, f"{why}; {helps}") from error
+            raise HttpError(Fault.REJECTED, f"{why}; {helps}") from error
         except (OSError, UnicodeError) as error:  # a name may be none that can be looked up
             told = error.strerror or error if isinstance(error, OSError) else "no such host"
-            why = f"cannot connect to {to.named}: {told}"
-            raise WireError(Fault.UNREACHABLE, why) from error
+            why = f"cannot connect to {to.host_and_port}: {told}"
+            raise HttpError(Fault.UNREACHABLE, why) from error
         return made
 
 
-async def _tunnelled(made: _Connection, to: Address, tls: ssl.SSLContext) -> None:
+async def _tunnelled(made: _Connection, to: HttpAddress, tls: ssl.SSLContext) -> None:
     """Go through a proxy; a connection that leads nowhere is nobody's to close later."""
     try:
         await made.tunnel(to, tls)
@@ -227,7 +227,7 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._request: tuple[Request, bytes] | None = None
         self._incoming: Incoming | None = None
-        self._response: asyncio.Future[Response] | None = None
+        self._response: asyncio.Future[HttpResponse] | None = None
         self._body: list[bytes] = []
         self._size = self._unpacked = 0
         self._unpacking: Unpacking | None = None
@@ -259,7 +259,7 @@ class _Connection(asyncio.Protocol):
         self.let_go = self._open and not self._size and passed < _SHORTLY
         self._open = False
         why = "the connection was closed" if exc is None else f"the connection broke: {exc}"
-        self._fail(WireError(Fault.BROKEN_OFF, f"{why} before the answer was whole"))
+        self._fail(HttpError(Fault.BROKEN_OFF, f"{why} before the answer was whole"))
 
     def eof_received(self) -> None:
         """Take it that nothing more comes: some responses end like this."""
@@ -274,10 +274,10 @@ class _Connection(asyncio.Protocol):
         else:
             self._take(data)
 
-    async def exchange(self, request: Request, body: bytes, hear: Hear | None) -> Response:
+    async def exchange(self, request: Request, body: bytes, hear: Hear | None) -> HttpResponse:
         """Send a request and wait for the whole response to it."""
         if self._transport is None or not self._open:
-            raise WireError(Fault.BROKEN_OFF, "the connection was closed")
+            raise HttpError(Fault.BROKEN_OFF, "the connection was closed")
         self._response = asyncio.get_running_loop().create_future()
         self._request, self._incoming = (request, body), None
         self._body, self._size, self._hear, self._free = [], 0, hear, False
@@ -287,13 +287,13 @@ class _Connection(asyncio.Protocol):
         self._transport.write(request.written + body)
         return await self._response
 
-    async def tunnel(self, to: Address, tls: ssl.SSLContext) -> None:
+    async def tunnel(self, to: HttpAddress, tls: ssl.SSLContext) -> None:
         """Let a proxy connect us, and speak TLS through it."""
         named = f"{to.bracketed}:{to.port}"
         request = _request("CONNECT", named, ("host", named))
         response = await self.exchange(request, b"", None)
         if not response.ok or self._transport is None:
-            raise WireError(Fault.UNREACHABLE, f"the proxy says {response.status}")
+            raise HttpError(Fault.UNREACHABLE, f"the proxy says {response.status}")
         loop = asyncio.get_running_loop()
         self._transport = await loop.start_tls(self._transport, self, tls, server_hostname=to.host)
 
@@ -315,14 +315,14 @@ class _Connection(asyncio.Protocol):
                 self._hold(part, self._incoming.headers.get("content-encoding"))
                 if self._heard:
                     self._answer(self._incoming)
-        except WireError as error:
+        except HttpError as error:
             self._fail(error)
             self.close()
             return
         except NotHttpError as error:
             known = self._incoming is not None and self._incoming.status is not None
             fault = Fault.BROKEN_OFF if known else Fault.GARBLED
-            self._fail(WireError(fault, f"the response is no whole HTTP: {error}"))
+            self._fail(HttpError(fault, f"the response is no whole HTTP: {error}"))
             self.close()
             return
         if self._incoming.whole:
@@ -337,7 +337,7 @@ class _Connection(asyncio.Protocol):
             try:
                 part = self._unpacking.take(part, LARGEST + 1 - self._unpacked)
             except BrokenPackError as error:
-                raise WireError(Fault.GARBLED, "the response is packed, and broken") from error
+                raise HttpError(Fault.GARBLED, "the response is packed, and broken") from error
             self._unpacked += len(part)
             if self._unpacked > LARGEST:
                 raise _too_large()
@@ -361,10 +361,10 @@ class _Connection(asyncio.Protocol):
     def _answer(self, found: Incoming) -> None:
         if self._response and found.status is not None and not self._response.done():
             body = b"".join(self._body)
-            response = Response(status=found.status, headers=found.headers, body=body)
+            response = HttpResponse(status=found.status, headers=found.headers, body=body)
             self._response.set_result(response)
 
-    def _fail(self, error: WireError) -> None:
+    def _fail(self, error: HttpError) -> None:
         if self._response and not self._response.done():
             self._response.set_exception(error)
 
@@ -372,15 +372,15 @@ class _Connection(asyncio.Protocol):
 def _request(method: str, target: str, *headers: tuple[str, str]) -> Request:
     request = Request(method, target, headers)
     if not request.sendable:  # why is not told: it may hold the key
-        raise WireError(Fault.REJECTED, "the request cannot be sent over HTTP")
+        raise HttpError(Fault.REJECTED, "the request cannot be sent over HTTP")
     return request
 
 
-def _too_large() -> WireError:
-    return WireError(Fault.TOO_LARGE, f"the response is larger than {LARGEST:,} bytes")
+def _too_large() -> HttpError:
+    return HttpError(Fault.TOO_LARGE, f"the response is larger than {LARGEST:,} bytes")
 
 
-def _proxy_for(address: Address) -> Address | None:
+def _proxy_for(address: HttpAddress) -> HttpAddress | None:
     """Return the proxy that the environment names for this address."""
     named = any(name.lower().endswith("_proxy") for name in os.environ)
     if not named and sys.platform not in _SYSTEM_PROXIES:
@@ -391,11 +391,13 @@ def _proxy_for(address: Address) -> Address | None:
     if not proxy or _is_this_machine(address.host) or proxy_bypass(address.host):
         return None
     try:
-        found = Address.of(proxy if "://" in proxy else f"http://{proxy}")
+        found = HttpAddress.parse(proxy if "://" in proxy else f"http://{proxy}")
     except UsageError as error:
         raise UsageError(f"the proxy of the environment: {error}") from error
     if found.scheme != "http":
-        told = f"the proxy of the environment: {shown(str(found))} is to be spoken to over TLS"
+        told = (
+            f"the proxy of the environment: {format_value(str(found))} is to be spoken to over TLS"
+        )
         raise UsageError(f"{told}, which is not done; name one with http://")
     return found
 

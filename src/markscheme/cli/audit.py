@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import exam_option, format_option
 from markscheme.errors import UsageError
 
@@ -23,11 +23,11 @@ Every rule of the rubric is broken in turn, and golden cases, recorded answers a
 known to be right or wrong are asked whether they notice. The exit code is 0 when every mutant is
 noticed or proved equivalent, 1 when one survives or the rubric itself is wrong about a case or a
 known answer, 4 when there was nothing to test it with."""
-_EXITS = {
-    "sound": Exit.OK,
-    "wrong": Exit.FAILED,
-    "unguarded": Exit.FAILED,
-    "untested": Exit.UNDECIDED,
+_EXIT_CODES = {
+    "sound": ExitCode.OK,
+    "wrong": ExitCode.FAILED,
+    "unguarded": ExitCode.FAILED,
+    "untested": ExitCode.UNDECIDED,
 }
 
 
@@ -54,7 +54,7 @@ _EXITS = {
     help="Write the cases that would notice the survivors to a new .yaml file.",
 )
 @format_option
-@command_body
+@handle_errors
 def command(
     rubric: str,
     exams: tuple[str, ...],
@@ -62,28 +62,28 @@ def command(
     cases: tuple[str, ...],
     destination: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Test a rubric by breaking it on purpose: does anything notice?"""
     from markscheme.library.documents import load_exam, load_rubric
     from markscheme.library.proving import audit
-    from markscheme.prove.records import audit_record
-    from markscheme.read.sources import answers_at
+    from markscheme.prove.records import build_audit_record
+    from markscheme.read.sources import resolve_answers
     from markscheme.tell.audits import AuditPage
 
-    path = None if destination is None else _new_file(destination)
+    path = None if destination is None else _check_new_file(destination)
     loaded = load_rubric(rubric)
-    recorded = None if answers is None else answers_at(answers)
+    recorded = None if answers is None else resolve_answers(answers)
     report = audit(loaded, load_exam(*exams, rubric=loaded), recorded, cases=cases)
     if format_ == "json":
-        click.echo(json.dumps(audit_record(report), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(build_audit_record(report), ensure_ascii=False, indent=2))
     else:
-        AuditPage(report).print()
+        AuditPage(report).print_audit()
     if path is not None:
-        _write(path, report)
-    return _EXITS[report.verdict.value]
+        _write_cases(path, report)
+    return _EXIT_CODES[report.verdict.value]
 
 
-def _new_file(name: str) -> Path:
+def _check_new_file(name: str) -> Path:
     path = Path(name)
     if path.exists():
         raise UsageError(f"`{name}` is already there; name a new file for the cases")
@@ -92,13 +92,13 @@ def _new_file(name: str) -> Path:
     return path
 
 
-def _write(path: Path, report: AuditReport) -> None:
-    from markscheme.tell.cases import cases_text
+def _write_cases(path: Path, report: AuditReport) -> None:
+    from markscheme.tell.cases import format_golden_cases
 
     found = report.to_add
     count = len(found.items) + len(found.gates) + len(found.pass_mark)
     if not count:
         click.echo("no case to write: nothing survived that one could be found for", err=True)
         return
-    path.write_text(cases_text(report.rubric.name, found), encoding="utf-8")
+    path.write_text(format_golden_cases(report.rubric.name, found), encoding="utf-8")
     click.echo(f"wrote {count:,} cases to {path}", err=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from markscheme.history.baselines import Standing
+    from markscheme.history.baselines import StandingBaseline
 
 _EPILOG = """\b
 Example:
@@ -32,22 +32,22 @@ def command() -> None:
 @click.option("--by", metavar="NAME", help="Who decided; kept with the record.")
 @store_option
 @format_option
-@command_body
-def set_(run: str, note: str | None, by: str | None, store: str | None, format_: str) -> Exit:
+@handle_errors
+def set_(run: str, note: str | None, by: str | None, store: str | None, format_: str) -> ExitCode:
     """Make a complete stored run the baseline of its rubric and exam."""
     from markscheme.history.baselines import set_baseline
-    from markscheme.history.runs import Runs
-    from markscheme.tell.language import say
+    from markscheme.history.runs import RunFinder
+    from markscheme.tell.language import translate
 
-    with Runs(store) as runs:
+    with RunFinder(store) as runs:
         baseline = set_baseline(runs, run, by=by, note=note)
     if format_ == "json":
         document = {"run": baseline.run, "rubric": baseline.rubric, "exam": baseline.exam}
         click.echo(json.dumps({"baseline": document}, ensure_ascii=False, indent=2))
     else:
         what = {"run": baseline.run, "exam": baseline.exam, "rubric": baseline.rubric}
-        click.echo(say("run {run} is the baseline of {exam} under {rubric} now", **what))
-    return Exit.OK
+        click.echo(translate("run {run} is the baseline of {exam} under {rubric} now", **what))
+    return ExitCode.OK
 
 
 @command.command(name="show", epilog=_EPILOG)
@@ -63,7 +63,7 @@ def set_(run: str, note: str | None, by: str | None, store: str | None, format_:
 )
 @store_option
 @format_option
-@command_body
+@handle_errors
 def show(
     rubric: str | None,
     exam: str | None,
@@ -71,30 +71,30 @@ def show(
     last: int,
     store: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Describe the score distribution of the baseline: mean, interval, axes, tags, trend, drift."""
-    from markscheme.history.baselines import standing_baselines
-    from markscheme.history.runs import Runs
-    from markscheme.tell.language import say
+    from markscheme.history.baselines import find_standing_baselines
+    from markscheme.history.runs import RunFinder
+    from markscheme.tell.language import translate
     from markscheme.tell.verdicts import VerdictPage
 
-    with Runs(store) as runs:
+    with RunFinder(store) as runs:
         wanted = {"rubric": rubric, "exam": exam, "subject": subject}
-        found = list(standing_baselines(runs, **wanted, last=last))
+        found = list(find_standing_baselines(runs, **wanted, last=last))
     if format_ == "json":
-        document = {"baselines": list(map(_record, found))}
+        document = {"baselines": list(map(_build_baseline_record, found))}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = VerdictPage()
         for standing in found:
-            page.standing(standing.baseline, standing.distribution)
+            page.print_baseline(standing.baseline, standing.distribution)
         if not found:
-            click.echo(say("no baseline is set; `markscheme baseline set RUN` sets one"))
-    return Exit.OK if found else Exit.UNDECIDED
+            click.echo(translate("no baseline is set; `markscheme baseline set RUN` sets one"))
+    return ExitCode.OK if found else ExitCode.UNDECIDED
 
 
-def _record(standing: Standing) -> dict[str, Any]:
-    from markscheme.weigh.records import distribution_record
+def _build_baseline_record(standing: StandingBaseline) -> dict[str, Any]:
+    from markscheme.weigh.records import build_distribution_record
 
     baseline, distribution = standing.baseline, standing.distribution
     return {
@@ -104,5 +104,5 @@ def _record(standing: Standing) -> dict[str, Any]:
         "set_at": baseline.set_at.isoformat(),
         "set_by": baseline.set_by,
         "note": baseline.note,
-        "distribution": None if distribution is None else distribution_record(distribution),
+        "distribution": None if distribution is None else build_distribution_record(distribution),
     }

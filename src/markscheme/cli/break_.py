@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 from markscheme.errors import UsageError
 
@@ -43,7 +43,7 @@ when there is no answer to mark; in a quiz 1 when the answer is wrong."""
 @click.option("--exam", "-e", "exams", multiple=True, metavar="FILE|NAME", help="Your own exam.")
 @click.option("--answers", "-a", metavar="FILE|-", help="Recorded answers to it.")
 @format_option
-@command_body
+@handle_errors
 def command(
     step: str | None,
     *,
@@ -55,7 +55,7 @@ def command(
     exams: tuple[str, ...],
     answers: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Remove one rule of the rubric and see what it does to the scores."""
     from markscheme.library.proving import Exercise
 
@@ -68,66 +68,73 @@ def command(
     seed = 1 if quiz and seed is None else seed
     exercise = Exercise(rubric, exams, answers, seed=seed)
     if quiz:
-        return _quiz(exercise, guess, reveal=reveal, as_json=format_ == "json")
+        return _run_quiz(exercise, guess, reveal=reveal, as_json=format_ == "json")
     if step is None:
-        _list(exercise, as_json=format_ == "json")
-        return Exit.OK
-    _show(exercise, step, as_json=format_ == "json")
+        _list_steps(exercise, as_json=format_ == "json")
+        return ExitCode.OK
+    _show_cascade(exercise, step, as_json=format_ == "json")
     if len(exercise.recorded):
-        return Exit.OK
+        return ExitCode.OK
     click.echo(f"nothing was marked: there is no answer to {exercise.exam.name}", err=True)
-    return Exit.UNDECIDED
+    return ExitCode.UNDECIDED
 
 
-def _list(exercise: Exercise, *, as_json: bool) -> None:
-    from markscheme.tell.breaks import steps_record
-    from markscheme.tell.language import say, told
+def _list_steps(exercise: Exercise, *, as_json: bool) -> None:
+    from markscheme.tell.breaks import build_steps_record
+    from markscheme.tell.language import translate, translate_stored
 
     if as_json:
-        _echo({"rubric": exercise.rubric.name, "steps": steps_record(exercise.steps)})
+        _print_json({"rubric": exercise.rubric.name, "steps": build_steps_record(exercise.steps)})
         return
-    click.echo(say("Rules of {rubric} that can be removed:", rubric=exercise.rubric.name))
+    click.echo(translate("Rules of {rubric} that can be removed:", rubric=exercise.rubric.name))
     for step, mutant in exercise.steps.items():
-        click.echo(f"  {step:<24}{told(mutant.says)}")
-    next_ = say("Next: `markscheme break lower`, then `markscheme break --quiz`.")
+        click.echo(f"  {step:<24}{translate_stored(mutant.says)}")
+    next_ = translate("Next: `markscheme break lower`, then `markscheme break --quiz`.")
     click.echo(f"\n{next_}")
 
 
-def _show(exercise: Exercise, step: str, *, as_json: bool) -> None:
-    from markscheme.tell.breaks import CascadePage, solution_record, symptoms_record
-    from markscheme.tell.language import say, told
+def _show_cascade(exercise: Exercise, step: str, *, as_json: bool) -> None:
+    from markscheme.tell.breaks import CascadePage, build_solution_record, build_symptoms_record
+    from markscheme.tell.language import translate, translate_stored
 
-    found = exercise.without(step)
+    found = exercise.remove_step(step)
     if as_json:
-        _echo({**solution_record(found), "symptoms": symptoms_record(found)})
+        _print_json({**build_solution_record(found), "symptoms": build_symptoms_record(found)})
         return
-    click.echo(f"{step}: {told(found.mutant.says)}")
-    answers = say("{n:,} answers to {exam}", n=len(exercise.recorded), exam=exercise.exam.name)
+    click.echo(f"{step}: {translate_stored(found.mutant.says)}")
+    answers = translate(
+        "{n:,} answers to {exam}", n=len(exercise.recorded), exam=exercise.exam.name
+    )
     click.echo(f"{answers}\n")
     page = CascadePage(found, exercise.rubric, exercise.exam)
-    page.symptoms()
-    page.solution()
+    page.print_symptoms()
+    page.print_solution()
 
 
-def _quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: bool) -> Exit:
+def _run_quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: bool) -> ExitCode:
     from markscheme.sentences import sentence
-    from markscheme.tell.breaks import CascadePage, solution_record, steps_record, symptoms_record
-    from markscheme.tell.language import say, told
+    from markscheme.tell.breaks import (
+        CascadePage,
+        build_solution_record,
+        build_steps_record,
+        build_symptoms_record,
+    )
+    from markscheme.tell.language import translate, translate_stored
 
-    found = exercise.riddle()
+    found = exercise.choose_riddle()
     if guess is not None and guess not in exercise.steps:
         raise UsageError(f"`{guess}` is no choice; allowed: {', '.join(exercise.steps)}")
     page = CascadePage(found, exercise.rubric, exercise.exam)
     question = sentence("One rule of the rubric is missing. Which one?")
     if not as_json:
-        quiz = say("quiz {seed}", seed=exercise.seed)
-        click.echo(f"{told(question)} ({quiz})\n")
-        page.symptoms()
-        choices = say("Choices: {steps}", steps=", ".join(exercise.steps))
+        quiz = translate("quiz {seed}", seed=exercise.seed)
+        click.echo(f"{translate_stored(question)} ({quiz})\n")
+        page.print_symptoms()
+        choices = translate("Choices: {steps}", steps=", ".join(exercise.steps))
         click.echo(f"\n{choices}")
         if guess is None and not reveal and sys.stdin.isatty():
             guess = click.prompt(
-                say("Which rule is missing"), type=click.Choice(list(exercise.steps))
+                translate("Which rule is missing"), type=click.Choice(list(exercise.steps))
             )
     right = None if guess is None else guess == found.step
     solved = reveal or guess is not None
@@ -135,20 +142,26 @@ def _quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: bool)
         document = {
             "question": question,
             "seed": exercise.seed,
-            "choices": steps_record(exercise.steps),
-            "symptoms": symptoms_record(found),
+            "choices": build_steps_record(exercise.steps),
+            "symptoms": build_symptoms_record(found),
         }
-        solution = {"answer": guess, "right": right, "solution": solution_record(found)}
-        _echo({**document, **(solution if solved else {})})
+        solution = {"answer": guess, "right": right, "solution": build_solution_record(found)}
+        _print_json({**document, **(solution if solved else {})})
     elif solved:
-        verdict = {None: "", True: say("Right.") + " ", False: say("Not this one.") + " "}[right]
-        it = say("It is `{step}`: {says}.", step=found.step, says=told(found.mutant.says))
+        verdict = {
+            None: "",
+            True: translate("Right.") + " ",
+            False: translate("Not this one.") + " ",
+        }[right]
+        it = translate(
+            "It is `{step}`: {says}.", step=found.step, says=translate_stored(found.mutant.says)
+        )
         click.echo(f"\n{verdict}{it}")
-        page.solution()
+        page.print_solution()
     else:
-        click.echo(say("Answer with --answer STEP, or --reveal the solution."))
-    return Exit.FAILED if right is False else Exit.OK
+        click.echo(translate("Answer with --answer STEP, or --reveal the solution."))
+    return ExitCode.FAILED if right is False else ExitCode.OK
 
 
-def _echo(document: object) -> None:
+def _print_json(document: object) -> None:
     click.echo(json.dumps(document, ensure_ascii=False, indent=2))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import EXIT_OF, Exit, command_body
+from markscheme.cli.exits import VERDICT_EXIT_CODES, ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
 from markscheme.errors import UsageError
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from markscheme.verdicts import Decided
+    from markscheme.verdicts import DecisionOutcome
     from markscheme.weigh.comparison import Comparison
     from markscheme.weigh.paired_runs import RunsComparison
     from markscheme.weigh.variants import VariantsComparison
@@ -35,10 +35,13 @@ runs or result files in pairs: 0 when none is worse than the first by more than 
 one is, 4 when that cannot be told."""
 
 
-_LEAST, _MOST = Decimal("0.000001"), Decimal(1_000_000)  # beyond these nothing can be planned
+_SMALLEST_NUMBER, _LARGEST_NUMBER = (
+    Decimal("0.000001"),
+    Decimal(1_000_000),
+)  # beyond these nothing can be planned
 
 
-class _Number(click.ParamType[Decimal]):
+class _DecimalParam(click.ParamType[Decimal]):
     name = "number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Decimal:
@@ -48,13 +51,15 @@ class _Number(click.ParamType[Decimal]):
             self.fail(f"{value!r} is no number", param, ctx)
         if not number.is_finite() or number <= 0:
             self.fail(f"{value!r} is not above 0", param, ctx)
-        if not _LEAST <= number <= _MOST:
-            self.fail(f"{value!r} is not between {_LEAST} and {_MOST:,}", param, ctx)
+        if not _SMALLEST_NUMBER <= number <= _LARGEST_NUMBER:
+            self.fail(
+                f"{value!r} is not between {_SMALLEST_NUMBER} and {_LARGEST_NUMBER:,}", param, ctx
+            )
         return number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CompareOptions:
     """What was asked for on the command line."""
 
     runs: tuple[str, ...]
@@ -102,30 +107,34 @@ class Asked:
 )
 @click.option("--logs", metavar="DIR", help="Session logs of both: what was done, side by side.")
 @click.option("--log-map", metavar="FILE", help="Which log answers which item, of which variant.")
-@click.option("--margin", type=_Number(), metavar="N", help="A loss that still counts as no worse.")
+@click.option(
+    "--margin", type=_DecimalParam(), metavar="N", help="A loss that still counts as no worse."
+)
 @click.option("--allow-gaps", is_flag=True, help="Let cells be missing; then nothing is decided.")
 @click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
 @click.option("--seed", type=int, metavar="N", help="By ratings: of the simulation.  [0]")
 @click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
-@click.option("--noise", type=_Number(), metavar="N", help="With --plan: a guess of the noise.")
+@click.option(
+    "--noise", type=_DecimalParam(), metavar="N", help="With --plan: a guess of the noise."
+)
 @click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
 @click.option("--html", metavar="FILE", help="Write the comparison as one HTML page.")
 @store_option
 @format_option
-@command_body
-def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> Exit:
+@handle_errors
+def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> ExitCode:
     """Compare variants: verdicts on queries, a decision, and what the numbers can show."""
-    asked = Asked(**options)
-    _check(asked, plan=plan)
+    asked = CompareOptions(**options)
+    _check_compare_options(asked, plan=plan)
     if markdown and asked.html and Path(markdown).resolve() == Path(asked.html).resolve():
         raise UsageError("one file for --markdown and --html; name two")
-    destination = _destination(markdown, asked.inputs)
-    by_ratings = _by_variants if len(asked.candidate) > 1 else _by_ratings
-    page = _planned if plan else _by_runs if asked.runs else by_ratings
+    destination = _check_optional_destination(markdown, asked.inputs)
+    by_ratings = _compare_several if len(asked.candidate) > 1 else _compare_by_ratings
+    page = _print_plan if plan else _compare_by_runs if asked.runs else by_ratings
     return page(asked, destination, format_)
 
 
-def _check(asked: Asked, *, plan: bool) -> None:
+def _check_compare_options(asked: CompareOptions, *, plan: bool) -> None:
     """Refuse an option that would be read by nobody."""
     if asked.html is not None and plan:
         raise UsageError("--html goes with ratings or runs, not with --plan")
@@ -143,57 +152,59 @@ def _check(asked: Asked, *, plan: bool) -> None:
         raise UsageError("--cluster goes with runs")
 
 
-def _by_ratings(asked: Asked, destination: Path | None, format_: str) -> Exit:
-    from markscheme.tell.comparisons import ComparisonPage, comparison_markdown
+def _compare_by_ratings(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
+    from markscheme.tell.comparisons import ComparisonPage, render_comparison_markdown
 
-    html = _destination(asked.html, asked.inputs)
-    found = _compared(asked)
-    _write(destination, lambda: comparison_markdown(found))
-    _write(html, lambda: _html(found))
+    html = _check_optional_destination(asked.html, asked.inputs)
+    found = _load_comparison(asked)
+    _write_optional_file(destination, lambda: render_comparison_markdown(found))
+    _write_optional_file(html, lambda: _render_comparison(found))
     if format_ == "json":
-        _print(found.to_dict())
+        _print_json(found.to_dict())
     else:
-        ComparisonPage().compared(found)
-    return _exit_of(found.decision.outcome)
+        ComparisonPage().print_comparison(found)
+    return _get_exit_code(found.decision.outcome)
 
 
-def _by_variants(asked: Asked, destination: Path | None, format_: str) -> Exit:
+def _compare_several(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
     from markscheme.library.comparing import compare_variants
-    from markscheme.tell.variant_pairs import VariantsPage, variants_markdown
+    from markscheme.tell.variant_pairs import VariantsPage, render_variants_markdown
 
-    html = _destination(asked.html, asked.inputs)
-    found = compare_variants(**_ratings(asked), candidates=asked.candidate)
-    _write(destination, lambda: variants_markdown(found))
-    _write(html, lambda: _variants_html(found))
+    html = _check_optional_destination(asked.html, asked.inputs)
+    found = compare_variants(**_load_rating_inputs(asked), candidates=asked.candidate)
+    _write_optional_file(destination, lambda: render_variants_markdown(found))
+    _write_optional_file(html, lambda: _render_variants(found))
     if format_ == "json":
-        _print(found.to_dict())
+        _print_json(found.to_dict())
     else:
-        VariantsPage().variants(found)
-    exits = {_exit_of(one.decision.outcome) for one in found.decided}
-    return next(exit_ for exit_ in (Exit.FAILED, Exit.UNDECIDED, Exit.OK) if exit_ in exits)
+        VariantsPage().print_variants(found)
+    exits = {_get_exit_code(one.decision.outcome) for one in found.decided}
+    return next(
+        exit_ for exit_ in (ExitCode.FAILED, ExitCode.UNDECIDED, ExitCode.OK) if exit_ in exits
+    )
 
 
-def _html(found: Comparison) -> str:
+def _render_comparison(found: Comparison) -> str:
     from markscheme import __version__
-    from markscheme.tell.comparison_html import comparison_html
+    from markscheme.tell.comparison_html import render_comparison_html
 
-    return comparison_html(found, __version__)
+    return render_comparison_html(found, __version__)
 
 
-def _variants_html(found: VariantsComparison) -> str:
+def _render_variants(found: VariantsComparison) -> str:
     from markscheme import __version__
-    from markscheme.tell.variants_html import variants_html
+    from markscheme.tell.variants_html import render_variants_html
 
-    return variants_html(found, __version__)
+    return render_variants_html(found, __version__)
 
 
-def _compared(asked: Asked) -> Comparison:
+def _load_comparison(asked: CompareOptions) -> Comparison:
     from markscheme.library.comparing import compare
 
-    return compare(**_ratings(asked), candidate=asked.candidate[0])
+    return compare(**_load_rating_inputs(asked), candidate=asked.candidate[0])
 
 
-def _ratings(asked: Asked) -> dict[str, Any]:
+def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
     """Return what is compared by ratings, but for the candidates."""
     from markscheme.library.documents import load_exam, load_rubric
 
@@ -218,34 +229,34 @@ def _ratings(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _by_runs(asked: Asked, destination: Path | None, format_: str) -> Exit:
-    from markscheme.tell.run_pairs import RunsPage, runs_markdown
+def _compare_by_runs(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
+    from markscheme.tell.run_pairs import RunsPage, render_runs_markdown
 
-    html = _destination(asked.html, asked.inputs)
-    found = _runs(asked) if html is None else _runs_on_a_page(asked, html)
-    _write(destination, lambda: runs_markdown(found))
+    html = _check_optional_destination(asked.html, asked.inputs)
+    found = _compare_stored_runs(asked) if html is None else _compare_runs_with_html(asked, html)
+    _write_optional_file(destination, lambda: render_runs_markdown(found))
     if format_ == "json":
-        _print(found.to_dict())
+        _print_json(found.to_dict())
     else:
-        RunsPage().runs(found)
-    return EXIT_OF.get(found.outcome.value, Exit.UNDECIDED)
+        RunsPage().print_runs(found)
+    return VERDICT_EXIT_CODES.get(found.outcome.value, ExitCode.UNDECIDED)
 
 
-def _runs_on_a_page(asked: Asked, html: Path) -> RunsComparison:
+def _compare_runs_with_html(asked: CompareOptions, html: Path) -> RunsComparison:
     """Compare runs, and write a page with those of their answers that differ most."""
     from markscheme import __version__
-    from markscheme.history.run_reports import report_on_runs
-    from markscheme.history.runs import Context, Runs
-    from markscheme.tell.runs_html import runs_html
+    from markscheme.history.run_reports import build_runs_report
+    from markscheme.history.runs import RunContext, RunFinder
+    from markscheme.tell.runs_html import render_runs_html
 
-    _check_runs(asked)
-    with Runs(asked.store, Context(rubric=asked.rubric, exams=asked.exams)) as known:
-        report = report_on_runs(known, asked.runs, asked.margin, asked.cluster)
-    _write(html, lambda: runs_html(report, __version__))
+    _check_run_options(asked)
+    with RunFinder(asked.store, RunContext(rubric=asked.rubric, exams=asked.exams)) as known:
+        report = build_runs_report(known, asked.runs, asked.margin, asked.cluster)
+    _write_optional_file(html, lambda: render_runs_html(report, __version__))
     return report.found
 
 
-def _check_runs(asked: Asked) -> None:
+def _check_run_options(asked: CompareOptions) -> None:
     for name in ("baseline", "candidate", "ratings", "answers", "logs"):
         if getattr(asked, name):
             raise UsageError(
@@ -253,10 +264,10 @@ def _check_runs(asked: Asked) -> None:
             )
 
 
-def _runs(asked: Asked) -> RunsComparison:
+def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
     from markscheme.history.comparing import compare_runs
 
-    _check_runs(asked)
+    _check_run_options(asked)
     return compare_runs(
         *asked.runs,
         rubric=asked.rubric,
@@ -267,32 +278,32 @@ def _runs(asked: Asked) -> RunsComparison:
     )
 
 
-def _planned(asked: Asked, destination: Path | None, format_: str) -> Exit:
-    from markscheme.tell.plans import PlanPage, plan_markdown, plan_record
-    from markscheme.weigh.planning import plan
+def _print_plan(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
+    from markscheme.tell.plans import PlanPage, build_plan_record, render_plan_markdown
+    from markscheme.weigh.planning import plan_comparison
 
-    noise, margin, source, within = _noise(asked)
+    noise, margin, source, within = _find_noise(asked)
     if margin is None:
         raise UsageError("--plan with a guess of the noise needs a margin; name it with --margin")
     if not noise:
         raise UsageError("all differences are equal, so there is no noise to plan by; use --noise")
-    found = plan(float(margin), noise, within=within, source=source)
-    _write(destination, lambda: plan_markdown(found))
+    found = plan_comparison(float(margin), noise, within=within, source=source)
+    _write_optional_file(destination, lambda: render_plan_markdown(found))
     if format_ == "json":
-        _print(plan_record(found))
+        _print_json(build_plan_record(found))
     else:
-        PlanPage().plan(found)
-    return Exit.OK
+        PlanPage().print_plan(found)
+    return ExitCode.OK
 
 
-def _noise(asked: Asked) -> tuple[float | None, Any, str, float | None]:
+def _find_noise(asked: CompareOptions) -> tuple[float | None, Any, str, float | None]:
     """Return the noise to plan by, the margin, where it is from, and what of it is seen anew."""
     from markscheme.sentences import sentence
 
     if asked.noise is not None:
         return float(asked.noise), asked.margin, sentence("a guess"), None
     if asked.runs:
-        pairs = _runs(asked).pairs
+        pairs = _compare_stored_runs(asked).pairs
         if not pairs:
             raise UsageError("the runs cannot be compared, so they show no noise; use --noise")
         statistics, source = pairs[0].statistics, sentence("seen in earlier runs")
@@ -301,27 +312,27 @@ def _noise(asked: Asked) -> tuple[float | None, Any, str, float | None]:
         return statistics.paired.sd, statistics.margin, source, None
     if asked.ratings is None:
         raise UsageError("--plan needs the noise: --noise N, earlier ratings, or two runs")
-    statistics = _compared(asked).statistics
+    statistics = _load_comparison(asked).statistics
     return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings"), None
 
 
-def _destination(name: str | None, inputs: list[str]) -> Path | None:
+def _check_optional_destination(name: str | None, inputs: list[str]) -> Path | None:
     from markscheme.tell.files import check_destination
 
     return None if name is None else check_destination(name, inputs, suffixes=())
 
 
-def _write(destination: Path | None, text: Callable[[], str]) -> None:
-    from markscheme.tell.files import write_whole
+def _write_optional_file(destination: Path | None, text: Callable[[], str]) -> None:
+    from markscheme.tell.files import write_file_atomically
 
     if destination is not None:
-        write_whole(destination, text().encode())
+        write_file_atomically(destination, text().encode())
 
 
-def _print(document: dict[str, Any]) -> None:
+def _print_json(document: dict[str, Any]) -> None:
     click.echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 
-def _exit_of(outcome: Decided | None) -> Exit:
-    exits = {"go": Exit.OK, "go-with-monitoring": Exit.OK, "no-go": Exit.FAILED}
-    return Exit.UNDECIDED if outcome is None else exits.get(outcome.value, Exit.UNDECIDED)
+def _get_exit_code(outcome: DecisionOutcome | None) -> ExitCode:
+    exits = {"go": ExitCode.OK, "go-with-monitoring": ExitCode.OK, "no-go": ExitCode.FAILED}
+    return ExitCode.UNDECIDED if outcome is None else exits.get(outcome.value, ExitCode.UNDECIDED)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import EXIT_OF, Exit, command_body, say_stored
+from markscheme.cli.exits import VERDICT_EXIT_CODES, ExitCode, handle_errors, report_stored_runs
 from markscheme.cli.options import format_option, no_store_option, store_option
-from markscheme.cli.outlet import others_aside
+from markscheme.cli.outlet import redirect_foreign_output
 from markscheme.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Exam, Rubric
     from markscheme.weigh.results import Result
 
-_REPORT = "markscheme-demo.html"
+_DEFAULT_REPORT = "markscheme-demo.html"
 _EPILOG = """\b
 Example:
   markscheme demo
@@ -46,13 +46,13 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 @click.option(
     "--report",
     metavar="FILE",
-    help=f"Where the report is written: .html, .md or .xml.  [default: {_REPORT}]",
+    help=f"Where the report is written: .html, .md or .xml.  [default: {_DEFAULT_REPORT}]",
 )
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @no_store_option
 @store_option
 @format_option
-@command_body
+@handle_errors
 def command(
     flawed: bool,
     model: bool,
@@ -61,88 +61,96 @@ def command(
     no_store: bool,
     store: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
-    from markscheme.cli.outputs import written
-    from markscheme.history.reporting import report_of_result
+    from markscheme.cli.outputs import write_report
+    from markscheme.history.reporting import build_result_report
     from markscheme.library.documents import load_exam, load_rubric
-    from markscheme.tell.language import say
+    from markscheme.tell.language import translate
     from markscheme.tell.live import LivePage
     from markscheme.tell.patterns import PatternPage
-    from markscheme.weigh.patterns import pattern_record
-    from markscheme.weigh.records import gate_records
+    from markscheme.weigh.patterns import build_pattern_record
+    from markscheme.weigh.records import build_gate_records
 
     if flawed and model:
         raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
-    path = None if no_report else _place(report)
+    path = None if no_report else _find_report_path(report)
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
-    live = _model(rubric, exam, store=store, skip=no_store) if model else None
+    live = _examine_model(rubric, exam, store=store, skip=no_store) if model else None
     if live is None:
-        result, outputs = _tutor(rubric, exam, flawed=flawed, store=store, skip=no_store)
+        result, outputs = _examine_tutor(rubric, exam, flawed=flawed, store=store, skip=no_store)
     else:
         replies = live.live.asked
-        result, outputs = live.result, {one.ask.question.item: one.reply.text for one in replies}
-    found = report_of_result(result, outputs)
+        result, outputs = (
+            live.result,
+            {one.scheduled.question.item: one.reply.text for one in replies},
+        )
+    found = build_result_report(result, outputs)
     if path is not None:
-        written(path, found)
+        write_report(path, found)
     if format_ == "json":
-        document = {**(live or result).to_dict(), "gates": gate_records(found.gates.outcomes)}
-        document["patterns"] = [*map(pattern_record, found.patterns)]
+        document = {**(live or result).to_dict(), "gates": build_gate_records(found.gates.outcomes)}
+        document["patterns"] = [*map(build_pattern_record, found.patterns)]
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = LivePage(rubric, None if live is None else live.live.to_dict())
-        page.run(result)
-        page.live()
-        page.gates(found.gates.outcomes)
-        PatternPage().first(found.patterns)
+        page.print_run(result)
+        page.print_live_facts()
+        page.print_gates(found.gates.outcomes)
+        PatternPage().print_first(found.patterns)
         if not (flawed or model):
-            next_ = say("Next: `markscheme demo --flawed`, then `markscheme init my-exam`.")
+            next_ = translate("Next: `markscheme demo --flawed`, then `markscheme init my-exam`.")
             click.echo(f"\n{next_}")
     if path is not None:
         click.echo(f"report written to {path}: open it in a browser", err=True)
-    return EXIT_OF[found.gates.verdict.value]
+    return VERDICT_EXIT_CODES[found.gates.verdict.value]
 
 
-def _tutor(
+def _examine_tutor(
     rubric: Rubric, exam: Exam, *, flawed: bool, store: str | None, skip: bool
 ) -> tuple[Result, dict[str, str | None]]:
     """Examine the bundled tutor; return also what it said to each item."""
-    from markscheme.engines.scoring import Scoring
-    from markscheme.history.recording import recording
-    from markscheme.library.scoring import answers_of_tutor
+    from markscheme.engines.scoring import ScoringSession
+    from markscheme.history.recording import open_recorder
+    from markscheme.library.scoring import generate_tutor_answers
 
-    answers = answers_of_tutor(exam, flawed=flawed)
-    with recording(rubric, exam, where=store, skip=skip) as recorder:
-        scoring = Scoring(rubric, exam, keep=recorder.keep if recorder else None)
-        result = scoring.result(scoring.frames(scoring.streamed(answers)))
-        say_stored(recorder.finish(result) if recorder else [])
+    answers = generate_tutor_answers(exam, flawed=flawed)
+    with open_recorder(rubric, exam, where=store, skip=skip) as recorder:
+        scoring = ScoringSession(rubric, exam, keep=recorder.store_batch if recorder else None)
+        result = scoring.build_result(scoring.build_frames(scoring.score_answers(answers)))
+        report_stored_runs(recorder.finish_runs(result) if recorder else [])
     return result, {answer["item"]: answer["output"] for answer in answers}
 
 
-def _model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
+def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
     """Examine the local model, which is shown three worked examples."""
-    from markscheme.history.asking import Onlooker
-    from markscheme.history.examining import examine
-    from markscheme.history.plans import Settings, plan_of
-    from markscheme.tell.progress import asking
+    from markscheme.history.asking import RunObserver
+    from markscheme.history.examining import execute_plan
+    from markscheme.history.plans import Settings, build_run_plan
+    from markscheme.tell.progress import show_asking_progress
 
-    plan = plan_of(rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False))
+    plan = build_run_plan(
+        rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False)
+    )
     names = [subject.name for subject in plan.subjects]
-    with others_aside(), asking(plan.rubric, plan.exam, names, plan.questions) as seen:
-        onlooker = Onlooker(watch=seen.heard, look=seen.look)
-        (run,) = examine(plan, store=store, skip=skip, onlooker=onlooker)
-    say_stored([run.id] if run.id else [])
+    with (
+        redirect_foreign_output(),
+        show_asking_progress(plan.rubric, plan.exam, names, plan.questions) as seen,
+    ):
+        onlooker = RunObserver(on_reply=seen.count_reply, on_states=seen.update_states)
+        (run,) = execute_plan(plan, store=store, skip=skip, observer=onlooker)
+    report_stored_runs([run.id] if run.id else [])
     return run
 
 
-def _place(report: str | None) -> Path | None:
+def _find_report_path(report: str | None) -> Path | None:
     """Return where the report goes; a folder that cannot be written stops only who names it."""
-    from markscheme.cli.outputs import REPORTS
+    from markscheme.cli.outputs import REPORT_SUFFIXES
     from markscheme.tell.files import check_destination
 
     try:
-        return check_destination(report or _REPORT, (), suffixes=REPORTS)
+        return check_destination(report or _DEFAULT_REPORT, (), suffixes=REPORT_SUFFIXES)
     except UsageError as error:
         if report is not None:
             raise

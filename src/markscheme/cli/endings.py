@@ -6,44 +6,48 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from markscheme.cli.exits import Exit
+from markscheme.cli.exits import ExitCode
 from markscheme.errors import Terminated
 
 if TYPE_CHECKING:
     from types import FrameType
 
-_CODES = {"SIGINT": Exit.INTERRUPTED, "SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HUNG_UP}
-_ONE = 0.5  # seconds; `timeout` and others tell us and then our group: that is said once
+_SIGNAL_EXIT_CODES = {
+    "SIGINT": ExitCode.INTERRUPTED,
+    "SIGTERM": ExitCode.TERMINATED,
+    "SIGHUP": ExitCode.HUNG_UP,
+}
+_REPEAT_WINDOW = 0.5  # seconds; `timeout` and others tell us and then our group: that is said once
 
 
-class Endings:
+class SignalHandlers:
     """Raises what a signal means, once; remembers it, as others may make another error of it."""
 
     def __init__(self) -> None:
-        self.heard: Exit | None = None
-        self._last = -_ONE
+        self.received: ExitCode | None = None
+        self._received_at = -_REPEAT_WINDOW
 
-    def listen(self) -> None:
+    def install(self) -> None:
         """Hear every signal that nobody wants us to ignore, as `nohup` does."""
-        for number in _numbers():
+        for number in _list_signals():
             if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._hear)
+                signal.signal(number, self._handle_signal)
 
-    def cease(self) -> None:
+    def restore_defaults(self) -> None:
         """Let signals end us at once: all is said, and nothing is left to tidy up."""
-        for number in _numbers():
+        for number in _list_signals():
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         del frame
         now = time.monotonic()
-        if now - self._last < _ONE:
+        if now - self._received_at < _REPEAT_WINDOW:
             return
-        self._last = now
-        self.heard = _CODES[signal.Signals(number).name]
-        raise KeyboardInterrupt if number == signal.SIGINT else Terminated(self.heard)
+        self._received_at = now
+        self.received = _SIGNAL_EXIT_CODES[signal.Signals(number).name]
+        raise KeyboardInterrupt if number == signal.SIGINT else Terminated(self.received)
 
 
-def _numbers() -> list[signal.Signals]:
-    return [getattr(signal, name) for name in _CODES if hasattr(signal, name)]
+def _list_signals() -> list[signal.Signals]:
+    return [getattr(signal, name) for name in _SIGNAL_EXIT_CODES if hasattr(signal, name)]

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from markscheme.errors import Problem
 
-_IN_MEMORY = 32 * 1024 * 1024
+_SPOOL_BYTES = 32 * 1024 * 1024
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     """What a command tells the shell."""
 
     OK = 0
@@ -38,97 +38,97 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-EXIT_OF = {"pass": Exit.OK, "fail": Exit.FAILED, "undecided": Exit.UNDECIDED}
+VERDICT_EXIT_CODES = {"pass": ExitCode.OK, "fail": ExitCode.FAILED, "undecided": ExitCode.UNDECIDED}
 
 
-def command_body(function: Callable[..., Exit]) -> Callable[..., Exit]:
+def handle_errors(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
     """Turn the errors that we raise on purpose into a message on stderr and an exit code.
 
     With `--format json` stdout still gets one JSON document, which holds the same problems.
     """
 
     @functools.wraps(function)
-    def guarded(*args: Any, **options: Any) -> Exit:
+    def guarded(*args: Any, **options: Any) -> ExitCode:
         as_json = options.get("format_") == "json"
         try:
             return function(*args, **options)
         except InputError as error:
-            complain(str(error), Exit.INVALID, error.problems, as_json=as_json)
-            return Exit.INVALID
+            report_error(str(error), ExitCode.INVALID, error.problems, as_json=as_json)
+            return ExitCode.INVALID
         except StoreInvalidError as error:
-            complain(str(error), Exit.INVALID, as_json=as_json)
-            return Exit.INVALID
+            report_error(str(error), ExitCode.INVALID, as_json=as_json)
+            return ExitCode.INVALID
         except UsageError as error:
-            complain(str(error), Exit.USAGE, error.problems, as_json=as_json)
-            return Exit.USAGE
+            report_error(str(error), ExitCode.USAGE, error.problems, as_json=as_json)
+            return ExitCode.USAGE
         except StoreError as error:
-            complain(str(error), Exit.USAGE, as_json=as_json)
-            return Exit.USAGE
+            report_error(str(error), ExitCode.USAGE, as_json=as_json)
+            return ExitCode.USAGE
         except BrokenPipeError:
-            return Exit.PIPE_CLOSED
+            return ExitCode.PIPE_CLOSED
         except OSError as error:
-            complain(f"cannot write the output: {error.strerror or error}", Exit.USAGE)
-            return Exit.USAGE
+            report_error(f"cannot write the output: {error.strerror or error}", ExitCode.USAGE)
+            return ExitCode.USAGE
 
     return guarded
 
 
-def complain(
-    text: str, code: Exit, problems: Iterable[Problem] = (), *, as_json: bool = False
+def report_error(
+    text: str, code: ExitCode, problems: Iterable[Problem] = (), *, as_json: bool = False
 ) -> None:
     """Say what is wrong on stderr, and as a document on stdout where JSON was asked for."""
-    text = without_keys(text)
-    click.echo(text if code is Exit.INVALID else f"Error: {text}", err=True)
+    text = hide_secrets(text)
+    click.echo(text if code is ExitCode.INVALID else f"Error: {text}", err=True)
     if as_json:
-        say_as_json(text, code, problems)
+        print_error_document(text, code, problems)
 
 
-def say_as_json(message: str, code: Exit, problems: Iterable[Problem] = ()) -> None:
+def print_error_document(message: str, code: ExitCode, problems: Iterable[Problem] = ()) -> None:
     """Say what is wrong as the one document on stdout."""
     told = [asdict(problem) for problem in problems]
     document = {"error": {"exit_code": int(code), "message": message, "problems": told}}
-    click.echo(without_keys(json.dumps(document, ensure_ascii=False, indent=2)))
+    click.echo(hide_secrets(json.dumps(document, ensure_ascii=False, indent=2)))
 
 
-def without_keys(text: str) -> str:
+def hide_secrets(text: str) -> str:
     """Return what is to be said without any key of the environment: who raised it may be anybody.
 
     A key that is a plain word stays, lest it be hidden in the name of a file.
     """
-    from markscheme.ask.keys import in_reach
+    from markscheme.ask.keys import environment_secrets
 
-    return in_reach().certain.hidden(text)
+    return environment_secrets().certain.redact(text)
 
 
-def say_stored(kept: Sequence[str]) -> None:
+def report_stored_runs(kept: Sequence[str]) -> None:
     """Say on stderr under which ids runs were stored: stdout is the same for the same input."""
     if kept:
         ids = kept[0] if len(kept) == 1 else f"{len(kept):,} runs, the last of them {kept[-1]}"
-        remark(f"stored as {'run ' if len(kept) == 1 else ''}{ids}")
+        print_note(f"stored as {'run ' if len(kept) == 1 else ''}{ids}")
 
 
-def remark(text: str) -> None:
+def print_note(text: str) -> None:
     """Say it on stderr; who reads that may be gone, and still want the result."""
     with suppress(OSError):
-        click.echo(without_keys(text), err=True)
+        click.echo(hide_secrets(text), err=True)
 
 
 @contextmanager
-def whole_document() -> Iterator[BinaryIO]:
+def buffer_stdout() -> Iterator[BinaryIO]:
     """Give a stream that reaches stdout only when all of it was written, never half a document."""
     import shutil
     import tempfile
 
-    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
+    with tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES) as spool:
         yield spool  # type: ignore[misc]
         spool.seek(0)
         shutil.copyfileobj(spool, sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 
-def report_bug(error: BaseException) -> Exit:
+def report_bug(error: BaseException) -> ExitCode:
     """Say that it is our fault and how to tell us; a traceback only where it is asked for."""
-    click.echo(without_keys(f"markscheme failed: {type(error).__name__}: {error}"), err=True)
+    click.echo(hide_secrets(f"markscheme failed: {type(error).__name__}: {error}"), err=True)
     click.echo(
         "This is a bug in markscheme, not a mistake of yours. Run again with MARKSCHEME_DEBUG=1 "
         "for a traceback, and please report it with the command that you ran.",
@@ -137,5 +137,5 @@ def report_bug(error: BaseException) -> Exit:
     if os.environ.get("MARKSCHEME_DEBUG"):
         import traceback
 
-        click.echo(without_keys("".join(traceback.format_exception(error))), err=True, nl=False)
-    return Exit.BUG
+        click.echo(hide_secrets("".join(traceback.format_exception(error))), err=True, nl=False)
+    return ExitCode.BUG

@@ -6,8 +6,8 @@ import json
 
 import click
 
-from markscheme.cli.exits import EXIT_OF, Exit, command_body
-from markscheme.cli.options import format_option, judged_options, store_option
+from markscheme.cli.exits import VERDICT_EXIT_CODES, ExitCode, handle_errors
+from markscheme.cli.options import add_judging_options, format_option, store_option
 
 _EPILOG = """\b
 Example:
@@ -23,12 +23,12 @@ On GitHub Actions the job gets annotations, and a summary where GITHUB_STEP_SUMM
 
 @click.command(name="gate", epilog=_EPILOG)
 @click.argument("run", metavar="RUN")
-@judged_options
+@add_judging_options
 @click.option("--junit", metavar="FILE", help="Write gates and items as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a comment for a pull request.")
 @store_option
 @format_option
-@command_body
+@handle_errors
 def command(
     run: str,
     baseline: str | None,
@@ -39,29 +39,29 @@ def command(
     markdown: str | None,
     store: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Judge a run by the hard, soft and baseline gates of its rubric."""
-    from markscheme.cli.outputs import Outputs
+    from markscheme.cli.outputs import ReportFiles
     from markscheme.history.judging import judge_run, record_outcomes
-    from markscheme.history.reporting import report_on, with_patterns
-    from markscheme.history.runs import Context, Runs
+    from markscheme.history.reporting import add_patterns, build_report
+    from markscheme.history.runs import RunContext, RunFinder
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.vocabulary import Outcome
 
     inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
-    outputs = Outputs.checked(junit=junit, markdown=markdown, inputs=inputs)
-    with Runs(store, Context(rubric=rubric, exams=exams, subject=subject)) as runs:
+    outputs = ReportFiles.from_options(junit=junit, markdown=markdown, inputs=inputs)
+    with RunFinder(store, RunContext(rubric=rubric, exams=exams, subject=subject)) as runs:
         judged = judge_run(runs, runs.find(run), baseline)
-        report = report_on(runs, judged, reasons=outputs.reasons)
+        report = build_report(runs, judged, reasons=outputs.needs_reasons)
         if report.gates.verdict is not Outcome.PASS:
-            report = with_patterns(runs, judged, report, answers=outputs.reasons)
+            report = add_patterns(runs, judged, report, answers=outputs.needs_reasons)
         unrecorded = record_outcomes(runs, judged)
-    outputs.write(report)
+    outputs.write_reports(report)
     if format_ == "json":
         click.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:
-        VerdictPage().judged(report)
-    outputs.annotate(report, err=format_ == "json")
+        VerdictPage().print_report(report)
+    outputs.print_annotations(report, err=format_ == "json")
     if unrecorded:
         click.echo(unrecorded, err=True)
-    return EXIT_OF[report.gates.verdict.value]
+    return VERDICT_EXIT_CODES[report.gates.verdict.value]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 from markscheme.errors import UsageError
 
@@ -16,36 +16,36 @@ Example:
   markscheme init my-exam
   cd my-exam
   markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl"""
-_PROJECT = ("README.md", "rubric.yaml", "exam.yaml", "answers.jsonl")
-_SCHEMAS = ("rubric.schema.json", "exam.schema.json")
+_PROJECT_FILES = ("README.md", "rubric.yaml", "exam.yaml", "answers.jsonl")
+_SCHEMA_FILES = ("rubric.schema.json", "exam.schema.json")
 
 
 @click.command(name="init", epilog=_EPILOG)
 @click.argument("directory", metavar="DIR")
 @format_option
-@command_body
-def command(directory: str, format_: str) -> Exit:
+@handle_errors
+def command(directory: str, format_: str) -> ExitCode:
     """Write a small working project to DIR, which must be new or empty."""
     import json
 
-    from markscheme.tell.language import say
+    from markscheme.tell.language import translate
 
     folder = Path(directory)
-    written = _write(folder)
+    written = _write_project(folder)
     if format_ == "json":
         shown = directory.encode("utf-8", "replace").decode()
         click.echo(json.dumps({"directory": shown, "files": written}, indent=2))
-        return Exit.OK
+        return ExitCode.OK
     for name in written:
-        click.echo(say("wrote {file}", file=folder / name))
-    click.echo("\n" + say("Now try:"))
+        click.echo(translate("wrote {file}", file=folder / name))
+    click.echo("\n" + translate("Now try:"))
     click.echo(f"  cd {shlex.quote(str(folder))}")
     click.echo("  markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl")
-    return Exit.OK
+    return ExitCode.OK
 
 
-def _write(folder: Path) -> list[str]:
-    from markscheme.read.sources import BUILT_IN
+def _write_project(folder: Path) -> list[str]:
+    from markscheme.read.sources import BUILTIN_DIR
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{folder}` is a file; name a new or empty folder")
@@ -53,10 +53,10 @@ def _write(folder: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(f"`{folder}` is not empty; name a new or empty folder")
-        for name in _PROJECT:
-            (folder / name).write_bytes((BUILT_IN / "project" / name).read_bytes())
-        for name in _SCHEMAS:
-            (folder / name).write_bytes((BUILT_IN / "schemas" / name).read_bytes())
+        for name in _PROJECT_FILES:
+            (folder / name).write_bytes((BUILTIN_DIR / "project" / name).read_bytes())
+        for name in _SCHEMA_FILES:
+            (folder / name).write_bytes((BUILTIN_DIR / "schemas" / name).read_bytes())
     except OSError as error:
         raise UsageError(f"`{folder}` cannot be written: {error.strerror or error}") from None
-    return [*_PROJECT, *_SCHEMAS]
+    return [*_PROJECT_FILES, *_SCHEMA_FILES]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from markscheme import __version__
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 from markscheme.errors import UsageError
 
@@ -51,7 +51,7 @@ there is an error, 0 when there are only warnings and notes, 3 when a file is no
 )
 @click.option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
 @format_option
-@command_body
+@handle_errors
 def command(
     *,
     files: tuple[str, ...],
@@ -61,33 +61,33 @@ def command(
     level: str,
     sarif: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Check rubrics, exams and decision tables for mistakes."""
     from markscheme.library.proving import lint
     from markscheme.tell import lint as told
 
     report = lint(*files, rubric=rubric, exams=exams, fix=fix).at_least(level)
     if sarif is not None:
-        _write(sarif, told.sarif(report, __version__), (*files, *exams, rubric))
+        _write_json_file(sarif, told.build_sarif_log(report, __version__), (*files, *exams, rubric))
     if format_ == "json":
-        click.echo(_json(told.document(report)))
+        click.echo(_dump_json(told.build_lint_document(report)))
     else:
-        click.echo("\n".join(told.lines(report)))
-    return _exit(report)
+        click.echo("\n".join(told.format_lint_lines(report)))
+    return _get_exit_code(report)
 
 
-def _exit(report: LintReport) -> Exit:
-    return Exit.OK if report.ok else Exit.FAILED
+def _get_exit_code(report: LintReport) -> ExitCode:
+    return ExitCode.OK if report.ok else ExitCode.FAILED
 
 
-def _json(document: dict[str, Any]) -> str:
+def _dump_json(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2)
 
 
-def _write(name: str, document: dict[str, Any], inputs: tuple[str | None, ...]) -> None:
+def _write_json_file(name: str, document: dict[str, Any], inputs: tuple[str | None, ...]) -> None:
     if name in inputs:
         raise UsageError(f"`{name}` is one of the inputs; write the findings somewhere else")
     try:
-        Path(name).write_text(_json(document) + "\n", encoding="utf-8")
+        Path(name).write_text(_dump_json(document) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"`{name}` cannot be written: {error.strerror or error}") from None

@@ -16,9 +16,15 @@ from typing import NoReturn
 import click
 
 from markscheme import __version__
-from markscheme.cli.endings import Endings
-from markscheme.cli.exits import Exit, remark, report_bug, say_as_json, without_keys
-from markscheme.cli.outlet import all_is_told, nothing_is_out, through_an_outlet
+from markscheme.cli.endings import SignalHandlers
+from markscheme.cli.exits import (
+    ExitCode,
+    hide_secrets,
+    print_error_document,
+    print_note,
+    report_bug,
+)
+from markscheme.cli.outlet import close_result_output, is_stdout_empty, track_stdout
 from markscheme.errors import Terminated
 
 COMMANDS = {
@@ -58,7 +64,7 @@ class LazyGroup(click.Group):
         named = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
         module = importlib.import_module(f"markscheme.cli.{named}")
         command: click.Command = module.command
-        return speaking(command)
+        return add_language_option(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from the table above."""
@@ -67,11 +73,11 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def speaking(command: click.Command) -> click.Command:
+def add_language_option(command: click.Command) -> click.Command:
     """Give a command, or each command of a group, the option that names its language."""
     if isinstance(command, click.Group):
         for inner in command.commands.values():
-            speaking(inner)
+            add_language_option(inner)
     elif not any(parameter.name == "lang" for parameter in command.params):
         command.params.append(
             click.Option(
@@ -79,19 +85,21 @@ def speaking(command: click.Command) -> click.Command:
                 type=click.Choice(["en", "es"]),
                 expose_value=False,
                 is_eager=True,
-                callback=_speak,
+                callback=_apply_language_option,
                 help="The language of pages and reports.  [default: that of the locale]",
             )
         )
     return command
 
 
-def _speak(ctx: click.Context, parameter: click.Parameter, language: str | None) -> None:
+def _apply_language_option(
+    ctx: click.Context, parameter: click.Parameter, language: str | None
+) -> None:
     del parameter
     if not ctx.resilient_parsing:
-        from markscheme.tell.language import language_of_the_locale, speak
+        from markscheme.tell.language import detect_language, set_language
 
-        speak(language or language_of_the_locale())
+        set_language(language or detect_language())
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -108,27 +116,27 @@ def main() -> None:
     """  # noqa: D301 - click reads the \b
 
 
-_PLAIN = {"→": "->", "…": "...", "−": "-", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">="}
+_ASCII_SIGNS = {"→": "->", "…": "...", "−": "-", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">="}
 
 
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    _steady_streams()
-    endings = Endings()
-    endings.listen()
-    code = _outcome(endings)
-    endings.cease()
+    _configure_streams()
+    endings = SignalHandlers()
+    endings.install()
+    code = _run_command(endings)
+    endings.restore_defaults()
     try:
         sys.stdout.flush()
     except OSError:
-        code = code or Exit.USAGE
-        _abandon_stdout()
-    _leave(int(code))
+        code = code or ExitCode.USAGE
+        _discard_stdout()
+    _exit_process(int(code))
 
 
-def _leave(code: int) -> NoReturn:
+def _exit_process(code: int) -> NoReturn:
     """End at once: to take apart all that was loaded, module by module, helps nobody."""
-    all_is_told()
+    close_result_output()
     atexit._run_exitfuncs()  # noqa: SLF001 - what others asked for; there is no other name for it
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
@@ -136,59 +144,59 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _outcome(endings: Endings) -> int:
+def _run_command(endings: SignalHandlers) -> int:
     """Return the exit code of the command that was called."""
     try:
         return int(main.main(prog_name="markscheme", standalone_mode=False) or 0)
     except click.ClickException as error:
-        _show(error)
-        complain_as_json(error.format_message(), Exit.USAGE)
-        return Exit.USAGE
+        _print_click_error(error)
+        report_error_as_json(error.format_message(), ExitCode.USAGE)
+        return ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
-        remark("interrupted")
-        return _ended(Exit.INTERRUPTED)
+        print_note("interrupted")
+        return _report_ending(ExitCode.INTERRUPTED)
     except Terminated as ending:
-        return _ended(Exit(int(ending.code or 0)))
+        return _report_ending(ExitCode(int(ending.code or 0)))
     except SystemExit as leaving:
         closed = type(sys.stdout).__name__ == "PacifyFlushWrapper"  # click met a closed pipe
-        return Exit.PIPE_CLOSED if closed else int(leaving.code or 0)
+        return ExitCode.PIPE_CLOSED if closed else int(leaving.code or 0)
     except OSError as error:
-        remark(f"Error: cannot write the output: {error.strerror or error}")
-        return Exit.USAGE
+        print_note(f"Error: cannot write the output: {error.strerror or error}")
+        return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - a user never sees a traceback
-        if endings.heard is not None:  # raised in the middle of a library, it came out as this
-            return _ended(endings.heard)
-        complain_as_json(f"{type(error).__name__}: {error}", Exit.BUG)
+        if endings.received is not None:  # raised in the middle of a library, it came out as this
+            return _report_ending(endings.received)
+        report_error_as_json(f"{type(error).__name__}: {error}", ExitCode.BUG)
         return report_bug(error)
 
 
-def _show(error: click.ClickException) -> None:
+def _print_click_error(error: click.ClickException) -> None:
     """Say on stderr what is wrong with the words of a command, which may hold a key."""
     told = io.StringIO()
     error.show(told)
-    click.echo(without_keys(told.getvalue()), err=True, nl=False)
+    click.echo(hide_secrets(told.getvalue()), err=True, nl=False)
 
 
-def _ended(code: Exit) -> Exit:
+def _report_ending(code: ExitCode) -> ExitCode:
     """Say in a document too that somebody ended us; who closed the pipe knows."""
     with contextlib.suppress(OSError, ValueError):
-        complain_as_json(code.name.lower().replace("_", " "), code)
+        report_error_as_json(code.name.lower().replace("_", " "), code)
     return code
 
 
-def complain_as_json(message: str, code: Exit) -> None:
+def report_error_as_json(message: str, code: ExitCode) -> None:
     """Put what went wrong into a document on stdout where JSON was asked for, and is not there."""
     words = " ".join(sys.argv).replace("=", " ")
-    if "--format json" in words and nothing_is_out():
-        say_as_json(message, code)
+    if "--format json" in words and is_stdout_empty():
+        print_error_document(message, code)
 
 
-def _steady_streams() -> None:
+def _configure_streams() -> None:
     """Make streams that are closed or of a small character set take whatever is printed.
 
     What goes to a file or a pipe is UTF-8 in every locale, so that it is the same everywhere.
     """
-    codecs.register_error("plainly", _plainly)
+    codecs.register_error("plainly", _encode_as_ascii)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -197,18 +205,18 @@ def _steady_streams() -> None:
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="plainly")
             if name == "stdout":
-                sys.stdout = through_an_outlet(stream, encoding)
+                sys.stdout = track_stdout(stream, encoding)
 
 
-def _plainly(error: UnicodeError) -> tuple[str, int]:
+def _encode_as_ascii(error: UnicodeError) -> tuple[str, int]:
     """Return signs of ours in ASCII; a letter that cannot be shown is a `?`, never another one."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(sign, "?") for sign in lacking), error.end
+    return "".join(_ASCII_SIGNS.get(sign, "?") for sign in lacking), error.end
 
 
-def _abandon_stdout() -> None:
+def _discard_stdout() -> None:
     """Send to nowhere what could not be written, so that leaving does not fail again."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -40,7 +40,7 @@ store_option = click.option(
     ".markscheme/markscheme.db in this folder or the nearest above.",
 )
 no_store_option = click.option("--no-store", is_flag=True, help="Do not store the run.")
-_JUDGED = (
+_JUDGING_OPTIONS = (
     click.option(
         "--baseline",
         "-b",
@@ -68,8 +68,8 @@ _JUDGED = (
 )
 
 
-def judged_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def add_judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add what says beside what, and by which documents, a run is judged."""
-    for option in reversed(_JUDGED):
+    for option in reversed(_JUDGING_OPTIONS):
         command = option(command)
     return command

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-class Outlet(io.FileIO):
+class TrackedStdout(io.FileIO):
     """Where all that is printed goes out."""
 
     begun = False
@@ -31,16 +31,16 @@ class Outlet(io.FileIO):
         return super().write(data)
 
 
-def through_an_outlet(stream: TextIO, encoding: str) -> TextIO:
+def track_stdout(stream: TextIO, encoding: str) -> TextIO:
     """Return a stream that writes where this one does, through an outlet."""
     stream.flush()
-    outlet = io.BufferedWriter(Outlet(stream.fileno(), "wb", closefd=False))
+    outlet = io.BufferedWriter(TrackedStdout(stream.fileno(), "wb", closefd=False))
     return io.TextIOWrapper(
         outlet, encoding=encoding, errors="plainly", line_buffering=stream.isatty()
     )
 
 
-def nothing_is_out() -> bool:
+def is_stdout_empty() -> bool:
     """Say whether nothing was printed yet, not even in part."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
@@ -48,7 +48,7 @@ def nothing_is_out() -> bool:
     return not getattr(raw, "begun", False)
 
 
-class _Ours:
+class _ThreadBoundStdout:
     """Stdout for the thread that tells the result, and stderr for every other one."""
 
     def __init__(self, result: TextIO) -> None:
@@ -58,36 +58,42 @@ class _Ours:
         return getattr(self._result if get_ident() == self._owner else sys.stderr, name)
 
 
-_LEFT: list[Any] = []  # streams of others: let go of, one would close stderr, which it wraps
+_RETAINED_STREAMS: list[
+    Any
+] = []  # streams of others: let go of, one would close stderr, which it wraps
 
 
 @contextmanager
-def others_aside() -> Iterator[None]:
+def redirect_foreign_output() -> Iterator[None]:
     """Let others print to stderr: this thread until the end of the block, all else from now on.
 
     Threads that they leave behind, and children, may still print when the result is told.
     """
-    ours = sys.stdout if isinstance(sys.stdout, _Ours) else _Ours(_moved(sys.stdout))
+    ours = (
+        sys.stdout
+        if isinstance(sys.stdout, _ThreadBoundStdout)
+        else _ThreadBoundStdout(_move_stdout(sys.stdout))
+    )
     try:
         sys.stdout = sys.stderr
         yield
     finally:  # whatever they have put in its place
-        _LEFT.append(sys.stdout)
+        _RETAINED_STREAMS.append(sys.stdout)
         sys.stdout = cast("TextIO", ours)
 
 
-def all_is_told() -> None:
+def close_result_output() -> None:
     """Let nobody add to a result that others were kept away from."""
-    if isinstance(sys.stdout, _Ours):
+    if isinstance(sys.stdout, _ThreadBoundStdout):
         sys.stdout = sys.stderr
 
 
-def _moved(stream: TextIO) -> TextIO:
+def _move_stdout(stream: TextIO) -> TextIO:
     """Return a stream that writes where this one does by another descriptor; its own is stderr."""
-    if not isinstance(getattr(getattr(stream, "buffer", None), "raw", None), Outlet):
+    if not isinstance(getattr(getattr(stream, "buffer", None), "raw", None), TrackedStdout):
         return stream  # nothing of the system's is behind it, or it was closed
     stream.flush()
-    outlet = io.BufferedWriter(Outlet(os.dup(stream.fileno()), "wb", closefd=False))
+    outlet = io.BufferedWriter(TrackedStdout(os.dup(stream.fileno()), "wb", closefd=False))
     os.dup2(sys.stderr.fileno(), stream.fileno())
     return io.TextIOWrapper(
         outlet, encoding=stream.encoding, errors="plainly", line_buffering=stream.isatty()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -10,16 +11,15 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from markscheme import __version__
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from markscheme.tell.reports import Report
+    from markscheme.tell.reports import RunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outputs:
+class ReportFiles:
     """Where a report goes: files that were asked for, and those that the environment names."""
 
     junit: Path | None
@@ -28,7 +28,9 @@ class Outputs:
     annotations: bool
 
     @classmethod
-    def checked(cls, *, junit: str | None, markdown: str | None, inputs: Iterable[str]) -> Self:
+    def from_options(
+        cls, *, junit: str | None, markdown: str | None, inputs: Iterable[str]
+    ) -> Self:
         """Return where to write, or say at once why nothing can be written there."""
         from markscheme.tell.files import check_destination
 
@@ -44,64 +46,68 @@ class Outputs:
         )
 
     @property
-    def reasons(self) -> bool:
+    def needs_reasons(self) -> bool:
         """Whether somebody will read why points were lost."""
         return bool(self.junit or self.markdown or self.summary)
 
-    def write(self, report: Report) -> None:
+    def write_reports(self, report: RunReport) -> None:
         """Write the files; each is whole or not there, the summary of the job is added to."""
-        from markscheme.tell.files import add_to, write_whole
+        from markscheme.tell.files import append_to_file, write_file_atomically
 
         if self.junit:
-            write_whole(self.junit, _junit(report))
+            write_file_atomically(self.junit, _render_junit_report(report))
         if self.markdown or self.summary:
-            text = _markdown(report)
+            text = _render_markdown_report(report)
             if self.markdown:
-                write_whole(self.markdown, text)
+                write_file_atomically(self.markdown, text)
             if self.summary:
-                add_to(self.summary, text)
+                append_to_file(self.summary, text)
 
-    def annotate(self, report: Report, *, err: bool) -> None:
+    def print_annotations(self, report: RunReport, *, err: bool) -> None:
         """Print the annotations of a job; to stderr where stdout is a document."""
-        from markscheme.tell.github import annotation_lines
+        from markscheme.tell.github import format_annotations
 
         if self.annotations:
-            for line in annotation_lines(report):
+            for line in format_annotations(report):
                 click.echo(line, err=err)
 
 
-def written(path: Path, report: Report) -> int:
+def write_report(path: Path, report: RunReport) -> int:
     """Write a report in the format of the file's ending; return how many bytes it has."""
-    from markscheme.tell.files import write_whole
+    from markscheme.tell.files import write_file_atomically
 
-    content = _FORMATS[path.suffix.lower()](report)
-    write_whole(path, content)
+    content = _RENDERERS[path.suffix.lower()](report)
+    write_file_atomically(path, content)
     return len(content)
 
 
-def _html(report: Report) -> bytes:
-    from markscheme.tell.html import html
+def _render_html_report(report: RunReport) -> bytes:
+    from markscheme.tell.html import render_run_html
 
-    return html(report, __version__).encode()
-
-
-def _markdown(report: Report) -> bytes:
-    from markscheme.tell.markdown import markdown
-
-    return markdown(report).encode()
+    return render_run_html(report, __version__).encode()
 
 
-def _junit(report: Report) -> bytes:
-    from markscheme.tell.junit import junit
+def _render_markdown_report(report: RunReport) -> bytes:
+    from markscheme.tell.markdown import render_run_markdown
 
-    return junit(report, _time_of(report))
-
-
-_FORMATS = {".html": _html, ".md": _markdown, ".xml": _junit}
-REPORTS = tuple(_FORMATS)
+    return render_run_markdown(report).encode()
 
 
-def _time_of(report: Report) -> datetime:
+def _render_junit_report(report: RunReport) -> bytes:
+    from markscheme.tell.junit import render_junit
+
+    return render_junit(report, _find_run_time(report))
+
+
+_RENDERERS = {
+    ".html": _render_html_report,
+    ".md": _render_markdown_report,
+    ".xml": _render_junit_report,
+}
+REPORT_SUFFIXES = tuple(_RENDERERS)
+
+
+def _find_run_time(report: RunReport) -> datetime:
     """Return when the run began; of a result file, when it was written; else it was just scored."""
     if report.stored is not None:
         return report.stored.started

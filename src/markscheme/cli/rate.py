@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import exam_option, format_option, rubric_option
 from markscheme.errors import UsageError
 
@@ -34,7 +34,7 @@ command again to go on. The exit code is 0 when everything is rated and 4 when s
 @click.option("--rater", required=True, metavar="NAME", help="Who rates.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides the order.")
 @format_option
-@command_body
+@handle_errors
 def command(
     rubric: str,
     exams: tuple[str, ...],
@@ -43,25 +43,27 @@ def command(
     rater: str,
     seed: int,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Rate answers at the terminal, blind and in random order, with the anchors in view."""
-    from markscheme.library.comparing import answers_to_rate
+    from markscheme.library.comparing import load_answers_to_rate
     from markscheme.library.documents import load_exam, load_rubric
-    from markscheme.read.composed import composed
-    from markscheme.read.ratings import Raters, RatingBook
+    from markscheme.read.composed import to_nfc
+    from markscheme.read.ratings import RatingFile, RatingScope
     from markscheme.tell.files import check_destination
-    from markscheme.tell.language import say
-    from markscheme.tell.sittings import Sitting, blind_order
+    from markscheme.tell.language import translate
+    from markscheme.tell.sittings import RatingSession, shuffle_blind
 
     path = Path(check_destination(output, (rubric, answers, *exams), suffixes=(".csv",)))
     if not rater.strip() or not rater.isprintable():
         raise UsageError("--rater needs a name that can be printed")
-    name = composed(rater.strip())
+    name = to_nfc(rater.strip())
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
-    shown = answers_to_rate(loaded, exam, answers)
+    shown = load_answers_to_rate(loaded, exam, answers)
     variants = tuple(sorted({answer.variant for answer in shown}))
-    book = RatingBook(path, Raters(rubric=loaded, exam=exam, variants=variants, gaps=True))
+    book = RatingFile(
+        path, RatingScope(rubric=loaded, exam=exam, variants=variants, allow_gaps=True)
+    )
     to_stderr = format_ == "json"
 
     def tell(text: str) -> None:
@@ -73,24 +75,24 @@ def command(
         typed = line.encode(errors="replace").decode().replace("\0", "")  # no CSV holds a NUL
         return typed.rstrip("\r\n") if line else None
 
-    sitting = Sitting(loaded, book, name, ask=ask, tell=tell)
-    ordered = blind_order(shown, name, seed)
+    sitting = RatingSession(loaded, book, name, ask=ask, tell=tell)
+    ordered = shuffle_blind(shown, name, seed)
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))  # a library made reads go on
-    if book.torn:
-        tell(say("the last row of the file was not whole and is cut off"))
-    sitting.run(ordered)
-    left = len(sitting.left(ordered))
+    if book.had_torn_row:
+        tell(translate("the last row of the file was not whole and is cut off"))
+    sitting.rate_answers(ordered)
+    left = len(sitting.list_unrated(ordered))
     done = len(ordered) - left
     if to_stderr:
         document = {"file": output, "rater": name, "answers": len(ordered), "left": left}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         tell(
-            say(
+            translate(
                 "\n{done} of {many} answers are rated, in {file}",
                 done=done,
                 many=len(ordered),
                 file=output,
             )
         )
-    return Exit.UNDECIDED if left else Exit.OK
+    return ExitCode.UNDECIDED if left else ExitCode.OK

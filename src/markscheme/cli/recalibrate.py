@@ -6,7 +6,7 @@ import json
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import format_option, rubric_option, store_option
 
 _EPILOG = """\b
@@ -26,25 +26,27 @@ every run could be weighed, 4 when there is none or one cannot."""
 @click.option("--apply", is_flag=True, help="Store the rescored runs as new runs.")
 @store_option
 @format_option
-@command_body
-def command(rubric: str, exam: str | None, apply: bool, store: str | None, format_: str) -> Exit:
+@handle_errors
+def command(
+    rubric: str, exam: str | None, apply: bool, store: str | None, format_: str
+) -> ExitCode:
     """Rescore stored history under changed weights and show what moves."""
     from markscheme.history.recalibrating import recalibrate_runs
-    from markscheme.history.runs import Runs
+    from markscheme.history.runs import RunFinder
     from markscheme.library.documents import load_rubric
-    from markscheme.tell.language import say
+    from markscheme.tell.language import translate
     from markscheme.tell.verdicts import VerdictPage
-    from markscheme.weigh.records import recalibration_record
+    from markscheme.weigh.records import build_recalibration_record
 
     new = load_rubric(rubric)
-    with Runs(store) as runs:
+    with RunFinder(store) as runs:
         found, applied = recalibrate_runs(runs, new, exam=exam, apply=apply)
     if format_ == "json":
-        document = {**recalibration_record(found), "applied": applied}
+        document = {**build_recalibration_record(found), "applied": applied}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     elif found.runs or found.refused:
-        VerdictPage().recalibration(found, applied)
+        VerdictPage().print_recalibration(found, applied)
     else:
-        what = say("no finished run under a rubric named {rubric} is stored", rubric=new.name)
+        what = translate("no finished run under a rubric named {rubric} is stored", rubric=new.name)
         click.echo(what)
-    return Exit.OK if found.runs and not found.refused else Exit.UNDECIDED
+    return ExitCode.OK if found.runs and not found.refused else ExitCode.UNDECIDED

@@ -6,8 +6,8 @@ import json
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
-from markscheme.cli.options import format_option, judged_options, store_option
+from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.options import add_judging_options, format_option, store_option
 
 _EPILOG = """\b
 Example:
@@ -23,10 +23,10 @@ the exit code of `markscheme gate`."""
 @click.command(name="report", epilog=_EPILOG)
 @click.argument("run", metavar="RUN")
 @click.option("--output", "-o", required=True, metavar="FILE", help="Where: .html, .md or .xml.")
-@judged_options
+@add_judging_options
 @store_option
 @format_option
-@command_body
+@handle_errors
 def command(
     run: str,
     output: str,
@@ -36,29 +36,29 @@ def command(
     subject: str | None,
     store: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Write a run as one self-contained HTML page, as Markdown, or as JUnit XML."""
-    from markscheme.cli.outputs import REPORTS, written
+    from markscheme.cli.outputs import REPORT_SUFFIXES, write_report
     from markscheme.history.judging import judge_run
-    from markscheme.history.reporting import report_on, whole_report, with_patterns
-    from markscheme.history.runs import Context, Runs
+    from markscheme.history.reporting import add_patterns, build_full_report, build_report
+    from markscheme.history.runs import RunContext, RunFinder
     from markscheme.tell.files import check_destination
-    from markscheme.tell.language import say
+    from markscheme.tell.language import translate
 
     inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
-    path = check_destination(output, inputs, suffixes=REPORTS)
-    with Runs(store, Context(rubric=rubric, exams=exams, subject=subject)) as runs:
+    path = check_destination(output, inputs, suffixes=REPORT_SUFFIXES)
+    with RunFinder(store, RunContext(rubric=rubric, exams=exams, subject=subject)) as runs:
         judged = judge_run(runs, runs.find(run), baseline)
         if path.suffix.lower() == ".html":
-            report = whole_report(runs, judged)
+            report = build_full_report(runs, judged)
         else:
-            report = report_on(runs, judged, reasons=True)
-            report = with_patterns(runs, judged, report, answers=True)
-    size = written(path, report)
+            report = build_report(runs, judged, reasons=True)
+            report = add_patterns(runs, judged, report, answers=True)
+    size = write_report(path, report)
     if format_ == "json":
         document = {"run": report.past.run.name, "file": str(path), "bytes": size}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         click.echo(report.title)
-        click.echo(say("written to {file}", file=path))
-    return Exit.OK
+        click.echo(translate("written to {file}", file=path))
+    return ExitCode.OK

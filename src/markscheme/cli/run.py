@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, complain, remark, say_stored, whole_document
+from markscheme.cli.exits import (
+    ExitCode,
+    buffer_stdout,
+    handle_errors,
+    print_note,
+    report_error,
+    report_stored_runs,
+)
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -19,9 +26,15 @@ from markscheme.cli.options import (
     rubric_option,
     store_option,
 )
-from markscheme.cli.outlet import others_aside
-from markscheme.errors import Mistakes, StoreUnavailableError, Terminated, UsageError, shown
-from markscheme.read.sound import LARGEST
+from markscheme.cli.outlet import redirect_foreign_output
+from markscheme.errors import (
+    ErrorCollector,
+    StoreUnavailableError,
+    Terminated,
+    UsageError,
+    format_value,
+)
+from markscheme.read.sound import MAX_STORABLE_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +55,7 @@ anything, the same command with --resume asks only what is missing. The exit cod
 item was scored and 4 when something is missing or failed."""
 
 
-class _Amount(click.ParamType[Decimal]):
+class _AmountParam(click.ParamType[Decimal]):
     """An exact number that is not negative."""
 
     name = "amount"
@@ -54,34 +67,42 @@ class _Amount(click.ParamType[Decimal]):
             amount = Decimal(value)
         except InvalidOperation:
             amount = Decimal(-1)
-        if not amount.is_finite() or not 0 <= amount <= LARGEST:
-            self.fail(f"{shown(str(value))} is no amount; write a number such as 0.5", param, ctx)
+        if not amount.is_finite() or not 0 <= amount <= MAX_STORABLE_NUMBER:
+            self.fail(
+                f"{format_value(str(value))} is no amount; write a number such as 0.5", param, ctx
+            )
         return amount
 
 
-_NOT_SHOWN = r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"  # of a store
-_AMOUNT = _Amount()
-_WORDS = 10_000  # of a JSON document, written at once: the whole of a large one is much larger
-_SECONDS = click.FloatRange(0, min_open=True)
-_SUBJECT = "Whom to ask, see below; two or more are asked in turns."
-_EXAMPLES = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
-_STRUCTURED = "Ask the subject to keep to the rubric's JSON Schema, where it can."
-_RESUME = "Go on with what broke off: ask only what is missing."
+_PASSWORD_PATTERN = (
+    r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"  # of a store
+)
+_AMOUNT_TYPE = _AmountParam()
+_JSON_PIECES_PER_WRITE = (
+    10_000  # of a JSON document, written at once: the whole of a large one is much larger
+)
+_SECONDS_TYPE = click.FloatRange(0, min_open=True)
+_SUBJECT_HELP = "Whom to ask, see below; two or more are asked in turns."
+_EXAMPLES_HELP = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
+_STRUCTURED_HELP = "Ask the subject to keep to the rubric's JSON Schema, where it can."
+_RESUME_HELP = "Go on with what broke off: ask only what is missing."
 
 
 @click.command(name="run", epilog=_EPILOG)
 @rubric_option
 @exam_option
 @click.option(
-    "--subject", "-s", "subjects", required=True, multiple=True, metavar="S", help=_SUBJECT
+    "--subject", "-s", "subjects", required=True, multiple=True, metavar="S", help=_SUBJECT_HELP
 )
 @click.option("--base-url", metavar="URL", help="The endpoint of openai: subjects.")
 @click.option("--key-env", metavar="NAME", help="The variable with the key.  [OPENAI_API_KEY]")
 @click.option("--template", metavar="FILE", help="The prompt: text with {prompt} and {schema}.")
-@click.option("--examples", metavar="FILE|NAME", help=_EXAMPLES)
-@click.option("--structured/--no-structured", default=True, show_default=True, help=_STRUCTURED)
+@click.option("--examples", metavar="FILE|NAME", help=_EXAMPLES_HELP)
+@click.option(
+    "--structured/--no-structured", default=True, show_default=True, help=_STRUCTURED_HELP
+)
 @click.option("--stream", is_flag=True, help="Stream, and measure the time to the first token.")
-@click.option("--temperature", type=_AMOUNT, metavar="T", help="The subject's, if not told.")
+@click.option("--temperature", type=_AMOUNT_TYPE, metavar="T", help="The subject's, if not told.")
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="The most of an answer.")
 @click.option(
     "--attempts",
@@ -101,7 +122,7 @@ _RESUME = "Go on with what broke off: ask only what is missing."
 )
 @click.option(
     "--timeout",
-    type=_SECONDS,
+    type=_SECONDS_TYPE,
     default=60,
     show_default=True,
     help="Seconds for one try.",
@@ -121,22 +142,22 @@ _RESUME = "Go on with what broke off: ask only what is missing."
     "--tokens-per-minute", type=click.IntRange(1), metavar="N", help="A limit of the subject."
 )
 @click.option("--price", metavar="IN:OUT", help="What a million tokens cost, in and out.")
-@click.option("--max-cost", type=_AMOUNT, metavar="AMOUNT", help="Stop when so much is spent.")
+@click.option("--max-cost", type=_AMOUNT_TYPE, metavar="AMOUNT", help="Stop when so much is spent.")
 @click.option(
     "--max-time",
-    type=_SECONDS,
+    type=_SECONDS_TYPE,
     metavar="SECONDS",
     help="Stop after so long.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order and the waits.")
 @click.option("--cache", is_flag=True, help="Take and keep answers to the same questions.")
-@click.option("--resume", is_flag=True, help=_RESUME)
+@click.option("--resume", is_flag=True, help=_RESUME_HELP)
 @click.option("--record", metavar="FILE", help="Write the answers to a .jsonl file.")
 @click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")
 @no_store_option
 @store_option
 @format_option
-@command_body
+@handle_errors
 def command(
     rubric: str,
     exams: tuple[str, ...],
@@ -147,56 +168,66 @@ def command(
     store: str | None,
     format_: str,
     **options: Any,
-) -> Exit:
+) -> ExitCode:
     """Ask a live subject every item, score its answers, and store the run."""
-    from markscheme.history.asking import Onlooker
-    from markscheme.history.examining import check_keeping, examine
-    from markscheme.history.plans import Settings, plan_of
+    from markscheme.history.asking import RunObserver
+    from markscheme.history.examining import check_store_options, execute_plan
+    from markscheme.history.plans import Settings, build_run_plan
     from markscheme.library.documents import load_exam, load_rubric
-    from markscheme.tell.progress import asking
+    from markscheme.tell.progress import show_asking_progress
 
-    with Mistakes() as mistakes, others_aside():  # what a module of one's own prints is no result
+    with (
+        ErrorCollector() as mistakes,
+        redirect_foreign_output(),
+    ):  # what a module of one's own prints is no result
         texts = (options["template"] or "", options["examples"] or "")
         replayed = (named.removeprefix("replay:") for named in subjects)
-        with mistakes.noted():
-            destination = _destination(record, (rubric, *exams, *texts, *replayed))
-        with mistakes.noted():
-            check_keeping(subjects, options, skip=no_store, tag=tag)
+        with mistakes.collect_error():
+            destination = _check_recording_path(record, (rubric, *exams, *texts, *replayed))
+        with mistakes.collect_error():
+            check_store_options(subjects, options, skip=no_store, tag=tag)
         loaded = load_rubric(rubric)
         exam = load_exam(*exams, rubric=loaded)
-        plan = plan_of(loaded, exam, subjects, Settings.of(options))
+        plan = build_run_plan(loaded, exam, subjects, Settings.from_mapping(options))
     try:
-        with others_aside():
+        with redirect_foreign_output():
             names = [subject.name for subject in plan.subjects]
-            with asking(plan.rubric, plan.exam, names, plan.questions) as seen:
-                load = _make_ready if format_ == "text" else lambda: None
-                onlooker = Onlooker(tell=remark, watch=seen.heard, look=seen.look, load=load)
-                runs = examine(plan, store=store, skip=no_store, tag=tag, onlooker=onlooker)
+            with show_asking_progress(plan.rubric, plan.exam, names, plan.questions) as seen:
+                load = _preload_output if format_ == "text" else lambda: None
+                onlooker = RunObserver(
+                    on_remark=print_note,
+                    on_reply=seen.count_reply,
+                    on_states=seen.update_states,
+                    on_waiting=load,
+                )
+                runs = execute_plan(plan, store=store, skip=no_store, tag=tag, observer=onlooker)
     except KeyboardInterrupt:
-        _say_how_to_resume("interrupted", stored=not no_store)
-        raise Terminated(Exit.INTERRUPTED) from None  # which says it in the document too
+        _print_resume_hint("interrupted", stored=not no_store)
+        raise Terminated(ExitCode.INTERRUPTED) from None  # which says it in the document too
     except Terminated:  # or the terminal was closed
-        _say_how_to_resume("terminated", stored=not no_store)
+        _print_resume_hint("terminated", stored=not no_store)
         raise
     except StoreUnavailableError as error:  # a full disk, most likely
-        raise StoreUnavailableError(f"{error}\nthen go on with: {_resuming()}") from error
-    unwritten = _record(runs, destination)
-    say_stored([run.id for run in runs if run.id is not None])
-    _print(runs, format_)
+        raise StoreUnavailableError(
+            f"{error}\nthen go on with: {_build_resume_command()}"
+        ) from error
+    unwritten = _write_recording(runs, destination)
+    report_stored_runs([run.id for run in runs if run.id is not None])
+    _print_live_runs(runs, format_)
     if unwritten is not None:
-        complain(unwritten, Exit.USAGE)
-        return Exit.USAGE
+        report_error(unwritten, ExitCode.USAGE)
+        return ExitCode.USAGE
     if all(run.result.summary.complete for run in runs):
-        return Exit.OK
+        return ExitCode.OK
     if all(run.live.answered == run.live.questions for run in runs):
-        remark("not every answer could be scored")
-        return Exit.UNDECIDED
+        print_note("not every answer could be scored")
+        return ExitCode.UNDECIDED
     stopped = next((run.live.stopped for run in runs if run.live.stopped), None)
-    _say_how_to_resume(stopped or "not every question has an answer", stored=not no_store)
-    return Exit.UNDECIDED
+    _print_resume_hint(stopped or "not every question has an answer", stored=not no_store)
+    return ExitCode.UNDECIDED
 
 
-def _destination(record: str | None, inputs: Iterable[str]) -> Path | None:
+def _check_recording_path(record: str | None, inputs: Iterable[str]) -> Path | None:
     """Return where the answers are written, if they are, or say at once why they cannot be."""
     if record is None:
         return None
@@ -205,34 +236,36 @@ def _destination(record: str | None, inputs: Iterable[str]) -> Path | None:
     return check_destination(record, inputs, suffixes=(".jsonl",)).absolute()
 
 
-def _record(runs: Sequence[LiveRun], destination: Path | None) -> str | None:
+def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> str | None:
     """Write the answers to a file, or return why not: what is stored is told first."""
     if destination is None:
         return None
-    from markscheme.tell.files import write_whole
+    from markscheme.tell.files import write_file_atomically
 
-    lines = (json.dumps(row, ensure_ascii=False) for run in runs for row in run.recording())
+    lines = (
+        json.dumps(row, ensure_ascii=False) for run in runs for row in run.build_answer_records()
+    )
     try:
-        write_whole(destination, "".join(f"{line}\n" for line in lines).encode())
+        write_file_atomically(destination, "".join(f"{line}\n" for line in lines).encode())
     except UsageError as error:
         return str(error)
     return None
 
 
-def _make_ready() -> None:
+def _preload_output() -> None:
     """Load what the page will need."""
     from markscheme.tell import live, terminal  # noqa: F401 - the page is printed later
 
-    terminal.rehearse()
+    terminal.warm_up_console()
 
 
-def _print(runs: Sequence[LiveRun], format_: str) -> None:
+def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
     if format_ == "json":
         documents = [run.to_dict() for run in runs]
         document = documents[0] if len(documents) == 1 else {"runs": documents}
         written = json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(document)
-        with whole_document() as stream:
-            while some := "".join(islice(written, _WORDS)):
+        with buffer_stdout() as stream:
+            while some := "".join(islice(written, _JSON_PIECES_PER_WRITE)):
                 stream.write(some.encode())
             stream.write(b"\n")
         return
@@ -241,40 +274,40 @@ def _print(runs: Sequence[LiveRun], format_: str) -> None:
     import polars as pl
 
     from markscheme.tell.live import LivePage
-    from markscheme.tell.terminal import Glimpse
+    from markscheme.tell.terminal import Preview
 
     for run in runs:
-        glimpse = Glimpse()
-        glimpse.look([run.result.frame], run.result.frame.height)
+        glimpse = Preview()
+        glimpse.sample_frames([run.result.frame], run.result.frame.height)
         page = LivePage(run.result.rubric, run.live.to_dict())
         shown = replace(run.result, frame=pl.concat(glimpse.frames))
         writes = "--format json" if run.id is None else f"markscheme show {run.id} -o FILE"
-        page.run(shown, hidden=glimpse.hidden, writes=writes)
-        page.live()
+        page.print_run(shown, hidden=glimpse.hidden, writes=writes)
+        page.print_live_facts()
 
 
-def _say_how_to_resume(why: str, *, stored: bool) -> None:
+def _print_resume_hint(why: str, *, stored: bool) -> None:
     """Say why the run is not whole, and how to go on."""
-    remark(why)
+    print_note(why)
     if stored:
-        remark(f"every answer that counted is kept; go on with: {_resuming()}")
+        print_note(f"every answer that counted is kept; go on with: {_build_resume_command()}")
 
 
-def _resuming() -> str:
+def _build_resume_command() -> str:
     """Return the command that asks only what is missing, with the places that variables name."""
     import shlex
 
-    words = [*_program(), *(word for word in sys.argv[1:] if word != "--resume"), "--resume"]
+    words = [*_find_program(), *(word for word in sys.argv[1:] if word != "--resume"), "--resume"]
     options = {"MARKSCHEME_STORE": "--store", "OPENAI_BASE_URL": "--base-url"}
     named = (
-        f"{variable}={shlex.quote(_without_secrets(os.environ[variable]))} "
+        f"{variable}={shlex.quote(_mask_secrets(os.environ[variable]))} "
         for variable, option in options.items()
         if os.environ.get(variable) and not any(word.startswith(option) for word in words)
     )
-    return "".join(named) + shlex.join(map(_without_secrets, words))
+    return "".join(named) + shlex.join(map(_mask_secrets, words))
 
 
-def _program() -> list[str]:
+def _find_program() -> list[str]:
     """Return how this command was called, in a way that can be called again."""
     import shutil
     from pathlib import Path
@@ -287,9 +320,9 @@ def _program() -> list[str]:
     return [called.name if same else sys.argv[0]]
 
 
-def _without_secrets(word: str) -> str:
+def _mask_secrets(word: str) -> str:
     import re
 
-    from markscheme.ask.keys import in_reach
+    from markscheme.ask.keys import environment_secrets
 
-    return re.sub(_NOT_SHOWN, r"\1\2PASSWORD", in_reach().hidden(word))
+    return re.sub(_PASSWORD_PATTERN, r"\1\2PASSWORD", environment_secrets().redact(word))

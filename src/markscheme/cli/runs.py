@@ -6,7 +6,7 @@ import json
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
 
 _EPILOG = """\b
@@ -26,7 +26,7 @@ tag (`markscheme score --tag NAME`)."""
 )
 @store_option
 @format_option
-@command_body
+@handle_errors
 def command(
     rubric: str | None,
     exam: str | None,
@@ -34,17 +34,17 @@ def command(
     limit: int,
     store: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """List the stored runs, the newest first."""
     from markscheme.keep import open_store
-    from markscheme.tell.listing import print_runs
-    from markscheme.tell.stored import runs_record
+    from markscheme.tell.listing import print_run_list
+    from markscheme.tell.stored import build_run_list_record
 
     with open_store(store, create=False) as kept:
-        found = kept.runs(rubric=rubric, exam=exam, subject=subject, limit=limit)
-        document = runs_record(found, kept.tags(), kept.present_baselines())
+        found = kept.list_runs(rubric=rubric, exam=exam, subject=subject, limit=limit)
+        document = build_run_list_record(found, kept.list_tags(), kept.list_current_baselines())
     if format_ == "json":
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
-        print_runs(document)
-    return Exit.OK
+        print_run_list(document)
+    return ExitCode.OK

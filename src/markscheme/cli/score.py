@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, say_stored, whole_document
+from markscheme.cli.exits import ExitCode, buffer_stdout, handle_errors, report_stored_runs
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from markscheme.engines.local import Local
-    from markscheme.engines.logs import FromLogs
-    from markscheme.engines.on_ray import OnRay
-    from markscheme.history.recording import Recorder
+    from markscheme.engines.local import LocalEngine
+    from markscheme.engines.logs import LogEngine
+    from markscheme.engines.on_ray import RayEngine
+    from markscheme.history.recording import RunRecorder
 
-    Recording = Callable[[], AbstractContextManager[Recorder | None]]
+    Recording = Callable[[], AbstractContextManager[RunRecorder | None]]
 
 _EPILOG = """\b
 Example:
@@ -89,7 +89,7 @@ was scored and 4 when something is missing or failed; a score judges nothing."""
 @no_store_option
 @store_option
 @format_option
-@command_body
+@handle_errors
 def command(
     rubric: str,
     exams: tuple[str, ...],
@@ -105,15 +105,15 @@ def command(
     no_store: bool,
     store: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Score recorded answers and explain every point."""
-    from markscheme.engines.local import Local
+    from markscheme.engines.local import LocalEngine
     from markscheme.library.documents import load_exam, load_rubric
-    from markscheme.read.sources import answers_at
+    from markscheme.read.sources import resolve_answers
     from markscheme.tell.files import check_destination, check_folder
 
-    answers = None if answers is None else answers_at(answers)
-    source = _source(answers, logs, beside=log_map or log_format, engine=engine)
+    answers = None if answers is None else resolve_answers(answers)
+    source = _choose_source(answers, logs, beside=log_map or log_format, engine=engine)
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")
     if engine == "ray" and output is None:
@@ -126,29 +126,31 @@ def command(
     loaded = load_rubric(rubric)
     exam = load_exam(*exams, rubric=loaded)
 
-    def recording() -> AbstractContextManager[Recorder | None]:
+    def recording() -> AbstractContextManager[RunRecorder | None]:
         if no_store and tag is None:
             return nullcontext()
-        from markscheme.history.recording import recording as opened
+        from markscheme.history.recording import open_recorder as opened
 
         return opened(loaded, exam, source, tag=tag, where=store, skip=no_store)
 
     if logs is not None:
-        from markscheme.engines.logs import FromLogs
+        from markscheme.engines.logs import LogEngine
         from markscheme.read.logs import read_logs
 
         found = read_logs(logs, exam.items, mapping=log_map, log_format=log_format)
-        return _score_here(FromLogs(loaded, exam, found, logs), destination, recording, format_)
+        return _score_locally(LogEngine(loaded, exam, found, logs), destination, recording, format_)
     if engine == "ray" and destination is not None:
-        from markscheme.engines.on_ray import OnRay
+        from markscheme.engines.on_ray import RayEngine
 
-        cluster = OnRay(loaded, exam, source, address=ray_address, workers=workers)
+        cluster = RayEngine(loaded, exam, source, address=ray_address, workers=workers)
         return _score_on_ray(cluster, destination, recording, format_)
-    with Local(loaded, exam, source, workers, outputs=not no_store) as here:
-        return _score_here(here, destination, recording, format_)
+    with LocalEngine(loaded, exam, source, workers, outputs=not no_store) as here:
+        return _score_locally(here, destination, recording, format_)
 
 
-def _source(answers: str | None, logs: str | None, *, beside: str | None, engine: str) -> str:
+def _choose_source(
+    answers: str | None, logs: str | None, *, beside: str | None, engine: str
+) -> str:
     """Return where the answers come from, which is one place."""
     if answers is not None and logs is not None:
         raise UsageError("--answers and --logs are two ways to give the answers; choose one")
@@ -164,59 +166,70 @@ def _source(answers: str | None, logs: str | None, *, beside: str | None, engine
     return source
 
 
-def _score_here(
-    engine: Local | FromLogs, destination: Path | None, recording: Recording, format_: str
-) -> Exit:
-    from markscheme.engines.scoring import Scoring
-    from markscheme.tell.files import drain, passing_json, write_frames
-    from markscheme.tell.progress import watched
-    from markscheme.tell.terminal import Glimpse, Page
+def _score_locally(
+    engine: LocalEngine | LogEngine, destination: Path | None, recording: Recording, format_: str
+) -> ExitCode:
+    from markscheme.engines.scoring import ScoringSession
+    from markscheme.tell.files import drain_frames, stream_json_document, write_frames
+    from markscheme.tell.progress import show_scoring_progress
+    from markscheme.tell.terminal import Preview, RunPage
 
-    glimpse = Glimpse()
+    glimpse = Preview()
     with recording() as recorder:
-        scoring = Scoring(
+        scoring = ScoringSession(
             engine.rubric,
             engine.exam,
             files=engine.is_folder,
             logs=engine.logs,
-            keep=recorder.keep if recorder else None,
+            keep=recorder.store_batch if recorder else None,
         )
-        frames = scoring.frames(watched(engine.stretches(scoring), str(engine.answers)))
-        with whole_document() as stream:
+        frames = scoring.build_frames(
+            show_scoring_progress(engine.score_chunks(scoring), str(engine.answers))
+        )
+        with buffer_stdout() as stream:
             if format_ == "json":
-                frames = passing_json(frames, stream, scoring.result)
+                frames = stream_json_document(frames, stream, scoring.build_result)
             else:
-                frames = glimpse.watch(frames)
+                frames = glimpse.collect_frames(frames)
             if destination is None:
-                drain(frames)
+                drain_frames(frames)
             else:
-                write_frames(frames, destination, scoring.schema, scoring.result)
-            result = scoring.result(glimpse.frames)
-            say_stored(recorder.finish(result) if recorder else [])
+                write_frames(frames, destination, scoring.schema, scoring.build_result)
+            result = scoring.build_result(glimpse.frames)
+            report_stored_runs(recorder.finish_runs(result) if recorder else [])
     if format_ == "text":
-        Page(engine.rubric).run(result, hidden=glimpse.hidden, written=destination)
-    return Exit.OK if result.summary.complete else Exit.UNDECIDED
+        RunPage(engine.rubric).print_run(result, hidden=glimpse.hidden, written=destination)
+    return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED
 
 
-def _score_on_ray(engine: OnRay, destination: Path, recording: Recording, format_: str) -> Exit:
-    from markscheme.engines.scoring import Scoring
-    from markscheme.tell.files import drain, passing_json, rows_in, whole_folder
-    from markscheme.tell.progress import watched
-    from markscheme.tell.terminal import Glimpse, Page
+def _score_on_ray(
+    engine: RayEngine, destination: Path, recording: Recording, format_: str
+) -> ExitCode:
+    from markscheme.engines.scoring import ScoringSession
+    from markscheme.tell.files import (
+        create_folder_atomically,
+        drain_frames,
+        read_folder_rows,
+        stream_json_document,
+    )
+    from markscheme.tell.progress import show_scoring_progress
+    from markscheme.tell.terminal import Preview, RunPage
 
-    scoring = Scoring(engine.rubric, engine.exam, files=engine.is_folder)
-    with engine, whole_folder(destination) as folder:
-        for _ in watched(engine.totals(scoring, folder), str(engine.answers)):
+    scoring = ScoringSession(engine.rubric, engine.exam, files=engine.is_folder)
+    with engine, create_folder_atomically(destination) as folder:
+        for _ in show_scoring_progress(engine.score_shares(scoring, folder), str(engine.answers)):
             pass
-    result = scoring.result()
+    result = scoring.build_result()
     with recording() as recorder:  # its rows are in the folder
-        say_stored(recorder.finish(result) if recorder else [])
+        report_stored_runs(recorder.finish_runs(result) if recorder else [])
     if format_ == "json":
-        with whole_document() as stream:
-            drain(passing_json(rows_in(destination), stream, scoring.result))
+        with buffer_stdout() as stream:
+            drain_frames(
+                stream_json_document(read_folder_rows(destination), stream, scoring.build_result)
+            )
     else:
-        glimpse = Glimpse()
-        glimpse.look(rows_in(destination), result.summary.rows)
-        result = scoring.result(glimpse.frames)
-        Page(engine.rubric).run(result, hidden=glimpse.hidden, written=destination)
-    return Exit.OK if result.summary.complete else Exit.UNDECIDED
+        glimpse = Preview()
+        glimpse.sample_frames(read_folder_rows(destination), result.summary.rows)
+        result = scoring.build_result(glimpse.frames)
+        RunPage(engine.rubric).print_run(result, hidden=glimpse.hidden, written=destination)
+    return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED

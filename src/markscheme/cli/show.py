@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import Exit, command_body, whole_document
-from markscheme.cli.options import format_option, judged_options, store_option
-from markscheme.errors import UsageError, shown
+from markscheme.cli.exits import ExitCode, buffer_stdout, handle_errors
+from markscheme.cli.options import add_judging_options, format_option, store_option
+from markscheme.errors import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import polars as pl
 
-    from markscheme.history.runs import Found, Runs
+    from markscheme.history.runs import FoundRun, RunFinder
     from markscheme.weigh.results import Result
 
 _EPILOG = """\b
@@ -48,10 +48,10 @@ its exit code is 0, and 4 for a run that is not complete."""
     is_flag=True,
     help="Name what the breakdowns have in common, with what to do about it.",
 )
-@judged_options
+@add_judging_options
 @store_option
 @format_option
-@command_body
+@handle_errors
 def command(
     run: str,
     items: tuple[str, ...],
@@ -63,64 +63,69 @@ def command(
     subject: str | None,
     store: str | None,
     format_: str,
-) -> Exit:
+) -> ExitCode:
     """Show one run: breakdown, losses, totals, gates."""
     from markscheme.history.judging import judge_run
-    from markscheme.history.patterns import patterns_of
-    from markscheme.history.rows import rows_of
-    from markscheme.history.runs import Context, Runs, is_open
-    from markscheme.tell.files import check_destination, drain, passing_json, write_frames
+    from markscheme.history.patterns import find_run_patterns
+    from markscheme.history.rows import open_rows
+    from markscheme.history.runs import RunContext, RunFinder, is_open_run
+    from markscheme.tell.files import (
+        check_destination,
+        drain_frames,
+        stream_json_document,
+        write_frames,
+    )
     from markscheme.tell.live import LivePage
     from markscheme.tell.patterns import PatternPage
-    from markscheme.tell.reports import title_of
-    from markscheme.tell.terminal import Glimpse
+    from markscheme.tell.reports import format_run_title
+    from markscheme.tell.terminal import Preview
     from markscheme.tell.verdicts import VerdictPage
-    from markscheme.weigh.patterns import pattern_record
-    from markscheme.weigh.patterns.observed import Observer
+    from markscheme.weigh.patterns import build_pattern_record
+    from markscheme.weigh.patterns.observed import FrameObserver
 
     if items and output:
         raise UsageError("--item explains, --output writes every breakdown; give one of them")
     inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
     destination = None if output is None else check_destination(output, inputs)
-    context = Context(rubric=rubric, exams=exams, subject=subject)
-    with Runs(store, context) as runs, whole_document() as stream:
+    context = RunContext(rubric=rubric, exams=exams, subject=subject)
+    with RunFinder(store, context) as runs, buffer_stdout() as stream:
         found = runs.find(run)
-        rows = rows_of(runs, found)
+        rows = open_rows(runs, found)
         gates = judge_run(runs, found, baseline).gates
-        glimpse, observer = Glimpse(), Observer(found.past.rubric)
-        frames = observer.watch(rows.frames()) if patterns else rows.frames()
-        frames = glimpse.watch(_only(frames, _checked(found, items)))
-        seen = cache(lambda: patterns_of(runs, found, gates, observer.observed()))
-        live = rows.live()
+        glimpse, observer = Preview(), FrameObserver(found.past.rubric)
+        frames = observer.observe_frames(rows.read_frames()) if patterns else rows.read_frames()
+        frames = glimpse.collect_frames(_filter_items(frames, _check_items(found, items)))
+        seen = cache(lambda: find_run_patterns(runs, found, gates, observer.build_observations()))
+        live = rows.read_live_record()
 
         def more() -> dict[str, Any]:
-            named = {"patterns": [*map(pattern_record, seen())]} if patterns else {}
+            named = {"patterns": [*map(build_pattern_record, seen())]} if patterns else {}
             return {**named, "live": live} if live else named
 
         if format_ == "json":
-            frames = passing_json(frames, stream, rows.result, more)
+            frames = stream_json_document(frames, stream, rows.build_result, more)
         if destination is None:
-            drain(frames)
+            drain_frames(frames)
         else:
-            write_frames(frames, destination, rows.schema, rows.result)
-        result = rows.result(glimpse.frames)
+            write_frames(frames, destination, rows.schema, rows.build_result)
+        result = rows.build_result(glimpse.frames)
         found_patterns = seen() if patterns else ()
-        explained = "\n".join(_explained(runs, found, result, items))
+        explained = "\n".join(_explain_items(runs, found, result, items))
     if format_ == "text":
-        VerdictPage().line(title_of(found.past, found.stored), style="bold")
+        VerdictPage().print_line(format_run_title(found.past, found.stored), style="bold")
         if items:
-            VerdictPage().line(explained)
+            VerdictPage().print_line(explained)
         else:
             page = LivePage(result.rubric, live)
-            page.run(result, hidden=glimpse.hidden, written=destination)
-            page.live()
-            page.gates(gates.outcomes)
+            page.print_run(result, hidden=glimpse.hidden, written=destination)
+            page.print_live_facts()
+            page.print_gates(gates.outcomes)
         if patterns:
-            PatternPage().every(found_patterns)
-    return Exit.OK if result.summary.complete and not is_open(found) else Exit.UNDECIDED
+            PatternPage().print_all(found_patterns)
+    return ExitCode.OK if result.summary.complete and not is_open_run(found) else ExitCode.UNDECIDED
 
 
-def _checked(found: Found, items: tuple[str, ...]) -> tuple[str, ...]:
+def _check_items(found: FoundRun, items: tuple[str, ...]) -> tuple[str, ...]:
     """Return the items, or refuse one that the exam does not have, with those that are like it."""
     from difflib import get_close_matches
 
@@ -129,25 +134,29 @@ def _checked(found: Found, items: tuple[str, ...]) -> tuple[str, ...]:
         if item not in known:
             near = get_close_matches(item, known, n=3, cutoff=0.5) or known[:3]
             told = ", ".join(f"`{one}`" for one in near)
-            raise UsageError(f"the exam has no item {shown(item)}; there is {told}")
+            raise UsageError(f"the exam has no item {format_value(item)}; there is {told}")
     return items
 
 
-def _only(frames: Iterable[pl.DataFrame], items: tuple[str, ...]) -> Iterator[pl.DataFrame]:
+def _filter_items(frames: Iterable[pl.DataFrame], items: tuple[str, ...]) -> Iterator[pl.DataFrame]:
     """Yield the rows of some items, or all."""
     for frame in frames:
         yield frame.filter(frame["item"].is_in(list(items))) if items else frame
 
 
-def _explained(runs: Runs, found: Found, result: Result, items: tuple[str, ...]) -> Iterator[str]:
+def _explain_items(
+    runs: RunFinder, found: FoundRun, result: Result, items: tuple[str, ...]
+) -> Iterator[str]:
     """Yield some items of a run, each with its answers and the reason of every cell."""
-    from markscheme.history.rows import rows_of_items
-    from markscheme.tell.explained import explained
-    from markscheme.tell.reports import item_reports
+    from markscheme.history.rows import select_item_rows
+    from markscheme.tell.explained import explain_item
+    from markscheme.tell.reports import build_item_reports
 
     past = dataclasses.replace(found.past, run=next(result.runs))
-    told = item_reports(past, rows_of_items(runs, found, items), every=True) if items else ()
+    told = (
+        build_item_reports(past, select_item_rows(runs, found, items), every=True) if items else ()
+    )
     known = {item.id: item for item in past.exam.items}
     for one in told:
         if one.item in items:
-            yield from explained(known[one.item], one, past.rubric)
+            yield from explain_item(known[one.item], one, past.rubric)

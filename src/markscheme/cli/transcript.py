@@ -6,7 +6,7 @@ import gc
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 
 _EPILOG = """\b
@@ -25,22 +25,22 @@ code is 0 when the log could be read, complete or not: `complete` and `gaps` say
 )
 @click.option("--session", metavar="ID", help="Only this session of several.")
 @format_option
-@command_body
-def command(source: str, log_format: str | None, session: str | None, format_: str) -> Exit:
+@handle_errors
+def command(source: str, log_format: str | None, session: str | None, format_: str) -> ExitCode:
     """Show what an agent did: prompts, calls, sub-agents, tokens, the answer."""
     from markscheme.read.transcripts import read_transcripts
 
     gc.set_threshold(100_000, 50, 50)  # lines come and go; looking for cycles among them is waste
     found = read_transcripts(source, log_format, session=session)
     if format_ == "json":
-        from markscheme.tell.transcripts import transcripts_json
+        from markscheme.tell.transcripts import dump_transcripts
 
-        click.echo(transcripts_json(found), nl=False)
-        return Exit.OK
+        click.echo(dump_transcripts(found), nl=False)
+        return ExitCode.OK
     from markscheme.tell.timeline import print_timeline
 
     for number, (file, transcript) in enumerate(found):
         if number:
             click.echo()
         print_timeline(transcript, str(file))
-    return Exit.OK
+    return ExitCode.OK

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import Exit, command_body
+from markscheme.cli.exits import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 
 if TYPE_CHECKING:
@@ -43,66 +43,66 @@ could be checked in a file."""
     help="The exam, whose tags make the groups. Default: the built-in one it names.",
 )
 @format_option
-@command_body
+@handle_errors
 def command(
     files: tuple[str, ...], rubric: str | None, exams: tuple[str, ...], format_: str
-) -> Exit:
+) -> ExitCode:
     """Recompute published breakdowns and say where they are wrong."""
     from markscheme.library.scoring import verify
 
     found = {file: verify(file, rubric, exams) for file in files}
-    codes = list(map(_exit, found.values()))
+    codes = list(map(_get_exit_code, found.values()))
     if format_ == "json":
-        documents = [_document(*entry) for entry in found.items()]
+        documents = [_build_verification_document(*entry) for entry in found.items()]
         document = documents[0] if len(documents) == 1 else {"files": documents}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         for file, verification in found.items():
             whose = f"{file}: " if len(found) > 1 else ""
-            click.echo("\n".join(_lines(verification, whose)))
-    return Exit.FAILED if Exit.FAILED in codes else max(codes)
+            click.echo("\n".join(_format_verification_lines(verification, whose)))
+    return ExitCode.FAILED if ExitCode.FAILED in codes else max(codes)
 
 
-def _document(file: str, verification: Verification) -> dict[str, Any]:
+def _build_verification_document(file: str, verification: Verification) -> dict[str, Any]:
     told = dataclasses.asdict(verification)
     findings = told.pop("findings")
-    ok = _exit(verification) is Exit.OK
+    ok = _get_exit_code(verification) is ExitCode.OK
     return {"file": file, **told, "ok": ok, "findings": findings}
 
 
-def _exit(verification: Verification) -> Exit:
+def _get_exit_code(verification: Verification) -> ExitCode:
     if verification.findings:
-        return Exit.FAILED
-    return Exit.OK if verification.checked else Exit.UNDECIDED
+        return ExitCode.FAILED
+    return ExitCode.OK if verification.checked else ExitCode.UNDECIDED
 
 
-def _lines(verification: Verification, whose: str) -> Iterator[str]:
-    from markscheme.tell.language import say, say_many
-    from markscheme.tell.verifying import finding_line
+def _format_verification_lines(verification: Verification, whose: str) -> Iterator[str]:
+    from markscheme.tell.language import translate, translate_plural
+    from markscheme.tell.verifying import format_verification_finding
 
-    yield from map(finding_line, verification.findings)
+    yield from map(format_verification_finding, verification.findings)
     unjudged, checked = verification.not_judged_anew, verification.checked
     if unjudged:
-        anew = say(
+        anew = translate(
             "the leading axis could not be judged anew in {n} of {of} (no usable got and expected)",
             n=unjudged,
             of=checked,
         )
         yield f"{whose}{anew}"
     if verification.groups_not_checked:
-        groups = say_many(
+        groups = translate_plural(
             "{n} group by tag was not checked; --exam names the exam whose tags it has",
             "{n} groups by tag were not checked; --exam names the exam whose tags they have",
             verification.groups_not_checked,
         )
         yield f"{whose}{groups}"
     wrong = len(verification.findings)
-    verdict = say("{n} wrong", n=wrong) if wrong else say("all follow from each other")
-    lacking = say("{n} unscored", n=verification.unscored)
+    verdict = translate("{n} wrong", n=wrong) if wrong else translate("all follow from each other")
+    lacking = translate("{n} unscored", n=verification.unscored)
     unscored = f", {lacking}" if verification.unscored else ""
     if checked or wrong:
-        count = say_many("{n} breakdown checked", "{n} breakdowns checked", checked)
+        count = translate_plural("{n} breakdown checked", "{n} breakdowns checked", checked)
         yield f"{whose}{count}{unscored}: {verdict}"
     else:
-        nothing = say("nothing was checked: the file holds no breakdown")
+        nothing = translate("nothing was checked: the file holds no breakdown")
         yield f"{whose}{nothing}{unscored}"

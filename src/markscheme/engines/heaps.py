@@ -13,7 +13,7 @@ from contextlib import suppress
 _M_ARENA_MAX = -8  # of glibc
 
 
-def share_heaps() -> None:
+def limit_malloc_arenas() -> None:
     """Let threads share heaps; call it before polars is loaded. Whoever set this up is obeyed."""
     os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:2")  # read by the allocator of polars
     with suppress(AttributeError, OSError, TypeError):  # where the system has no such allocator

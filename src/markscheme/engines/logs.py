@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.mark.scoring import check_exam, mark_answer
 from markscheme.read.logs import read_logs
-from markscheme.transcript import Measured
-from markscheme.values import dataclass
+from markscheme.transcript import SessionMetrics
 from markscheme.vocabulary import Breakdown, RowError
-from markscheme.weigh.operations import OperationGroup, Operations
+from markscheme.weigh.operations import OperationGroup, OperationsCollector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from markscheme.engines.scoring import Scoring
-    from markscheme.engines.stretches import Stretch
-    from markscheme.read.logs import Logs
+    from markscheme.engines.scoring import ScoringSession
+    from markscheme.engines.stretches import ScoredChunk
+    from markscheme.read.logs import LogFolder
     from markscheme.vocabulary import Exam, Rubric
 
 
-class FromLogs:
+class LogEngine:
     """Scores a folder of session logs, in this process: reading them is nearly all of the work."""
 
     is_folder = False
     logs = True
 
-    def __init__(self, rubric: Rubric, exam: Exam, logs: Logs, folder: str) -> None:
+    def __init__(self, rubric: Rubric, exam: Exam, logs: LogFolder, folder: str) -> None:
         self.rubric = rubric
         self.exam = exam
         self.answers = folder
         self._logs = logs
 
-    def stretches(self, scoring: Scoring) -> Iterator[Stretch]:
+    def score_chunks(self, scoring: ScoringSession) -> Iterator[ScoredChunk]:
         """Yield the answers scored."""
-        return scoring.logged(self._logs)
+        return scoring.score_logs(self._logs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class ExaminedLog:
     attempt: int
     file: str
     breakdown: Breakdown
-    metrics: Measured
+    metrics: SessionMetrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class ExaminedLogs:
     operations: tuple[OperationGroup, ...]
 
 
-def examined_logs(
+def examine_logs(
     rubric: Rubric,
     exam: Exam,
     logs: str | Path,
@@ -76,8 +76,8 @@ def examined_logs(
     check_exam(rubric, exam)
     found = read_logs(logs, exam.items, mapping=mapping, log_format=log_format)
     items = {item.id: item for item in exam.items}
-    operations = Operations(exam)
-    operations.add(found.answers)
+    operations = OperationsCollector(exam)
+    operations.add_answers(found.answers)
     return ExaminedLogs(
         logs=tuple(
             ExaminedLog(
@@ -91,5 +91,5 @@ def examined_logs(
             for answer in found.answers
         ),
         errors=found.errors,
-        operations=operations.groups(),
+        operations=operations.build_groups(),
     )

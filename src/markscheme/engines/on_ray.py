@@ -10,21 +10,21 @@ from __future__ import annotations
 import os
 import socket
 from collections import deque
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from markscheme.errors import UsageError
 from markscheme.read.answers import (
-    Attempts,
-    Part,
-    answer_files,
+    AttemptRanges,
+    FilePart,
+    count_part_lines,
     is_folder,
-    lines_in,
-    parts_of,
+    list_answer_files,
+    split_file,
 )
-from markscheme.values import dataclass
 from markscheme.vocabulary import RowError
-from markscheme.weigh.aggregate import Counts
+from markscheme.weigh.aggregate import AnswerCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.engines.scoring import Scoring
+    from markscheme.engines.scoring import ScoringSession
     from markscheme.vocabulary import Exam, Rubric
 
 PARTS_IN_A_SHARE = 13
 RETRIES = 5
-_AHEAD = 4  # shares under way for each core
+_SHARES_PER_CORE = 4  # shares under way for each core
 _LOOPBACK = "127.0.0.1"
-_PATIENCE = 10  # seconds that a cluster may take to answer
+_CONNECT_TIMEOUT = 10  # seconds that a cluster may take to answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,26 +48,26 @@ class Share:
     """What one task scores: consecutive parts of one file, after so many lines of it."""
 
     number: int
-    parts: tuple[Part, ...]
-    before: int
+    parts: tuple[FilePart, ...]
+    lines_before: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Total:
+class ShareTotals:
     """What a task gives back."""
 
-    counts: Counts
-    attempts: Attempts
+    counts: AnswerCounts
+    attempts: AttemptRanges
     errors: list[RowError]
     answers: int
 
 
-def file_of(number: int) -> str:
+def format_share_filename(number: int) -> str:
     """Return the name of the file that a share is written to."""
     return f"part-{number:05}.parquet"
 
 
-class OnRay:
+class RayEngine:
     """Scores a file or a folder of answers with Ray; starts one here where no address is given."""
 
     def __init__(
@@ -83,23 +83,23 @@ class OnRay:
         self.exam = exam
         self.answers = answers
         self.is_folder = is_folder(answers)
-        self._files = [path.resolve() for path in answer_files(answers)]
+        self._files = [path.resolve() for path in list_answer_files(answers)]
         if not self._files:
             raise UsageError(f"`{answers}`: Ray reads .jsonl and .parquet, a file or a folder")
         self._address = address
         self._workers = workers
-        self._ray = _imported()
-        self._ours = False
+        self._ray = _import_ray()
+        self._started_here = False
 
     def __enter__(self) -> Self:
         if not self._ray.is_initialized():
-            self._start()
-        self._score = self._ray.remote(max_retries=RETRIES)(score_share)
-        self._count = self._ray.remote(max_retries=RETRIES)(count_lines)
-        self._given = self._ray.put((self.rubric, self.exam, self.is_folder))
+            self._start_ray()
+        self._score_task = self._ray.remote(max_retries=RETRIES)(score_share)
+        self._count_task = self._ray.remote(max_retries=RETRIES)(count_lines)
+        self._task_context = self._ray.put((self.rubric, self.exam, self.is_folder))
         return self
 
-    def _start(self) -> None:
+    def _start_ray(self) -> None:
         here = {
             "num_cpus": self._workers,
             "include_dashboard": False,
@@ -116,7 +116,7 @@ class OnRay:
         except (OSError, ValueError, RuntimeError) as error:
             where = f"reached at `{self._address}`" if self._address else "started here"
             raise UsageError(f"Ray cannot be {where}: {error}") from None
-        self._ours = True
+        self._started_here = True
 
     def __exit__(
         self,
@@ -124,58 +124,60 @@ class OnRay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._ours:
+        if self._started_here:
             self._ray.shutdown()
 
-    def totals(self, scoring: Scoring, folder: Path) -> Iterator[Total]:
+    def score_shares(self, scoring: ScoringSession, folder: Path) -> Iterator[ShareTotals]:
         """Score everything into files in a folder; yield what each task gave back, in order.
 
         A share that holds attempts which were answered before it is scored again without them.
         """
         number = 0
-        for share, task in self._under_way(folder):
-            total = self._result(task, share)
-            known = scoring.ledger.known(total.attempts)
+        for share, task in self._iter_submitted_shares(folder):
+            total = self._get_share_totals(task, share)
+            known = scoring.ledger.find_seen(total.attempts)
             if known:
-                total = self._result(self._submit(share, folder, known), share)
-            scoring.ledger.enter(total.attempts)
+                total = self._get_share_totals(self._submit_share(share, folder, known), share)
+            scoring.ledger.record_ranges(total.attempts)
             scoring.tally.counts.merge(total.counts)
-            scoring.keep_errors(total.errors)
+            scoring.add_errors(total.errors)
             number = share.number + 1
             yield total
-        _write_missing(scoring, folder / file_of(number))
+        _write_missing_rows(scoring, folder / format_share_filename(number))
 
-    def _under_way(self, folder: Path) -> Iterator[tuple[Share, Any]]:
+    def _iter_submitted_shares(self, folder: Path) -> Iterator[tuple[Share, Any]]:
         """Yield shares in order, each with its task; some tasks run ahead."""
-        shares = self._shares()
-        ahead = _AHEAD * int(self._ray.cluster_resources().get("CPU", 1))
-        tasks = deque((share, self._submit(share, folder)) for share in islice(shares, ahead))
+        shares = self._iter_shares()
+        ahead = _SHARES_PER_CORE * int(self._ray.cluster_resources().get("CPU", 1))
+        tasks = deque((share, self._submit_share(share, folder)) for share in islice(shares, ahead))
         while tasks:
             yield tasks.popleft()
-            tasks.extend((share, self._submit(share, folder)) for share in islice(shares, 1))
+            tasks.extend((share, self._submit_share(share, folder)) for share in islice(shares, 1))
 
-    def _submit(self, share: Share, folder: Path, struck: Attempts | None = None) -> Any:
-        return self._score.remote(self._given, share, struck or [], folder)
+    def _submit_share(self, share: Share, folder: Path, struck: AttemptRanges | None = None) -> Any:
+        return self._score_task.remote(self._task_context, share, struck or [], folder)
 
-    def _shares(self) -> Iterator[Share]:
+    def _iter_shares(self) -> Iterator[Share]:
         number = 0
         for path in self._files:
             before = 0
-            groups = list(_groups(parts_of(path, file=path.name if self.is_folder else None)))
-            for group, lines in zip(groups, self._lines(groups), strict=True):
-                yield Share(number=number, parts=group, before=before)
+            groups = list(
+                _group_parts(split_file(path, file=path.name if self.is_folder else None))
+            )
+            for group, lines in zip(groups, self._count_group_lines(groups), strict=True):
+                yield Share(number=number, parts=group, lines_before=before)
                 number, before = number + 1, before + lines
 
-    def _lines(self, groups: list[tuple[Part, ...]]) -> Iterable[int]:
+    def _count_group_lines(self, groups: list[tuple[FilePart, ...]]) -> Iterable[int]:
         """Return how many lines each group has, if any comes after it and has to know."""
-        counts: list[int] = self._ray.get([self._count.remote(group) for group in groups[:-1]])
+        counts: list[int] = self._ray.get([self._count_task.remote(group) for group in groups[:-1]])
         return [*counts, *([0] if groups else [])]
 
-    def _result(self, task: Any, share: Share) -> Total:
+    def _get_share_totals(self, task: Any, share: Share) -> ShareTotals:
         """Return what a task gave back; what it raised is raised here as itself."""
         lost = self._ray.exceptions.RayError
         try:
-            total: Total = self._ray.get(task)
+            total: ShareTotals = self._ray.get(task)
         except self._ray.exceptions.RayTaskError as error:
             raise (error.cause or error) from None
         except lost as error:
@@ -186,62 +188,64 @@ class OnRay:
 
 
 def score_share(
-    given: tuple[Rubric, Exam, bool], share: Share, struck: Attempts, folder: Path
-) -> Total:
+    given: tuple[Rubric, Exam, bool], share: Share, struck: AttemptRanges, folder: Path
+) -> ShareTotals:
     """Score a share and write its rows: the body of a task, which may run more than once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a task has one core
-    from markscheme.engines.attempts import how_many, joined
-    from markscheme.engines.scoring import Scoring
+    from markscheme.engines.attempts import count_attempts, merge_attempt_ranges
+    from markscheme.engines.scoring import ScoringSession
     from markscheme.tell.files import write_frames
 
     rubric, exam, files = given
-    scoring = Scoring(rubric, exam, files=files)
-    scoring.continue_after(share.parts[0].path, share.before, struck)
-    attempts: Attempts = []
+    scoring = ScoringSession(rubric, exam, files=files)
+    scoring.continue_after(share.parts[0].path, share.lines_before, struck)
+    attempts: AttemptRanges = []
 
     def rows() -> Iterator[pl.DataFrame]:
         for part in share.parts:
-            stretch = scoring.placed(scoring.scorer.score(part))
+            stretch = scoring.merge_chunk(scoring.scorer.score(part))
             attempts.extend(stretch.attempts)
-            yield from scoring.written_out(stretch)
+            yield from scoring.build_chunk_frames(stretch)
 
-    write_frames(rows(), folder / file_of(share.number), scoring.schema, scoring.result)
+    write_frames(
+        rows(), folder / format_share_filename(share.number), scoring.schema, scoring.build_result
+    )
     counts = scoring.tally.counts
-    counts.add_up()
-    return Total(
+    counts.compact_rows()
+    return ShareTotals(
         counts=counts,
-        attempts=joined(attempts),
+        attempts=merge_attempt_ranges(attempts),
         errors=scoring.errors,
-        answers=how_many(attempts),
+        answers=count_attempts(attempts),
     )
 
 
-def count_lines(parts: tuple[Part, ...]) -> int:
+def count_lines(parts: tuple[FilePart, ...]) -> int:
     """Count the lines of parts: the body of a task."""
-    return sum(map(lines_in, parts))
+    return sum(map(count_part_lines, parts))
 
 
-def _groups(parts: Iterator[Part]) -> Iterator[tuple[Part, ...]]:
+def _group_parts(parts: Iterator[FilePart]) -> Iterator[tuple[FilePart, ...]]:
     while group := tuple(islice(parts, PARTS_IN_A_SHARE)):
         yield group
 
 
-def _write_missing(scoring: Scoring, path: Path) -> None:
+def _write_missing_rows(scoring: ScoringSession, path: Path) -> None:
     from markscheme.tell.files import write_frames
 
-    frames = list(scoring.missing())
+    frames = list(scoring.build_missing_frames())
     if frames:
-        write_frames(frames, path, scoring.schema, scoring.result)
+        write_frames(frames, path, scoring.schema, scoring.build_result)
 
 
 def _refuse_unless_listening(address: str | None) -> None:
     """Raise at once where nobody listens; Ray would try for minutes and then end this process."""
     host, colon, port = (address or "").rpartition(":")
     if colon and port.isdecimal() and "/" not in host:
-        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+        socket.create_connection((host, int(port)), timeout=_CONNECT_TIMEOUT).close()
 
 
-def _imported() -> Any:
+def _import_ray() -> Any:
     """Import Ray, which reports to nobody from here."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns of a change

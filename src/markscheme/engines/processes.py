@@ -29,25 +29,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
 
-    from markscheme.engines.stretches import Scorer, Stretch
-    from markscheme.read.answers import Part
+    from markscheme.engines.stretches import ChunkScorer, ScoredChunk
+    from markscheme.read.answers import FilePart
     from markscheme.vocabulary import Exam, Rubric
 
-_QUEUE = 2  # parts that a worker has: the one it scores, and the next
-_GONE = (EOFError, OSError)
+_QUEUE_LENGTH = 2  # parts that a worker has: the one it scores, and the next
+_WORKER_GONE_ERRORS = (EOFError, OSError)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Worker:
+class _WorkerProcess:
     """A forked process; `given` are the numbers of the parts it has, in order."""
 
     process: ForkProcess
     pipe: Connection
     slots: Iterator[int]
-    given: deque[int] = field(default_factory=deque)
+    assigned: deque[int] = field(default_factory=deque)
 
 
-class Processes:
+class WorkerPool:
     """So many workers beside this process; forks them on entering, ends them on leaving."""
 
     def __init__(self, rubric: Rubric, exam: Exam, count: int, *, outputs: bool = False) -> None:
@@ -55,34 +55,34 @@ class Processes:
         self._rubric = rubric
         self._exam = exam
         self._count = count
-        self._workers: list[_Worker] = []
-        self._files: list[int] = []
+        self._workers: list[_WorkerProcess] = []
+        self._slot_files: list[int] = []
 
     def __enter__(self) -> Self:
         gc.freeze()  # what is shared stays shared where the collector does not write to it
         for _ in range(self._count):
-            self._workers.append(self._forked())
+            self._workers.append(self._fork_worker())
         return self
 
-    def _forked(self) -> _Worker:
+    def _fork_worker(self) -> _WorkerProcess:
         context = get_context("fork")
         pipe, end = context.Pipe()
-        slots = [os.memfd_create("stretch") for _ in range(_QUEUE)]
+        slots = [os.memfd_create("stretch") for _ in range(_QUEUE_LENGTH)]
         others = [worker.pipe for worker in self._workers]
         process = context.Process(
-            target=_work,
-            args=(end, [pipe, *others], slots, self._scorer),
+            target=_run_worker_process,
+            args=(end, [pipe, *others], slots, self._create_scorer),
             daemon=True,
         )
         process.start()
         end.close()
-        self._files += slots
-        return _Worker(process=process, pipe=pipe, slots=cycle(slots))
+        self._slot_files += slots
+        return _WorkerProcess(process=process, pipe=pipe, slots=cycle(slots))
 
-    def _scorer(self) -> Scorer:
-        from markscheme.engines.stretches import Scorer
+    def _create_scorer(self) -> ChunkScorer:
+        from markscheme.engines.stretches import ChunkScorer
 
-        return Scorer(self._rubric, self._exam, outputs=self._outputs)
+        return ChunkScorer(self._rubric, self._exam, outputs=self._outputs)
 
     def __exit__(
         self,
@@ -94,97 +94,104 @@ class Processes:
             worker.process.kill()
             worker.pipe.close()
             worker.process.join()
-        for file in self._files:
+        for file in self._slot_files:
             os.close(file)
 
-    def scored(self, parts: Iterator[Part], scorer: Scorer) -> Iterator[Stretch]:
+    def score_parts(self, parts: Iterator[FilePart], scorer: ChunkScorer) -> Iterator[ScoredChunk]:
         """Yield the parts scored, in order; this process does its share."""
-        return _Round(self._workers, parts, scorer).stretches()
+        return _PartScheduler(self._workers, parts, scorer).iter_chunks()
 
 
-class _Round:
+class _PartScheduler:
     """Parts on their way through the workers; a few at a time, so that memory stays flat."""
 
-    def __init__(self, workers: list[_Worker], parts: Iterator[Part], scorer: Scorer) -> None:
+    def __init__(
+        self, workers: list[_WorkerProcess], parts: Iterator[FilePart], scorer: ChunkScorer
+    ) -> None:
         self._workers = workers
         self._parts = enumerate(parts)
         self._scorer = scorer
-        self._ahead = (_QUEUE + 1) * (len(workers) + 1)
-        self._due = 0
-        self._all_given = False
-        self._given: dict[int, Part] = {}
-        self._done: dict[int, Stretch] = {}
+        self._max_in_progress = (_QUEUE_LENGTH + 1) * (len(workers) + 1)
+        self._next_number = 0
+        self._is_exhausted = False
+        self._in_progress: dict[int, FilePart] = {}
+        self._finished: dict[int, ScoredChunk] = {}
 
-    def stretches(self) -> Iterator[Stretch]:
-        while not self._all_given or self._given:
-            self._hand_out()
-            self._take_in(0)
-            if self._due in self._done:
-                yield self._next()
-            elif self._due in self._given and not self._is_out(self._due):
-                self._score_here(self._due)
-            elif (number := self._fetch()) is not None:
+    def iter_chunks(self) -> Iterator[ScoredChunk]:
+        while not self._is_exhausted or self._in_progress:
+            self._assign_parts()
+            self._collect_results(0)
+            if self._next_number in self._finished:
+                yield self._pop_next_chunk()
+            elif self._next_number in self._in_progress and not self._is_assigned(
+                self._next_number
+            ):
+                self._score_here(self._next_number)
+            elif (number := self._fetch_part()) is not None:
                 self._score_here(number)
             else:
-                self._take_in(None)
+                self._collect_results(None)
 
-    def _next(self) -> Stretch:
-        del self._given[self._due]
-        stretch = self._done.pop(self._due)
-        self._due += 1
+    def _pop_next_chunk(self) -> ScoredChunk:
+        del self._in_progress[self._next_number]
+        stretch = self._finished.pop(self._next_number)
+        self._next_number += 1
         return stretch
 
-    def _is_out(self, number: int) -> bool:
+    def _is_assigned(self, number: int) -> bool:
         """Whether some worker has the part."""
-        return any(number in worker.given for worker in self._workers)
+        return any(number in worker.assigned for worker in self._workers)
 
     def _score_here(self, number: int) -> None:
-        self._done[number] = self._scorer.score(self._given[number])
+        self._finished[number] = self._scorer.score(self._in_progress[number])
 
-    def _fetch(self) -> int | None:
+    def _fetch_part(self) -> int | None:
         """Take the next part off the list, unless too many are under way or none is left."""
-        if len(self._given) >= self._ahead or self._all_given:
+        if len(self._in_progress) >= self._max_in_progress or self._is_exhausted:
             return None
         number, part = next(self._parts, (None, None))
         if part is None or number is None:
-            self._all_given = True
+            self._is_exhausted = True
             return None
-        self._given[number] = part
+        self._in_progress[number] = part
         return number
 
-    def _hand_out(self) -> None:
+    def _assign_parts(self) -> None:
         """Fill the queues of the workers."""
-        for _ in range(_QUEUE):
+        for _ in range(_QUEUE_LENGTH):
             for worker in list(self._workers):
-                if len(worker.given) < _QUEUE and (number := self._fetch()) is not None:
-                    worker.given.append(number)
+                if (
+                    len(worker.assigned) < _QUEUE_LENGTH
+                    and (number := self._fetch_part()) is not None
+                ):
+                    worker.assigned.append(number)
                     try:
-                        worker.pipe.send(self._given[number])
-                    except _GONE:
+                        worker.pipe.send(self._in_progress[number])
+                    except _WORKER_GONE_ERRORS:
                         self._workers.remove(worker)
 
-    def _take_in(self, timeout: float | None) -> None:
+    def _collect_results(self, timeout: float | None) -> None:
         """Take what the workers have scored."""
-        pipes = {worker.pipe: worker for worker in self._workers if worker.given}
+        pipes = {worker.pipe: worker for worker in self._workers if worker.assigned}
         for pipe in connection.wait(list(pipes), timeout) if pipes else ():
             worker = pipes[pipe]  # type: ignore[index]
             try:
                 scored = worker.pipe.recv()
-            except _GONE:
+            except _WORKER_GONE_ERRORS:
                 self._workers.remove(worker)
                 continue
-            number, slot = worker.given.popleft(), next(worker.slots)
+            number, slot = worker.assigned.popleft(), next(worker.slots)
             if scored:
                 with open(slot, "rb", closefd=False) as file:
                     file.seek(0)
-                    self._done[number] = pickle.load(file)  # noqa: S301 - our own worker wrote it
+                    self._finished[number] = pickle.load(file)  # noqa: S301 - our own worker wrote it
 
 
-def _work(
+def _run_worker_process(
     pipe: Connection,
     others: Sequence[Connection],
     slots: Sequence[int],
-    make_scorer: Callable[[], Scorer],
+    make_scorer: Callable[[], ChunkScorer],
 ) -> None:
     """Score parts until there are no more; the body of a worker."""
     for other in others:
@@ -195,17 +202,17 @@ def _work(
             signal.signal(number, signal.SIG_DFL)
     os.environ["POLARS_MAX_THREADS"] = "1"
     scorer = make_scorer()
-    with suppress(*_GONE):
+    with suppress(*_WORKER_GONE_ERRORS):
         for slot in cycle(slots):
-            pipe.send(_is_scored(scorer, pipe.recv(), slot))
+            pipe.send(_score_into_slot(scorer, pipe.recv(), slot))
 
 
-def _is_scored(scorer: Scorer, part: Any, slot: int) -> bool:
+def _score_into_slot(scorer: ChunkScorer, part: Any, slot: int) -> bool:
     """Leave the scored part in the slot; what fails here will fail aloud where it is due."""
     try:
         with open(slot, "wb", closefd=False) as file:
             file.seek(0)
-            pickle.dump(scorer.score(part).packed(), file, protocol=5)
+            pickle.dump(scorer.score(part).pack(), file, protocol=5)
     except Exception:  # noqa: BLE001 - scored again by the process that reports it
         return False
     return True

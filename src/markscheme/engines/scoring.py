@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.engines.stretches import Scorer, Stretch
+from markscheme.engines.stretches import ChunkScorer, ScoredChunk
 from markscheme.errors import UsageError
-from markscheme.mark.frames import Frames
+from markscheme.mark.frames import FrameBuilder
 from markscheme.mark.scoring import check_exam
-from markscheme.read.answers import Ledger, read_answers, read_rows
-from markscheme.weigh.aggregate import Tally
-from markscheme.weigh.operations import Operations
+from markscheme.read.answers import SeenAttempts, read_answers, read_rows
+from markscheme.weigh.aggregate import RunTally
+from markscheme.weigh.operations import OperationsCollector
 from markscheme.weigh.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from markscheme.read.answers import AnswerBatch, Attempts
-    from markscheme.read.logs import Logs
+    from markscheme.read.answers import AnswerBatch, AttemptRanges
+    from markscheme.read.logs import LogFolder
     from markscheme.vocabulary import Answer, Exam, RowError, Rubric
 
-    Keep = Callable[[pl.Series, pl.DataFrame], None]
+    BatchSink = Callable[[pl.Series, pl.DataFrame], None]
 
-ERRORS_KEPT = 10_000
-ROWS_AT_ONCE = 32_768
+MAX_ERRORS_KEPT = 10_000
+MISSING_ROWS_PER_FRAME = 32_768
 
 
-class Scoring:
+class ScoringSession:
     """The rows of a run, frame by frame, and its exact totals.
 
     Memory does not grow with the number of answers, but for the ledger of attempts. `keep` is
@@ -46,44 +46,44 @@ class Scoring:
         *,
         files: bool = False,
         logs: bool = False,
-        keep: Keep | None = None,
+        keep: BatchSink | None = None,
     ) -> None:
         check_exam(rubric, exam)
         self._keep = keep
         self.rubric = rubric
         self.exam = exam
-        self.tally = Tally(rubric, exam)
+        self.tally = RunTally(rubric, exam)
         self.errors: list[RowError] = []
-        self.ledger = Ledger()
-        self.scorer = Scorer(rubric, exam, outputs=keep is not None)
-        self.rows = Frames(rubric, exam, files=files, logs=logs)
-        self.operations = Operations(exam)
-        self._path: Path | None = None
-        self._before = 0
+        self.ledger = SeenAttempts()
+        self.scorer = ChunkScorer(rubric, exam, outputs=keep is not None)
+        self.frame_builder = FrameBuilder(rubric, exam, files=files, logs=logs)
+        self.operations = OperationsCollector(exam)
+        self._current_path: Path | None = None
+        self._lines_before = 0
 
     @property
     def schema(self) -> pl.Schema:
         """The columns of every frame."""
-        return self.rows.schema
+        return self.frame_builder.schema
 
-    def streamed(
+    def score_answers(
         self, answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
-    ) -> Iterator[Stretch]:
+    ) -> Iterator[ScoredChunk]:
         """Score answers as they are read: a file, the standard input, or rows in memory."""
-        return map(self.marked, self.batches(answers, fields=self.scorer.fields))
+        return map(self.mark_batch, self.read_batches(answers, fields=self.scorer.fields))
 
-    def logged(self, logs: Logs) -> Iterator[Stretch]:
+    def score_logs(self, logs: LogFolder) -> Iterator[ScoredChunk]:
         """Score answers from session logs, and measure what was done."""
-        self.operations.add(logs.answers)
-        yield self.marked(logs.batch())
+        self.operations.add_answers(logs.answers)
+        yield self.mark_batch(logs.to_batch())
 
-    def marked(self, batch: AnswerBatch) -> Stretch:
+    def mark_batch(self, batch: AnswerBatch) -> ScoredChunk:
         """Mark one batch as a stretch of its own."""
-        stretch = Stretch()
-        self.scorer.add(stretch, batch)
+        stretch = ScoredChunk()
+        self.scorer.add_batch(stretch, batch)
         return stretch
 
-    def batches(
+    def read_batches(
         self,
         answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
         *,
@@ -100,71 +100,73 @@ class Scoring:
             raise UsageError("the answers must be a file's path, a polars frame, or a list of rows")
         return read_rows(answers, items=items)
 
-    def frames(self, stretches: Iterable[Stretch]) -> Iterator[pl.DataFrame]:
+    def build_frames(self, stretches: Iterable[ScoredChunk]) -> Iterator[pl.DataFrame]:
         """Yield the rows of each batch, the bad ones after the answers; last the missing items."""
         for stretch in stretches:
-            yield from self.written_out(self.placed(stretch))
-        yield from self.missing()
+            yield from self.build_chunk_frames(self.merge_chunk(stretch))
+        yield from self.build_missing_frames()
 
-    def continue_after(self, path: Path, lines: int, struck: Attempts) -> None:
+    def continue_after(self, path: Path, lines: int, struck: AttemptRanges) -> None:
         """Begin in the middle of a file: after so many lines, with attempts answered before."""
-        self._path, self._before = path, lines
-        self.ledger.enter(struck)
+        self._current_path, self._lines_before = path, lines
+        self.ledger.record_ranges(struck)
 
-    def placed(self, stretch: Stretch) -> Stretch:
+    def merge_chunk(self, stretch: ScoredChunk) -> ScoredChunk:
         """Put the next stretch to those before it, and return it as it then is.
 
         Where it holds attempts that were answered before, it is scored again without them.
         """
         part = stretch.part
         if part is not None:
-            known = self.ledger.known(stretch.attempts)
+            known = self.ledger.find_seen(stretch.attempts)
             if known:
                 stretch = self.scorer.score(part, known)
-            self.ledger.enter(stretch.attempts)
-            if part.path != self._path:
-                self._path, self._before = part.path, 0
+            self.ledger.record_ranges(stretch.attempts)
+            if part.path != self._current_path:
+                self._current_path, self._lines_before = part.path, 0
         self.tally.counts.merge(stretch.counts)
         return stretch
 
-    def written_out(self, stretch: Stretch) -> Iterator[pl.DataFrame]:
+    def build_chunk_frames(self, stretch: ScoredChunk) -> Iterator[pl.DataFrame]:
         """Yield the rows of the stretch that was placed last."""
         file = None if stretch.part is None else stretch.part.file
         for batch in stretch.batches:
             if batch.sheet:
-                frame = self.rows.answered(batch.sheet, before=self._before, file=file)
+                frame = self.frame_builder.build_answers(
+                    batch.sheet, before=self._lines_before, file=file
+                )
                 if self._keep:
                     self._keep(batch.sheet.rows["output"], frame)
                 yield frame
             if batch.errors:
                 errors = [
-                    replace(error, line=error.line + self._before, file=file or error.file)
+                    replace(error, line=error.line + self._lines_before, file=file or error.file)
                     for error in batch.errors
                 ]
-                self.keep_errors(errors)
-                yield self.rows.errors(errors)
-        self._before += stretch.lines
+                self.add_errors(errors)
+                yield self.frame_builder.build_errors(errors)
+        self._lines_before += stretch.lines
 
-    def keep_errors(self, errors: list[RowError]) -> None:
+    def add_errors(self, errors: list[RowError]) -> None:
         """Keep the first errors of the run."""
-        self.errors.extend(errors[: ERRORS_KEPT - len(self.errors)])
+        self.errors.extend(errors[: MAX_ERRORS_KEPT - len(self.errors)])
 
-    def missing(self) -> Iterator[pl.DataFrame]:
+    def build_missing_frames(self) -> Iterator[pl.DataFrame]:
         """Yield a row for each item that a subject did not answer."""
-        absent = self.tally.missing()
-        while some := list(islice(absent, ROWS_AT_ONCE)):
-            yield self.rows.missing(some)
+        absent = self.tally.iter_missing()
+        while some := list(islice(absent, MISSING_ROWS_PER_FRAME)):
+            yield self.frame_builder.build_missing(some)
 
-    def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
+    def build_result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
         """Return the run as it stands, with the given rows of it."""
         kept = list(frames)
         frame = pl.concat(kept) if kept else pl.DataFrame(schema=self.schema)
         return Result(
             rubric=self.rubric,
             exam=self.exam,
-            summary=self.tally.summary(),
+            summary=self.tally.build_summary(),
             frame=frame,
             errors=tuple(self.errors),
-            each_run=self.tally.runs,
-            operations=self.operations.groups(),
+            each_run=self.tally.iter_runs,
+            operations=self.operations.build_groups(),
         )

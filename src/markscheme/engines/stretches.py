@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from markscheme.engines.attempts import attempts_of, how_many
-from markscheme.mark.columns import Marker
-from markscheme.mark.sheets import Sheet, sheet_of
-from markscheme.read.answers import Attempts, KnownItems, Ledger, Part, alike_lines, read_part
-from markscheme.values import dataclass
+from markscheme.engines.attempts import count_attempts, find_attempt_ranges
+from markscheme.mark.columns import BatchMarker
+from markscheme.mark.sheets import MarkSheet, build_mark_sheet
+from markscheme.read.answers import (
+    AttemptRanges,
+    FilePart,
+    KnownItems,
+    SeenAttempts,
+    create_template_reader,
+    read_part,
+)
 from markscheme.vocabulary import RowError
-from markscheme.weigh.aggregate import Counts
+from markscheme.weigh.aggregate import AnswerCounts
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -21,10 +27,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class ChunkBatch:
     """The answers of one batch after marking, if it had any, and the rows that were none."""
 
-    sheet: Sheet | None
+    sheet: MarkSheet | None
     errors: list[RowError]
 
     @property
@@ -34,17 +40,17 @@ class Batch:
 
 
 @dataclass(slots=True, kw_only=True)
-class Stretch:
+class ScoredChunk:
     """A scored stretch: its rows, its exact counts, and what it takes to put it among others.
 
     `attempts` are the attempts that it holds; a stretch that no `part` stands for was read in one
     pass with all others, in which repeats were already found.
     """
 
-    part: Part | None = None
-    batches: list[Batch] = field(default_factory=list)
-    counts: Counts = field(default_factory=Counts)
-    attempts: Attempts = field(default_factory=list)
+    part: FilePart | None = None
+    batches: list[ChunkBatch] = field(default_factory=list)
+    counts: AnswerCounts = field(default_factory=AnswerCounts)
+    attempts: AttemptRanges = field(default_factory=list)
     lines: int = 0
 
     @property
@@ -52,16 +58,16 @@ class Stretch:
         """How many answers it has."""
         return sum(batch.answers for batch in self.batches)
 
-    def packed(self) -> Stretch:
+    def pack(self) -> ScoredChunk:
         """Return the same, as small as it can be sent."""
         batches = [
-            Batch(sheet=batch.sheet and batch.sheet.packed(), errors=batch.errors)
+            ChunkBatch(sheet=batch.sheet and batch.sheet.pack(), errors=batch.errors)
             for batch in self.batches
         ]
         return replace(self, batches=batches)
 
 
-class Scorer:
+class ChunkScorer:
     """Scores stretches under one rubric and exam, one after the other.
 
     With `outputs`, the outputs stay with the rows.
@@ -71,58 +77,65 @@ class Scorer:
         self._rubric = rubric
         self._outputs = outputs
         self._ids = [item.id for item in exam.items]
-        self._known = KnownItems(self._ids)
-        self._marker = Marker(rubric, exam)
-        self._alike = alike_lines(self._known, self.fields)
-        self._repeats = False
+        self._known_items = KnownItems(self._ids)
+        self._marker = BatchMarker(rubric, exam)
+        self._line_templates = create_template_reader(self._known_items, self.fields)
+        self._has_repeats = False
 
-    def score(self, part: Part, struck: Attempts | None = None) -> Stretch:
+    def score(self, part: FilePart, answered_before: AttemptRanges | None = None) -> ScoredChunk:
         """Score a part by itself; attempts that are `struck` were answered before it.
 
         Looking for repeats answer by answer takes time, so that is done where there are any.
         """
-        if struck is None and not self._repeats:
-            stretch = self._stretch(part, None)
-            stretch.attempts = self._attempts(stretch)
-            if how_many(stretch.attempts) == stretch.answers:
+        if answered_before is None and not self._has_repeats:
+            stretch = self._score_part(part, None)
+            stretch.attempts = self._find_attempts(stretch)
+            if count_attempts(stretch.attempts) == stretch.answers:
                 return stretch
-            self._repeats = True
-        ledger = Ledger()
-        ledger.enter(struck or [])
-        stretch = self._stretch(part, ledger)
-        stretch.attempts = self._attempts(stretch)
+            self._has_repeats = True
+        ledger = SeenAttempts()
+        ledger.record_ranges(answered_before or [])
+        stretch = self._score_part(part, ledger)
+        stretch.attempts = self._find_attempts(stretch)
         return stretch
 
-    def add(self, stretch: Stretch, batch: AnswerBatch) -> None:
+    def add_batch(self, stretch: ScoredChunk, batch: AnswerBatch) -> None:
         """Mark one batch, and add it to a stretch."""
         sheet = None
-        if batch.rows > len(batch.errors):
-            marked = self._marker.mark(batch, outputs=self._outputs)
-            stretch.counts.add(marked)
-            sheet = sheet_of(self._rubric, marked)
+        if batch.row_count > len(batch.errors):
+            marked = self._marker.mark_batch(batch, outputs=self._outputs)
+            stretch.counts.add_batch(marked)
+            sheet = build_mark_sheet(self._rubric, marked)
         stretch.counts.errors += len(batch.errors)
-        stretch.batches.append(Batch(sheet=sheet, errors=batch.errors))
+        stretch.batches.append(ChunkBatch(sheet=sheet, errors=batch.errors))
 
-    def _stretch(self, part: Part, ledger: Ledger | None) -> Stretch:
-        stretch = Stretch(part=part)
-        stretch.lines = self._add_all(stretch, self._read(part, ledger))
+    def _score_part(self, part: FilePart, ledger: SeenAttempts | None) -> ScoredChunk:
+        stretch = ScoredChunk(part=part)
+        stretch.lines = self._add_batches(stretch, self._read_part(part, ledger))
         return stretch
 
-    def _read(self, part: Part, ledger: Ledger | None) -> Generator[AnswerBatch, None, int]:
-        return read_part(part, known=self._known, ledger=ledger, alike=self._alike)
+    def _read_part(
+        self, part: FilePart, ledger: SeenAttempts | None
+    ) -> Generator[AnswerBatch, None, int]:
+        return read_part(
+            part,
+            known=self._known_items,
+            seen_attempts=ledger,
+            template_reader=self._line_templates,
+        )
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields of outputs that may come as columns of text."""
         return self._marker.fields
 
-    def _add_all(self, stretch: Stretch, batches: Generator[AnswerBatch, None, int]) -> int:
+    def _add_batches(self, stretch: ScoredChunk, batches: Generator[AnswerBatch, None, int]) -> int:
         while True:
             try:
-                self.add(stretch, next(batches))
+                self.add_batch(stretch, next(batches))
             except StopIteration as end:
                 return int(end.value)
 
-    def _attempts(self, stretch: Stretch) -> Attempts:
+    def _find_attempts(self, stretch: ScoredChunk) -> AttemptRanges:
         sheets = [batch.sheet.rows for batch in stretch.batches if batch.sheet]
-        return attempts_of(sheets, self._ids)
+        return find_attempt_ranges(sheets, self._ids)

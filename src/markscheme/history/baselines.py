@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markscheme.errors import UsageError, shown
-from markscheme.history.runs import Found, Runs
+from markscheme.errors import UsageError, format_value
+from markscheme.history.runs import FoundRun, RunFinder
 from markscheme.keep import Baseline, RunStatus
-from markscheme.keep import Run as Stored
-from markscheme.values import dataclass
-from markscheme.weigh.distribution import Distribution, describe
+from markscheme.keep import StoredRun as Stored
+from markscheme.weigh.distribution import ScoreDistribution, describe_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.recalibration import Past
+    from markscheme.weigh.recalibration import PastRun
     from markscheme.weigh.runs import Run
 
 LAST_RUNS = 20
 
 
-def set_baseline(runs: Runs, name: str, *, by: str | None, note: str | None) -> Baseline:
+def set_baseline(runs: RunFinder, name: str, *, by: str | None, note: str | None) -> Baseline:
     """Make a stored run the baseline of its rubric and exam; it must be complete."""
     found = runs.find(name)
     if found.stored is None:
@@ -31,59 +31,59 @@ def set_baseline(runs: Runs, name: str, *, by: str | None, note: str | None) -> 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class StandingBaseline:
     """A baseline as it stands: who set it, its run, and the distribution of its scores."""
 
     baseline: Baseline
-    found: Found
-    distribution: Distribution | None
+    found: FoundRun
+    distribution: ScoreDistribution | None
 
 
-def standing_baselines(
-    runs: Runs,
+def find_standing_baselines(
+    runs: RunFinder,
     *,
     rubric: str | None = None,
     exam: str | None = None,
     subject: str | None = None,
     last: int = LAST_RUNS,
-) -> Iterator[Standing]:
+) -> Iterator[StandingBaseline]:
     """Yield the present baseline of each rubric and exam, with the trend of the last runs.
 
     The trend is over all subjects, or over the runs of one `subject` only, which must have some.
     """
-    if subject is not None and not runs.store.runs(subject=subject, limit=1):
+    if subject is not None and not runs.store.list_runs(subject=subject, limit=1):
         told = "`markscheme runs` lists the runs with their subjects"
-        raise UsageError(f"there is no run of {shown(subject)}; {told}")
-    for baseline in runs.store.present_baselines(rubric=rubric, exam=exam):
+        raise UsageError(f"there is no run of {format_value(subject)}; {told}")
+    for baseline in runs.store.list_current_baselines(rubric=rubric, exam=exam):
         found = runs.find(baseline.run)
         past = found.past
         history = (
-            history_of(runs, past, last)
+            load_history(runs, past, last)
             if subject is None
-            else own_history(runs, past, subject, last=last)
+            else load_subject_history(runs, past, subject, last=last)
         )
-        own = own_history(runs, past, past.run.subject, last=last)
-        distribution = describe(past.rubric, past.exam, past.run, history, own)
-        yield Standing(baseline=baseline, found=found, distribution=distribution)
+        own = load_subject_history(runs, past, past.run.subject, last=last)
+        distribution = describe_distribution(past.rubric, past.exam, past.run, history, own)
+        yield StandingBaseline(baseline=baseline, found=found, distribution=distribution)
 
 
-def history_of(runs: Runs, past: Past, last: int = LAST_RUNS) -> list[Run]:
+def load_history(runs: RunFinder, past: PastRun, last: int = LAST_RUNS) -> list[Run]:
     """Return the last finished runs of the same rubric and exam, in order of time."""
-    latest = runs.store.runs(rubric=past.rubric.name, exam=past.exam.name, limit=last)
+    latest = runs.store.list_runs(rubric=past.rubric.name, exam=past.exam.name, limit=last)
     finished = [run for run in reversed(latest) if run.status is RunStatus.FINISHED]
-    return runs.history(finished)
+    return runs.load_history(finished)
 
 
-def own_history(
-    runs: Runs,
-    past: Past,
+def load_subject_history(
+    runs: RunFinder,
+    past: PastRun,
     subject: str | None,
     *,
     until: Stored | None = None,
     last: int = LAST_RUNS,
 ) -> list[Run]:
     """Return the last finished runs of one subject, up to the run that is given, in their order."""
-    known = runs.store.runs(rubric=past.rubric.name, exam=past.exam.name, subject=subject)
+    known = runs.store.list_runs(rubric=past.rubric.name, exam=past.exam.name, subject=subject)
     before = [
         run
         for run in known
@@ -91,4 +91,4 @@ def own_history(
         and run.subject == subject
         and (until is None or (run.started, run.id) <= (until.started, until.id))
     ]
-    return runs.history(reversed(before[:last]))
+    return runs.load_history(reversed(before[:last]))

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from markscheme.errors import InputError, StoreInvalidError
 from markscheme.keep import Document, DocumentKind
-from markscheme.library.documents import rubric_of_text
-from markscheme.read.exams import exam_of_text, exam_text
+from markscheme.library.documents import parse_rubric_text
+from markscheme.read.exams import dump_exam, parse_exam_text
 
 if TYPE_CHECKING:
-    from markscheme.keep import DocumentName, Store
+    from markscheme.keep import DocumentReference, Store
     from markscheme.vocabulary import Exam, Rubric
 
 
-def rubric_document(rubric: Rubric) -> Document:
+def build_rubric_document(rubric: Rubric) -> Document:
     """Return a rubric as a document: the text it was read from."""
     return Document(
         kind=DocumentKind.RUBRIC,
@@ -25,18 +25,18 @@ def rubric_document(rubric: Rubric) -> Document:
     )
 
 
-def exam_document(exam: Exam) -> Document:
+def build_exam_document(exam: Exam) -> Document:
     """Return an exam as a document: all files of it as one text."""
     return Document(
         kind=DocumentKind.EXAM,
         name=exam.name,
         version=None,
         fingerprint=exam.fingerprint,
-        body=exam_text(exam),
+        body=dump_exam(exam),
     )
 
 
-class Documents:
+class StoredDocuments:
     """The rubrics and exams of one store, each read once."""
 
     def __init__(self, store: Store) -> None:
@@ -44,30 +44,32 @@ class Documents:
         self._rubrics: dict[str, Rubric] = {}
         self._exams: dict[str, Exam] = {}
 
-    def rubric(self, named: DocumentName) -> Rubric:
+    def load_rubric(self, named: DocumentReference) -> Rubric:
         """Return the rubric of a run, with its gates as they were."""
         if named.digest not in self._rubrics:
-            body = self._store.document(named.digest).body
+            body = self._store.load_document(named.digest).body
             try:
-                rubric = rubric_of_text(body, f"{self._store.place}, rubric {named.name}")
+                rubric = parse_rubric_text(body, f"{self._store.place}, rubric {named.name}")
             except InputError as error:
-                raise self._unreadable("rubric", named, str(error)) from error
+                raise self._build_unreadable_error("rubric", named, str(error)) from error
             self._rubrics[named.digest] = rubric
         return self._rubrics[named.digest]
 
-    def exam(self, named: DocumentName) -> Exam:
+    def load_exam(self, named: DocumentReference) -> Exam:
         """Return the exam of a run."""
         if named.digest not in self._exams:
-            body = self._store.document(named.digest).body
+            body = self._store.load_document(named.digest).body
             try:
-                exam = exam_of_text(body, f"{self._store.place}, exam {named.name}")
+                exam = parse_exam_text(body, f"{self._store.place}, exam {named.name}")
             except InputError as error:
-                raise self._unreadable("exam", named, str(error)) from error
+                raise self._build_unreadable_error("exam", named, str(error)) from error
             if exam.fingerprint != named.fingerprint:
-                raise self._unreadable("exam", named, "its fingerprint is another one")
+                raise self._build_unreadable_error("exam", named, "its fingerprint is another one")
             self._exams[named.digest] = exam
         return self._exams[named.digest]
 
-    def _unreadable(self, kind: str, named: DocumentName, why: str) -> StoreInvalidError:
+    def _build_unreadable_error(
+        self, kind: str, named: DocumentReference, why: str
+    ) -> StoreInvalidError:
         told = f"the {kind} `{named.name}` in the store `{self._store.place}`"
         return StoreInvalidError(f"{told} cannot be used by this markscheme: {why}")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from markscheme.errors import Mistakes, UsageError
-from markscheme.history.asking import NOBODY, Examination
-from markscheme.history.beginning import Beginning
-from markscheme.history.meanwhile import Meanwhile
-from markscheme.history.plans import Settings, plan_of
+from markscheme.errors import ErrorCollector, UsageError
+from markscheme.history.asking import NULL_OBSERVER, LiveSession
+from markscheme.history.beginning import RunWriter
+from markscheme.history.meanwhile import BackgroundMarker
+from markscheme.history.plans import Settings, build_run_plan
 from markscheme.keep import check_tag, open_store
 from markscheme.library.documents import load_exam, load_rubric
 from markscheme.mark.scoring import check_axes, check_exam
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, Unpack
 
-    from markscheme.history.asking import Onlooker, Plan
+    from markscheme.history.asking import RunObserver, RunPlan
     from markscheme.history.live_runs import LiveRun
     from markscheme.history.plans import RunSettings
     from markscheme.weigh.results import Result
 
 
-_NEEDS_A_STORE = {
+_STORE_OPTIONS = {
     "resume": "--resume reads a store, and there is none",
     "cache": "--cache keeps answers in the store",
 }
@@ -54,18 +54,18 @@ def run(
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
     check_exam(rubric, exam)
-    plan = plan_of(rubric, exam, [subject], Settings.of(settings))
-    (found,) = examine(plan, store=store, skip=store is None)
+    plan = build_run_plan(rubric, exam, [subject], Settings.from_mapping(settings))
+    (found,) = execute_plan(plan, store=store, skip=store is None)
     return found.result
 
 
-def examine(
-    plan: Plan,
+def execute_plan(
+    plan: RunPlan,
     *,
     store: str | Path | None = None,
     skip: bool = False,
     tag: str | None = None,
-    onlooker: Onlooker = NOBODY,
+    observer: RunObserver = NULL_OBSERVER,
 ) -> list[LiveRun]:
     """Carry out a plan, and score and store the run of each subject.
 
@@ -74,31 +74,33 @@ def examine(
     """
     check_axes(plan.rubric)
     named = [subject.name for subject in plan.subjects]
-    check_keeping(named, {"resume": plan.resume, "cache": plan.cache}, skip=skip, tag=tag)
+    check_store_options(named, {"resume": plan.resume, "cache": plan.cache}, skip=skip, tag=tag)
     with ExitStack() as stack:
         opened = runs = None
         if not skip:
             opened = stack.enter_context(open_store(store, create=True))
-            runs = Beginning(opened, plan.rubric, plan.exam, source=_live, seed=plan.seed, tag=tag)
-        meanwhile = stack.enter_context(Meanwhile(plan, runs, onlooker))
-        examined = Examination(plan, opened, meanwhile.onlooker, runs).run()
-        return meanwhile.finish(examined)
+            runs = RunWriter(
+                opened, plan.rubric, plan.exam, source=_format_live_source, seed=plan.seed, tag=tag
+            )
+        meanwhile = stack.enter_context(BackgroundMarker(plan, runs, observer))
+        examined = LiveSession(plan, opened, meanwhile.observer, runs).run()
+        return meanwhile.finish_runs(examined)
 
 
-def check_keeping(
+def check_store_options(
     subjects: Sequence[str], options: Mapping[str, Any], *, skip: bool, tag: str | None
 ) -> None:
     """Refuse what needs a store where none is used, and a tag that cannot name the run."""
-    with Mistakes() as mistakes:
+    with ErrorCollector() as mistakes:
         if tag is not None:
-            with mistakes.noted():
+            with mistakes.collect_error():
                 check_tag(tag)
             if skip or len(subjects) > 1:
-                mistakes.note(UsageError("a tag names one stored run; leave it out"))
-        for name, needs in _NEEDS_A_STORE.items():
+                mistakes.add_error(UsageError("a tag names one stored run; leave it out"))
+        for name, needs in _STORE_OPTIONS.items():
             if skip and options[name]:
-                mistakes.note(UsageError(f"{needs}; leave out --no-store"))
+                mistakes.add_error(UsageError(f"{needs}; leave out --no-store"))
 
 
-def _live(subject: str | None) -> str:
+def _format_live_source(subject: str | None) -> str:
     return f"live {subject}"

@@ -8,67 +8,67 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from markscheme.engines.scoring import Scoring
-from markscheme.engines.stretches import Stretch
-from markscheme.history.live_runs import LiveRun, answer_row
+from markscheme.engines.scoring import ScoringSession
+from markscheme.engines.stretches import ScoredChunk
+from markscheme.history.live_runs import LiveRun, build_answer_row
 from markscheme.mark.frames import ERROR
 from markscheme.read.answers import AnswerBatch, read_rows
 from markscheme.sentences import sentence
 from markscheme.vocabulary import RowError
-from markscheme.weigh.live import Live
+from markscheme.weigh.live import LiveRunSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from markscheme.ask.questions import Question
-    from markscheme.ask.runner import Asked
-    from markscheme.history.asking import Examined, Plan
-    from markscheme.history.recording import Recorder
+    from markscheme.ask.runner import AskedQuestion
+    from markscheme.history.asking import LiveSessionResult, RunPlan
+    from markscheme.history.recording import RunRecorder
     from markscheme.weigh.results import Result
 
 _ROWS, _BYTES = 20_000, 2**26  # that are kept together, and so read together later
 
 
-class Marking:
+class SubjectMarker:
     """The run of one subject: replies are taken as they come, and told in the order of the exam.
 
     No answer is stored with its run before the end: until then the journal holds every reply.
     """
 
-    def __init__(self, plan: Plan, subject: str, recorder: Recorder | None) -> None:
+    def __init__(self, plan: RunPlan, subject: str, recorder: RunRecorder | None) -> None:
         self._plan = plan
         self._subject = subject
-        self._place = {item.id: at for at, item in enumerate(plan.exam.items)}
-        self._answered: list[Asked] = []
-        self._faults: list[Asked] = []
+        self._item_positions = {item.id: at for at, item in enumerate(plan.exam.items)}
+        self._answered: list[AskedQuestion] = []
+        self._faults: list[AskedQuestion] = []
         self._outputs: list[pl.Series] = []
         self._rows: list[pl.DataFrame] = []
         self._refused: list[pl.DataFrame] = []
         self._recorder = recorder
-        keep = self._keep if self._recorder else None
-        self._scoring = Scoring(plan.rubric, plan.exam, keep=keep)
+        keep = self._collect_outputs if self._recorder else None
+        self._scoring = ScoringSession(plan.rubric, plan.exam, keep=keep)
 
-    def _keep(self, outputs: pl.Series, _: pl.DataFrame) -> None:
+    def _collect_outputs(self, outputs: pl.Series, _: pl.DataFrame) -> None:
         self._outputs.append(outputs)
 
-    def take(self, some: Sequence[Asked]) -> None:
+    def mark_replies(self, some: Sequence[AskedQuestion]) -> None:
         """Mark the answers among these replies."""
         answers = [one for one in some if one.reply.text is not None]
         self._answered += answers
         self._faults += [one for one in some if one.reply.text is None]
-        stretch = Stretch(lines=len(answers))
-        for batch in read_rows(map(answer_row, answers), items=self._place):
-            self._scoring.scorer.add(stretch, batch)
-        for frame in self._scoring.written_out(self._scoring.placed(stretch)):
+        stretch = ScoredChunk(lines=len(answers))
+        for batch in read_rows(map(build_answer_row, answers), items=self._item_positions):
+            self._scoring.scorer.add_batch(stretch, batch)
+        for frame in self._scoring.build_chunk_frames(self._scoring.merge_chunk(stretch)):
             (self._refused if frame["status"][0] == ERROR else self._rows).append(frame)
 
-    def finish(self, examined: Examined) -> LiveRun:
+    def finish_run(self, examined: LiveSessionResult) -> LiveRun:
         """Put what was marked in order, sum it up, and store it."""
-        live = Live(
+        live = LiveRunSummary(
             subject=self._subject,
             sitting=examined.sittings[self._subject],
             seed=self._plan.seed,
-            asked=tuple(examined.of(self._subject)),
+            asked=tuple(examined.get_replies(self._subject)),
             questions=sum(ask.subject == self._subject for ask in examined.asks),
             stopped=examined.stopped[self._subject],
             beside=tuple(
@@ -77,15 +77,22 @@ class Marking:
                 if found and name != self._subject
             ),
         )
-        errors = AnswerBatch(errors=list(self._errors(examined)))
-        frames = self._in_order(), self._scoring.frames(map(self._scoring.marked, [errors]))
-        result = _named(self._scoring.result(chain(*frames)), self._subject)
-        kept = self._recorder.finish(result, {"live": live.to_dict()}) if self._recorder else []
+        errors = AnswerBatch(errors=list(self._collect_row_errors(examined)))
+        frames = (
+            self._sort_frames(),
+            self._scoring.build_frames(map(self._scoring.mark_batch, [errors])),
+        )
+        result = _name_runs(self._scoring.build_result(chain(*frames)), self._subject)
+        kept = (
+            self._recorder.finish_runs(result, {"live": live.to_dict()}) if self._recorder else []
+        )
         return LiveRun(result=result, live=live, id=kept[0] if kept else None)
 
-    def _in_order(self) -> Iterator[pl.DataFrame]:
+    def _sort_frames(self) -> Iterator[pl.DataFrame]:
         """Yield the answers in the order of the exam, then the rows that could be none."""
-        order = sorted(range(len(self._answered)), key=lambda at: self._at(self._answered[at]))
+        order = sorted(
+            range(len(self._answered)), key=lambda at: self._get_position(self._answered[at])
+        )
         lines = pl.Series(order, dtype=pl.UInt32).arg_sort().cast(pl.Int64) + 1  # new by old
         errors = [replace(one, line=lines[one.line - 1]) for one in self._scoring.errors]
         self._scoring.errors = sorted(errors, key=lambda error: error.line)
@@ -95,38 +102,38 @@ class Marking:
             sorting = rows["line"].arg_sort()
             rows = rows[sorting]
             if frames is self._rows:
-                self._store(rows, sorting)
+                self._store_rows(rows, sorting)
             yield rows
 
-    def _store(self, rows: pl.DataFrame, sorting: pl.Series) -> None:
+    def _store_rows(self, rows: pl.DataFrame, sorting: pl.Series) -> None:
         if self._recorder is not None:
             outputs = pl.concat(self._outputs).gather(sorting)
-            for start, length in _parts(outputs):
-                self._recorder.keep(outputs.slice(start, length), rows.slice(start, length))
+            for start, length in _split_parts(outputs):
+                self._recorder.store_batch(outputs.slice(start, length), rows.slice(start, length))
 
-    def _errors(self, examined: Examined) -> Iterator[RowError]:
+    def _collect_row_errors(self, examined: LiveSessionResult) -> Iterator[RowError]:
         """Yield what has no answer.
 
         An attempt that was not asked is an error where another answered its item: the item is not
         missing then, and the run is not whole.
         """
-        faults = sorted(self._faults, key=self._at)
-        reasons = [(one.ask.question, _why(one)) for one in faults]
-        answered = {one.ask.question.item for one in self._answered}
+        faults = sorted(self._faults, key=self._get_position)
+        reasons = [(one.scheduled.question, _format_fault(one)) for one in faults]
+        answered = {one.scheduled.question.item for one in self._answered}
         for ask in examined.asks:
             lacking = ask.subject == self._subject and ask.key not in examined.asked
             if lacking and ask.question.item in answered:
                 reasons.append((ask.question, sentence("not asked")))
         for line, (question, why) in enumerate(reasons, start=1):
-            yield _row_error(line, question, why)
+            yield _build_row_error(line, question, why)
 
-    def _at(self, asked: Asked) -> tuple[int, int]:
+    def _get_position(self, asked: AskedQuestion) -> tuple[int, int]:
         """Return where a reply stands in its run: attempt by attempt, item by item."""
-        question = asked.ask.question
-        return question.attempt, self._place[question.item]
+        question = asked.scheduled.question
+        return question.attempt, self._item_positions[question.item]
 
 
-def _parts(outputs: pl.Series) -> Iterator[tuple[int, int]]:
+def _split_parts(outputs: pl.Series) -> Iterator[tuple[int, int]]:
     """Yield where each part of what is kept begins, and how many rows it has."""
     rows = pl.int_range(outputs.len(), eager=True) // _ROWS
     part = rows + outputs.str.len_bytes().cast(pl.Int64).cum_sum() // _BYTES
@@ -136,13 +143,13 @@ def _parts(outputs: pl.Series) -> Iterator[tuple[int, int]]:
         start += length
 
 
-def _named(result: Result, subject: str) -> Result:
+def _name_runs(result: Result, subject: str) -> Result:
     """Return a result whose run has the subject's name, also where it answered nothing."""
     runs = [replace(run, name=subject, subject=subject) for run in result.runs]
     return replace(result, each_run=lambda: runs)
 
 
-def _why(asked: Asked) -> str:
+def _format_fault(asked: AskedQuestion) -> str:
     return sentence(
         "no answer, {status}: {words} (tries: {tries})",
         status=asked.reply.fault,
@@ -151,7 +158,7 @@ def _why(asked: Asked) -> str:
     )
 
 
-def _row_error(line: int, question: Question, why: str) -> RowError:
+def _build_row_error(line: int, question: Question, why: str) -> RowError:
     reason = sentence(
         "{item}, attempt {attempt}: {why}", item=question.item, attempt=question.attempt, why=why
     )

@@ -17,83 +17,83 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from markscheme.ask.runner import Asked
-    from markscheme.history.asking import Examined, Onlooker, Plan
-    from markscheme.history.beginning import Beginning
+    from markscheme.ask.runner import AskedQuestion
+    from markscheme.history.asking import LiveSessionResult, RunObserver, RunPlan
+    from markscheme.history.beginning import RunWriter
     from markscheme.history.live_runs import LiveRun
-    from markscheme.history.marking import Marking
+    from markscheme.history.marking import SubjectMarker
 
 _FEW, _MANY = 500, 5_000  # replies that are marked at once: each time costs as much as 300 more
-_AT_THE_END = ("markscheme.keep.chunks", "markscheme.keep.frames")  # loaded by their first use
-_SLICE = 0.0002  # seconds for which the thread may hold others up
+_LATE_MODULES = ("markscheme.keep.chunks", "markscheme.keep.frames")  # loaded by their first use
+_SWITCH_INTERVAL_SECONDS = 0.0002  # seconds for which the thread may hold others up
 
 
-class Meanwhile:
+class BackgroundMarker:
     """Marks replies in a thread of its own; the store is left alone until the end."""
 
-    def __init__(self, plan: Plan, runs: Beginning | None, onlooker: Onlooker) -> None:
-        self._plan, self._runs, self._onlooker = plan, runs, onlooker
+    def __init__(self, plan: RunPlan, run_writer: RunWriter | None, observer: RunObserver) -> None:
+        self._plan, self._run_writer, self._observer = plan, run_writer, observer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
-        self._begun: list[Future[None]] = []
-        self._waiting: list[Asked] = []
-        self._left = plan.questions
-        self._enough = min(_MANY, max(_FEW, plan.questions * 9 // 10))
-        self._markings: dict[str, Marking] = {}
-        self._slice = sys.getswitchinterval()
+        self._futures: list[Future[None]] = []
+        self._queue: list[AskedQuestion] = []
+        self._remaining = plan.questions
+        self._batch_size = min(_MANY, max(_FEW, plan.questions * 9 // 10))
+        self._markers: dict[str, SubjectMarker] = {}
+        self._switch_interval = sys.getswitchinterval()
 
     def __enter__(self) -> Self:
-        sys.setswitchinterval(_SLICE)
+        sys.setswitchinterval(_SWITCH_INTERVAL_SECONDS)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown(cancel_futures=True)
-        sys.setswitchinterval(self._slice)
+        sys.setswitchinterval(self._switch_interval)
 
     @property
-    def onlooker(self) -> Onlooker:
+    def observer(self) -> RunObserver:
         """Who looks on: we, and for us the other one."""
-        return replace(self._onlooker, watch=self._watch, load=self._load)
+        return replace(self._observer, on_reply=self._queue_reply, on_waiting=self._submit_prepare)
 
-    def _load(self) -> None:
+    def _submit_prepare(self) -> None:
         """Load what scores, now that there is something to wait for."""
-        self._begun.append(self._thread.submit(self._prepare))
+        self._futures.append(self._thread.submit(self._prepare_markers))
 
-    def _watch(self, asked: Asked) -> None:
-        self._waiting.append(asked)
-        self._left -= 1
-        if len(self._waiting) >= self._enough or not self._left:
-            self._mark()
-        self._onlooker.watch(asked)
+    def _queue_reply(self, asked: AskedQuestion) -> None:
+        self._queue.append(asked)
+        self._remaining -= 1
+        if len(self._queue) >= self._batch_size or not self._remaining:
+            self._submit_batch()
+        self._observer.on_reply(asked)
 
-    def _mark(self) -> None:
-        some, self._waiting = self._waiting, []
-        self._begun.append(self._thread.submit(self._take, some))
+    def _submit_batch(self) -> None:
+        some, self._queue = self._queue, []
+        self._futures.append(self._thread.submit(self._mark_batch, some))
 
-    def finish(self, examined: Examined) -> list[LiveRun]:
+    def finish_runs(self, examined: LiveSessionResult) -> list[LiveRun]:
         """Mark what is left; return the run of each subject, all of them stored at once."""
-        if self._waiting or not self._begun:
-            self._mark()
-        for begun in self._begun:
+        if self._queue or not self._futures:
+            self._submit_batch()
+        for begun in self._futures:
             begun.result()
-        with self._runs.store.together() if self._runs else nullcontext():
-            return [marking.finish(examined) for marking in self._markings.values()]
+        with self._run_writer.store.transaction() if self._run_writer else nullcontext():
+            return [marking.finish_run(examined) for marking in self._markers.values()]
 
-    def _prepare(self) -> None:
-        if self._markings:
+    def _prepare_markers(self) -> None:
+        if self._markers:
             return
-        from markscheme.history.marking import Marking  # noqa: PLC0415 - polars, while others wait
-        from markscheme.history.recording import Recorder  # noqa: PLC0415 - the same
+        from markscheme.history.marking import SubjectMarker  # noqa: PLC0415 - polars, while others wait
+        from markscheme.history.recording import RunRecorder  # noqa: PLC0415 - the same
 
         if hasattr(signal, "siginterrupt"):  # not on Windows
             signal.siginterrupt(signal.SIGINT, True)  # polars made waits deaf to it
         for subject in self._plan.subjects:
-            recorder = Recorder(self._runs) if self._runs else None
-            self._markings[subject.name] = Marking(self._plan, subject.name, recorder)
-        for module in _AT_THE_END if self._runs else ():
+            recorder = RunRecorder(self._run_writer) if self._run_writer else None
+            self._markers[subject.name] = SubjectMarker(self._plan, subject.name, recorder)
+        for module in _LATE_MODULES if self._run_writer else ():
             import_module(module)
-        self._onlooker.load()
+        self._observer.on_waiting()
 
-    def _take(self, some: list[Asked]) -> None:
-        self._prepare()
-        for name, marking in self._markings.items():
-            marking.take([asked for asked in some if asked.ask.subject == name])
+    def _mark_batch(self, some: list[AskedQuestion]) -> None:
+        self._prepare_markers()
+        for name, marking in self._markers.items():
+            marking.mark_replies([asked for asked in some if asked.scheduled.subject == name])

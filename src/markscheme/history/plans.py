@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.keys import in_reach
-from markscheme.ask.pace import Limits
-from markscheme.ask.subjects import subject_of
-from markscheme.ask.subjects.base import SPEAKING, Options, Price, Sampling
-from markscheme.ask.templates import shots_in, template_of
-from markscheme.errors import Mistakes, UsageError, shown
-from markscheme.history.asking import Plan
-from markscheme.read.sound import LARGEST
-from markscheme.values import dataclass
+from markscheme.ask.keys import environment_secrets
+from markscheme.ask.pace import RunLimits
+from markscheme.ask.subjects import create_subject
+from markscheme.ask.subjects.base import MODEL_OPTIONS, SamplingOptions, SubjectOptions, TokenPrice
+from markscheme.ask.templates import load_template, read_shots
+from markscheme.errors import ErrorCollector, UsageError, format_value
+from markscheme.history.asking import RunPlan
+from markscheme.read.sound import MAX_STORABLE_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from markscheme.ask.keys import Secrets
     from markscheme.ask.subjects.base import Subject
-    from markscheme.ask.templates import Template
+    from markscheme.ask.templates import PromptTemplate
     from markscheme.vocabulary import Exam, Rubric
 
     class RunSettings(TypedDict, total=False):
@@ -50,12 +49,25 @@ if TYPE_CHECKING:
         resume: bool
 
 
-_COUNTS = ("attempts", "concurrency", "max_tokens", "requests_per_minute", "tokens_per_minute")
-_WHOLE = {"retries": 0, "seed": -LARGEST, **dict.fromkeys(_COUNTS, 1)}  # each from so much on
-_SECONDS = {"timeout", "max_time"}
-_AMOUNTS = {"temperature", "max_cost"}
-_HEEDED = SPEAKING - {"stream"} | {"base_url", "key_env"}  # by one of the subjects at least
-_TEXTS = {"base_url", "key_env", "template", "examples", "price"}
+_COUNT_OPTIONS = (
+    "attempts",
+    "concurrency",
+    "max_tokens",
+    "requests_per_minute",
+    "tokens_per_minute",
+)
+_INTEGER_MINIMUMS = {
+    "retries": 0,
+    "seed": -MAX_STORABLE_NUMBER,
+    **dict.fromkeys(_COUNT_OPTIONS, 1),
+}  # each from so much on
+_SECONDS_OPTIONS = {"timeout", "max_time"}
+_AMOUNT_OPTIONS = {"temperature", "max_cost"}
+_SUBJECT_OPTIONS = MODEL_OPTIONS - {"stream"} | {
+    "base_url",
+    "key_env",
+}  # by one of the subjects at least
+_TEXT_OPTIONS = {"base_url", "key_env", "template", "examples", "price"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,31 +96,31 @@ class Settings:
     resume: bool = False
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Settings:
+    def from_mapping(cls, told: Mapping[str, Any]) -> Settings:
         """Return settings by name; one that there is not, or that cannot be, is wrong usage."""
         usual = {field.name: field.default for field in fields(cls)}
-        with Mistakes() as mistakes:
+        with ErrorCollector() as mistakes:
             for name, value in told.items():
-                with mistakes.noted():
-                    _check(name, value, usual)
-        return cls(**{name: _taken(name, value) for name, value in told.items()})
+                with mistakes.collect_error():
+                    _check_setting(name, value, usual)
+        return cls(**{name: _convert_setting(name, value) for name, value in told.items()})
 
     @property
-    def options(self) -> Options:
+    def options(self) -> SubjectOptions:
         """How subjects are reached, and how they are to speak."""
-        return Options(
+        return SubjectOptions(
             base_url=self.base_url,
             key_variable=self.key_env,
-            sampling=Sampling(temperature=self.temperature, max_tokens=self.max_tokens),
-            price=_price(self.price),
+            sampling=SamplingOptions(temperature=self.temperature, max_tokens=self.max_tokens),
+            price=_parse_price(self.price),
             stream=self.stream,
             concurrency=self.concurrency,
         )
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """How fast they are asked, and when it is enough."""
-        return Limits(
+        return RunLimits(
             concurrency=self.concurrency,
             timeout=self.timeout,
             retries=self.retries,
@@ -119,13 +131,15 @@ class Settings:
         )
 
 
-def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Settings) -> Plan:
+def build_run_plan(
+    rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Settings
+) -> RunPlan:
     """Return what is to be asked; what cannot be asked is said before anything is."""
-    _refuse_keys_in(subjects, settings)
-    with Mistakes() as mistakes:
-        template = _template(rubric, exam, settings, mistakes)
-        found = _subjects(subjects, settings, mistakes)
-    return Plan(
+    _refuse_keys_in_arguments(subjects, settings)
+    with ErrorCollector() as mistakes:
+        template = _build_template(rubric, exam, settings, mistakes)
+        found = _build_subjects(subjects, settings, mistakes)
+    return RunPlan(
         rubric=rubric,
         exam=exam,
         subjects=found,
@@ -135,123 +149,131 @@ def plan_of(rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Setti
         seed=settings.seed,
         resume=settings.resume,
         cache=settings.cache,
-        remarks=tuple(_without_effect(found, settings)),
+        remarks=tuple(_describe_ignored_options(found, settings)),
     )
 
 
-def _template(rubric: Rubric, exam: Exam, settings: Settings, mistakes: Mistakes) -> Template:
+def _build_template(
+    rubric: Rubric, exam: Exam, settings: Settings, mistakes: ErrorCollector
+) -> PromptTemplate:
     """Return how questions are put; examples that cannot be read keep no other mistake back."""
     shots: Iterable[tuple[str, str]] = ()
-    with mistakes.noted():
-        shots = shots_in(settings.examples, exam.items) if settings.examples else ()
+    with mistakes.collect_error():
+        shots = read_shots(settings.examples, exam.items) if settings.examples else ()
     file, structured = settings.template, settings.structured
-    with mistakes.noted():
-        return template_of(rubric, file, structured=structured, shots=shots)
-    return template_of(rubric)  # nobody is asked with it: the mistake is told
+    with mistakes.collect_error():
+        return load_template(rubric, file, structured=structured, shots=shots)
+    return load_template(rubric)  # nobody is asked with it: the mistake is told
 
 
-def _subjects(named: Sequence[str], settings: Settings, mistakes: Mistakes) -> tuple[Subject, ...]:
+def _build_subjects(
+    named: Sequence[str], settings: Settings, mistakes: ErrorCollector
+) -> tuple[Subject, ...]:
     """Return whom to ask; what nobody heeds is known where everybody is."""
-    options, found = _options(settings, mistakes), []
+    options, found = _build_options(settings, mistakes), []
     for name in named:
-        with mistakes.noted():
-            subject = subject_of(name, options)
-            _refuse_keys_of(subject)
+        with mistakes.collect_error():
+            subject = create_subject(name, options)
+            _refuse_keys_in_subject(subject)
             found.append(subject)
     if len({subject.name for subject in found}) < len(found):
         told = "a subject is named twice; every subject of a run must be another one"
-        mistakes.note(UsageError(told))
+        mistakes.add_error(UsageError(told))
     if len(found) == len(named):
-        _refuse_what_nobody_heeds(found, settings, mistakes)
+        _refuse_unused_options(found, settings, mistakes)
     return tuple(found)
 
 
-def _options(settings: Settings, mistakes: Mistakes) -> Options:
+def _build_options(settings: Settings, mistakes: ErrorCollector) -> SubjectOptions:
     """Return how subjects are reached; they are looked for also where the price is none."""
-    with mistakes.noted():
+    with mistakes.collect_error():
         return settings.options
     return replace(settings, price=None).options
 
 
-def _refuse_what_nobody_heeds(
-    subjects: Sequence[Subject], settings: Settings, mistakes: Mistakes
+def _refuse_unused_options(
+    subjects: Sequence[Subject], settings: Settings, mistakes: ErrorCollector
 ) -> None:
     """Refuse an option that would change nothing: who gives it believes that it does."""
-    for name in _told(settings, _HEEDED):
-        if not any(name in subject.heeds for subject in subjects):
-            whom = ", ".join(shown(subject.name) for subject in subjects)
-            told = f"{_as_option(name)} means nothing to {whom}; leave it out"
-            mistakes.note(UsageError(told))
+    for name in _list_given_options(settings, _SUBJECT_OPTIONS):
+        if not any(name in subject.supported_options for subject in subjects):
+            whom = ", ".join(format_value(subject.name) for subject in subjects)
+            told = f"{_format_option(name)} means nothing to {whom}; leave it out"
+            mistakes.add_error(UsageError(told))
 
 
-def _without_effect(subjects: Sequence[Subject], settings: Settings) -> Iterator[str]:
+def _describe_ignored_options(subjects: Sequence[Subject], settings: Settings) -> Iterator[str]:
     """Say which options change nothing for some of the subjects."""
-    for name in _told(settings, SPEAKING):
+    for name in _list_given_options(settings, MODEL_OPTIONS):
         for subject in subjects:
-            if name not in subject.heeds:
-                yield f"{_as_option(name)} has no effect on {subject.name}"
+            if name not in subject.supported_options:
+                yield f"{_format_option(name)} has no effect on {subject.name}"
 
 
-def _told(settings: Settings, names: Iterable[str]) -> list[str]:
+def _list_given_options(settings: Settings, names: Iterable[str]) -> list[str]:
     """Return the options that were given; a temperature of 0 is one."""
     values = {name: getattr(settings, name) for name in sorted(names)}
     return [name for name, value in values.items() if value is not None and value is not False]
 
 
-def _as_option(name: str) -> str:
+def _format_option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _refuse_keys_in(subjects: Sequence[str], settings: Settings) -> None:
+def _refuse_keys_in_arguments(subjects: Sequence[str], settings: Settings) -> None:
     """Refuse a key where a name or an address belongs, before anything is made of it."""
     options = {"--base-url": settings.base_url, "--key-env": settings.key_env}
     told = [*(("the subject", named) for named in subjects), *options.items()]
     for what, text in told:
-        _refuse_a_key(what, text or "", in_reach())
+        _refuse_key(what, text or "", environment_secrets())
 
 
-def _refuse_keys_of(subject: Subject) -> None:
+def _refuse_keys_in_subject(subject: Subject) -> None:
     """Refuse a subject that would be stored with a key, which may come from a variable too."""
-    secrets = in_reach() | subject.secrets
-    _refuse_a_key("the subject", subject.name, secrets)
+    secrets = environment_secrets() | subject.secrets
+    _refuse_key("the subject", subject.name, secrets)
     for name, value in subject.parameters.items():
-        _refuse_a_key(f"the {name} of the subject", str(value), secrets)
+        _refuse_key(f"the {name} of the subject", str(value), secrets)
 
 
-def _refuse_a_key(what: str, text: str, secrets: Secrets) -> None:
-    hidden = secrets.certain.hidden(text)
+def _refuse_key(what: str, text: str, secrets: Secrets) -> None:
+    hidden = secrets.certain.redact(text)
     if hidden != text:
-        told = f"{what} {shown(hidden)} holds a key, which would be stored and shown"
+        told = f"{what} {format_value(hidden)} holds a key, which would be stored and shown"
         raise UsageError(f"{told}; let the subject read it from the environment, see --key-env")
 
 
-def _check(name: str, value: Any, usual: Mapping[str, Any]) -> None:
+def _check_setting(name: str, value: Any, usual: Mapping[str, Any]) -> None:
     """Refuse an option that there is not, or that cannot be so."""
     if name not in usual:
         raise UsageError(f"`{name}` is no option of a run; allowed: {', '.join(usual)}")
-    allowed = _allowed(name, value)
+    allowed = _describe_allowed(name, value)
     if allowed and (value is not None or usual[name] is not None):
-        raise UsageError(f"`{name}` cannot be {shown(str(value))}; allowed is {allowed}")
+        raise UsageError(f"`{name}` cannot be {format_value(str(value))}; allowed is {allowed}")
 
 
-def _allowed(name: str, value: Any) -> str | None:
+def _describe_allowed(name: str, value: Any) -> str | None:
     """Say what is allowed, where that is not what there is."""
-    number = _number(value)
-    if name in _WHOLE:
-        least = _WHOLE[name]
-        fits = isinstance(value, int) and number is not None and least <= number <= LARGEST
+    number = _parse_number(value)
+    if name in _INTEGER_MINIMUMS:
+        least = _INTEGER_MINIMUMS[name]
+        fits = (
+            isinstance(value, int) and number is not None and least <= number <= MAX_STORABLE_NUMBER
+        )
         return None if fits else "a whole number" if least < 0 else f"a whole number from {least}"
-    if name in _SECONDS:
-        fits = number is not None and 0 < number <= LARGEST
+    if name in _SECONDS_OPTIONS:
+        fits = number is not None and 0 < number <= MAX_STORABLE_NUMBER
         return None if fits else "a number of seconds above 0"
-    if name in _AMOUNTS:
-        return None if number is not None and 0 <= number <= LARGEST else "a number from 0"
-    if name in _TEXTS:
+    if name in _AMOUNT_OPTIONS:
+        return (
+            None if number is not None and 0 <= number <= MAX_STORABLE_NUMBER else "a number from 0"
+        )
+    if name in _TEXT_OPTIONS:
         return None if isinstance(value, str) and value else "a text that is not empty"
     return None if isinstance(value, bool) else "True or False"
 
 
-def _number(value: Any) -> Decimal | None:
+def _parse_number(value: Any) -> Decimal | None:
     """Return a number exactly; what is none, or beyond all bounds, is none here."""
     if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
         return None
@@ -259,16 +281,16 @@ def _number(value: Any) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def _taken(name: str, value: Any) -> Any:
+def _convert_setting(name: str, value: Any) -> Any:
     """Return a setting as it is used: times are floats, amounts are exact."""
     if value is None:
         return None
-    if name in _AMOUNTS:
+    if name in _AMOUNT_OPTIONS:
         return Decimal(str(value)) or Decimal(0)  # −0 is the same amount, and the same question
-    return float(value) if name in _SECONDS else value
+    return float(value) if name in _SECONDS_OPTIONS else value
 
 
-def _price(told: str | None) -> Price | None:
+def _parse_price(told: str | None) -> TokenPrice | None:
     if told is None:
         return None
     tokens_in, _, tokens_out = told.partition(":")
@@ -276,6 +298,6 @@ def _price(told: str | None) -> Price | None:
         amounts = Decimal(tokens_in), Decimal(tokens_out)
     except InvalidOperation:
         amounts = Decimal(-1), Decimal(-1)
-    if not all(amount.is_finite() and 0 <= amount <= LARGEST for amount in amounts):
-        raise UsageError(f"{shown(told)} is no price; write for example 0.15:0.60")
-    return Price(tokens_in=amounts[0], tokens_out=amounts[1])
+    if not all(amount.is_finite() and 0 <= amount <= MAX_STORABLE_NUMBER for amount in amounts):
+        raise UsageError(f"{format_value(told)} is no price; write for example 0.15:0.60")
+    return TokenPrice(tokens_in=amounts[0], tokens_out=amounts[1])

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import UsageError
-from markscheme.exact import number, ratio
-from markscheme.history.beginning import Beginning
+from markscheme.exact import format_ratio, to_float
+from markscheme.history.beginning import RunWriter
 from markscheme.keep import check_tag, open_store
-from markscheme.weigh.operations import operations_of
-from markscheme.weigh.records import error_record, summary_record
-from markscheme.weigh.summaries import summarise
+from markscheme.weigh.operations import build_variant_records
+from markscheme.weigh.records import build_error_record, build_summary_record
+from markscheme.weigh.summaries import summarise_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.results import Result
     from markscheme.weigh.runs import Run
 
-ANSWERS = (
+ANSWER_COLUMNS = (
     "item",
     "output",
     "subject",
@@ -35,42 +35,44 @@ ANSWERS = (
     "line",
 )
 # No weight is in them, so that they serve under new weights too.
-CELLS = ("got", "breakdown", "reading", "reason", "near_miss")
+CELL_COLUMNS = ("got", "breakdown", "reading", "reason", "near_miss")
 
 
-class Recorder:
+class RunRecorder:
     """Keeps the answers of each subject as a run of its own."""
 
-    def __init__(self, beginning: Beginning, tag: str | None = None) -> None:
-        self._store = beginning.store
-        self._beginning = beginning
+    def __init__(self, run_writer: RunWriter, tag: str | None = None) -> None:
+        self._store = run_writer.store
+        self._run_writer = run_writer
         self._tag = tag
 
-    def keep(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
+    def store_batch(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
         """Keep the answers of one batch and their cells; when this returns, they are on disk."""
-        with self._store.together():
+        with self._store.transaction():
             rows = frame.with_columns(outputs.alias("output"))
             for part in rows.partition_by("subject", maintain_order=True):
-                run = self._beginning.run(part["subject"][0])
-                self._store.append(run, part.select(ANSWERS), part.select(CELLS))
+                run = self._run_writer.open_run(part["subject"][0])
+                self._store.append_chunk(
+                    run, part.select(ANSWER_COLUMNS), part.select(CELL_COLUMNS)
+                )
 
-    def finish(self, result: Result, more: Mapping[str, Any] | None = None) -> list[str]:
+    def finish_runs(self, result: Result, more: Mapping[str, Any] | None = None) -> list[str]:
         """Close every run with what is decided about it, and more to be told; return their ids.
 
         A tag names one run, so the answers must be of one subject.
         """
         runs: list[str] = []
-        errors = [error_record(error) for error in result.errors]
-        with self._store.together():
+        errors = [build_error_record(error) for error in result.errors]
+        with self._store.transaction():
             for run in result.runs:
-                summary = self._summary(result, run)
-                record = {**summary_record(summary), "bad_rows": errors, **(more or {})}
+                summary = self._summarise_run(result, run)
+                record = {**build_summary_record(summary), "bad_rows": errors, **(more or {})}
                 if result.operations:
-                    record["operational"] = operations_of(result.operations, run.subject)
-                runs.append(self._beginning.run(run.subject))
-                self._store.finish(
+                    record["operational"] = build_variant_records(result.operations, run.subject)
+                runs.append(self._run_writer.open_run(run.subject))
+                self._store.finish_run(
                     runs[-1],
-                    counts=counts_of(summary),
+                    counts=build_counts(summary),
                     summary=record,
                     measures=run.measures.to_dict(),
                     marks=run.marks.to_dict(),
@@ -79,19 +81,21 @@ class Recorder:
             if len(runs) != 1:
                 told = f"a tag names one run; the answers are of {len(runs):,} subjects"
                 raise UsageError(f"{told}, whose runs are stored without it")
-            self._store.tag(runs[0], self._tag)
+            self._store.tag_run(runs[0], self._tag)
         return runs
 
-    def _summary(self, result: Result, run: Run) -> Summary:
+    def _summarise_run(self, result: Result, run: Run) -> Summary:
         """Return the totals of one run; those of the result where it is the only one."""
         if [one.subject for one in result.summary.subjects] == [run.subject]:
             return result.summary
-        beginning = self._beginning
-        return summarise(beginning.rubric, beginning.exam, run.marks, [(run.subject, run.marks)])
+        beginning = self._run_writer
+        return summarise_marks(
+            beginning.rubric, beginning.exam, run.marks, [(run.subject, run.marks)]
+        )
 
 
 @contextmanager
-def recording(
+def open_recorder(
     rubric: Rubric,
     exam: Exam,
     source: str | None = None,
@@ -99,7 +103,7 @@ def recording(
     tag: str | None = None,
     where: str | Path | None = None,
     skip: bool = False,
-) -> Iterator[Recorder | None]:
+) -> Iterator[RunRecorder | None]:
     """Give a recorder to the store, which is made where it is not there; none to `skip` it."""
     if tag is not None:
         check_tag(tag)
@@ -109,14 +113,14 @@ def recording(
         yield None
         return
     with open_store(where, create=True) as store:
-        yield Recorder(Beginning(store, rubric, exam, source=lambda _: source), tag)
+        yield RunRecorder(RunWriter(store, rubric, exam, source=lambda _: source), tag)
 
 
-def counts_of(summary: Summary) -> dict[str, Any]:
+def build_counts(summary: Summary) -> dict[str, Any]:
     """Return the few numbers that the list of runs shows."""
     return {
-        "score": number(summary.score),
-        "exact": ratio(summary.score),
+        "score": to_float(summary.score),
+        "exact": format_ratio(summary.score),
         "n": summary.n,
         "answers": summary.answers,
         "items": summary.items,

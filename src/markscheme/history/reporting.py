@@ -5,101 +5,116 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from markscheme.history.baselines import history_of, own_history
-from markscheme.history.patterns import patterns_of
-from markscheme.history.rows import bad_rows_of, is_live, rows_of_items, rows_with_outputs
-from markscheme.history.runs import is_open
-from markscheme.tell.reports import ItemStatus, Report, item_reports
-from markscheme.weigh.distribution import describe
-from markscheme.weigh.patterns import Observed, find
-from markscheme.weigh.patterns.observed import Observer, observe
-from markscheme.weigh.recalibration import Past
+from markscheme.history.baselines import load_history, load_subject_history
+from markscheme.history.patterns import find_run_patterns
+from markscheme.history.rows import (
+    is_live_run,
+    load_bad_rows,
+    read_rows_with_outputs,
+    select_item_rows,
+)
+from markscheme.history.runs import is_open_run
+from markscheme.tell.reports import ItemStatus, RunReport, build_item_reports
+from markscheme.weigh.distribution import describe_distribution
+from markscheme.weigh.patterns import RowObservations, find_patterns
+from markscheme.weigh.patterns.observed import FrameObserver, observe_rows
+from markscheme.weigh.recalibration import PastRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from markscheme.history.judging import Judged
-    from markscheme.history.runs import Found, Runs
+    from markscheme.history.judging import JudgedRun
+    from markscheme.history.runs import FoundRun, RunFinder
     from markscheme.tell.reports import ItemReport
     from markscheme.weigh.results import Result
     from markscheme.weigh.runs import Run
 
 
-def report_on(runs: Runs, judged: Judged, *, reasons: bool) -> Report:
+def build_report(runs: RunFinder, judged: JudgedRun, *, reasons: bool) -> RunReport:
     """Return what every output draws; answers are read only for the `reasons` of lost points."""
     found = judged.found
-    items = () if is_open(found) else item_reports(found.past)
+    items = () if is_open_run(found) else build_item_reports(found.past)
     if reasons:
         lost = {item.item for item in items if item.status is not ItemStatus.PASSED}
-        items = item_reports(found.past, rows_of_items(runs, found, lost)) if lost else items
-    return _report(runs, judged, items)
+        items = (
+            build_item_reports(found.past, select_item_rows(runs, found, lost)) if lost else items
+        )
+    return _assemble_report(runs, judged, items)
 
 
-def with_patterns(runs: Runs, judged: Judged, report: Report, *, answers: bool) -> Report:
+def add_patterns(
+    runs: RunFinder, judged: JudgedRun, report: RunReport, *, answers: bool
+) -> RunReport:
     """Return the report of a run with what to look at first.
 
     Without its `answers`, which many runs have many of, that is what the marks show.
     """
-    observed = None if answers else Observed()
-    patterns = patterns_of(runs, judged.found, judged.gates, observed)
+    observed = None if answers else RowObservations()
+    patterns = find_run_patterns(runs, judged.found, judged.gates, observed)
     return dataclasses.replace(report, patterns=patterns)
 
 
-def whole_report(runs: Runs, judged: Judged) -> Report:
+def build_full_report(runs: RunFinder, judged: JudgedRun) -> RunReport:
     """Return all that is known: every answer with its output, distribution, trend, patterns."""
     found = judged.found
-    if is_open(found):
-        return _report(runs, judged, ())
-    past, observer = found.past, Observer(found.past.rubric)
-    rows = rows_with_outputs(runs, found, observer)
-    items = item_reports(past, rows, every=True)
-    observed = None if found.stored is None else observer.observed()
+    if is_open_run(found):
+        return _assemble_report(runs, judged, ())
+    past, observer = found.past, FrameObserver(found.past.rubric)
+    rows = read_rows_with_outputs(runs, found, observer)
+    items = build_item_reports(past, rows, every=True)
+    observed = None if found.stored is None else observer.build_observations()
     return dataclasses.replace(
-        _report(runs, judged, items),
-        distribution=describe(past.rubric, past.exam, past.run, *_before(runs, found))
+        _assemble_report(runs, judged, items),
+        distribution=describe_distribution(
+            past.rubric, past.exam, past.run, *_load_earlier_runs(runs, found)
+        )
         if items
         else None,
-        patterns=patterns_of(runs, found, judged.gates, observed),
+        patterns=find_run_patterns(runs, found, judged.gates, observed),
     )
 
 
-def _before(runs: Runs, found: Found) -> tuple[list[Run], list[Run]]:
+def _load_earlier_runs(runs: RunFinder, found: FoundRun) -> tuple[list[Run], list[Run]]:
     """Return the last runs of all subjects and of this one, up to this run where it is stored."""
     past, stored = found.past, found.stored
     if stored is None and not runs.has_store:
         return [], []
-    history = history_of(runs, past)
+    history = load_history(runs, past)
     if stored is not None:
         names = [run.name for run in history]
         history = history[: names.index(found.name) + 1] if found.name in names else []
-    return history, own_history(runs, past, past.run.subject, until=stored)
+    return history, load_subject_history(runs, past, past.run.subject, until=stored)
 
 
-def _report(runs: Runs, judged: Judged, items: tuple[ItemReport, ...]) -> Report:
+def _assemble_report(
+    runs: RunFinder, judged: JudgedRun, items: tuple[ItemReport, ...]
+) -> RunReport:
     found, beside = judged.found, judged.baseline
-    return Report(
+    return RunReport(
         past=found.past,
         gates=judged.gates,
         items=items,
-        bad_rows=bad_rows_of(runs, found),
-        is_live=is_live(runs, found),
+        bad_rows=load_bad_rows(runs, found),
+        is_live=is_live_run(runs, found),
         stored=found.stored,
         baseline=beside.stored if beside else None,
     )
 
 
-def report_of_result(result: Result, outputs: Mapping[str, str | None]) -> Report:
+def build_result_report(result: Result, outputs: Mapping[str, str | None]) -> RunReport:
     """Return all that is known of a run of one subject that was just scored."""
     run = next(result.runs)
-    past = Past(run=run, rubric=result.rubric, exam=result.exam)
+    past = PastRun(run=run, rubric=result.rubric, exam=result.exam)
     rows = (
         {**row, "output": outputs.get(row["item"])} for row in result.frame.iter_rows(named=True)
     )
-    return Report(
+    return RunReport(
         past=past,
         gates=result.judge(),
-        items=item_reports(past, rows, every=True),
+        items=build_item_reports(past, rows, every=True),
         bad_rows=result.errors,
-        distribution=describe(result.rubric, result.exam, run),
-        patterns=find(result.rubric, result.exam, run, observe(result.rubric, [result.frame])),
+        distribution=describe_distribution(result.rubric, result.exam, run),
+        patterns=find_patterns(
+            result.rubric, result.exam, run, observe_rows(result.rubric, [result.frame])
+        ),
     )

@@ -11,188 +11,202 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from markscheme.errors import UsageError
-from markscheme.exact import number, recovered
-from markscheme.history.published import published_frame
+from markscheme.exact import simplest_fraction, to_float
+from markscheme.history.published import build_published_frame
 from markscheme.keep import RunStatus
-from markscheme.mark.frames import Frames
-from markscheme.mark.scoring import score_of
+from markscheme.mark.frames import FrameBuilder
+from markscheme.mark.scoring import compute_score
 from markscheme.vocabulary import RowError
-from markscheme.weigh.gates import stranger
+from markscheme.weigh.gates import mismatch_reason
 from markscheme.weigh.marks import Marks
-from markscheme.weigh.operations import operation_group
+from markscheme.weigh.operations import parse_operation_group
 from markscheme.weigh.results import Result
-from markscheme.weigh.summaries import summarise
+from markscheme.weigh.summaries import summarise_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from markscheme.history.runs import Found, Runs
-    from markscheme.keep import Run, Store
+    from markscheme.history.runs import FoundRun, RunFinder
+    from markscheme.keep import Store, StoredRun
     from markscheme.vocabulary import Rubric
-    from markscheme.weigh.attempt_pairs import Attempts
-    from markscheme.weigh.marks import Values
+    from markscheme.weigh.attempt_pairs import AttemptValues
+    from markscheme.weigh.marks import AxisValues
     from markscheme.weigh.operations import OperationGroup
-    from markscheme.weigh.patterns.observed import Observer
-    from markscheme.weigh.recalibration import Past
+    from markscheme.weigh.patterns.observed import FrameObserver
+    from markscheme.weigh.recalibration import PastRun
 
 
 class RunRows:
     """A run as `score` gave it: rows that stream, and the result of them."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, past: PastRun) -> None:
         self._past = past
-        self._frames = Frames(past.rubric, past.exam)
+        self._frames = FrameBuilder(past.rubric, past.exam)
         self._marks = past.run.marks
         self.schema = self._frames.schema
 
-    def answered(self) -> Iterator[pl.DataFrame]:
+    def read_answers(self) -> Iterator[pl.DataFrame]:
         """Yield the answers in their order, with their raw output where that is kept."""
         raise NotImplementedError
 
-    def bad_rows(self) -> tuple[RowError, ...]:
+    def read_bad_rows(self) -> tuple[RowError, ...]:
         """Return the first of the rows that were no answers."""
         raise NotImplementedError
 
-    def operations(self) -> tuple[OperationGroup, ...]:
+    def read_operations(self) -> tuple[OperationGroup, ...]:
         """Return what was measured in session logs, where that is kept."""
         return ()
 
-    def live(self) -> Mapping[str, Any] | None:
+    def read_live_record(self) -> Mapping[str, Any] | None:
         """Return what was told of a live run beside its scores, where that is kept."""
         return None
 
-    def frames(self) -> Iterator[pl.DataFrame]:
+    def read_frames(self) -> Iterator[pl.DataFrame]:
         """Yield the answers in their order, then the missing items."""
-        yield from (frame.drop("output", strict=False) for frame in self.answered())
+        yield from (frame.drop("output", strict=False) for frame in self.read_answers())
         positions = {item.id: at for at, item in enumerate(self._past.exam.items)}
         missing = self._marks.missing
         if missing:
             who = self._past.run.subject
-            yield self._frames.missing([(who, positions[item]) for item in missing])
+            yield self._frames.build_missing([(who, positions[item]) for item in missing])
 
-    def result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
+    def build_result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
         """Return the run as a result, with the given rows of it."""
         past, kept = self._past, list(frames)
         run = dataclasses.replace(past.run, marks=self._marks)
         return Result(
             rubric=past.rubric,
             exam=past.exam,
-            summary=summarise(past.rubric, past.exam, run.marks, [(run.subject, run.marks)]),
+            summary=summarise_marks(past.rubric, past.exam, run.marks, [(run.subject, run.marks)]),
             frame=pl.concat(kept) if kept else pl.DataFrame(schema=self.schema),
-            errors=self.bad_rows(),
+            errors=self.read_bad_rows(),
             each_run=lambda: [run],
-            operations=self.operations(),
+            operations=self.read_operations(),
         )
 
-    def _completed(self, kept: pl.DataFrame) -> pl.DataFrame:
+    def _complete_rows(self, kept: pl.DataFrame) -> pl.DataFrame:
         """Return kept answers and cells with what follows from them and the documents."""
-        return self._frames.completed(kept, _weighed(self._past.rubric, kept["breakdown"]))
+        return self._frames.build_stored_answers(
+            kept, _weigh_rows(self._past.rubric, kept["breakdown"])
+        )
 
 
 class StoredRows(RunRows):
     """The rows of a stored run."""
 
-    def __init__(self, past: Past, stored: Run, store: Store) -> None:
+    def __init__(self, past: PastRun, stored: StoredRun, store: Store) -> None:
         super().__init__(past)
         self._stored = stored
         self._store = store
         if stored.status is RunStatus.OPEN:
-            self._marks = self._counted()
+            self._marks = self._count_cells()
 
-    def answered(self) -> Iterator[pl.DataFrame]:
+    def read_answers(self) -> Iterator[pl.DataFrame]:
         """Yield the answers in their order, with their raw output."""
         run = self._stored.id
-        for answers, cells in zip(self._store.answers(run), self._store.cells(run), strict=True):
+        for answers, cells in zip(
+            self._store.read_answers(run), self._store.read_cells(run), strict=True
+        ):
             kept = pl.concat([answers, cells], how="horizontal")
-            yield self._completed(kept).with_columns(kept["output"])
+            yield self._complete_rows(kept).with_columns(kept["output"])
 
-    def _counted(self) -> Marks:
+    def _count_cells(self) -> Marks:
         """Count the cells of a run that was never finished, and so has no marks."""
         run, axes = self._stored.id, [spec.name for spec in self._past.rubric]
-        items: dict[str, Counter[Values]] = {item.id: Counter() for item in self._past.exam.items}
-        for answers, cells in zip(self._store.answers(run), self._store.cells(run), strict=True):
+        items: dict[str, Counter[AxisValues]] = {
+            item.id: Counter() for item in self._past.exam.items
+        }
+        for answers, cells in zip(
+            self._store.read_answers(run), self._store.read_cells(run), strict=True
+        ):
             rows = cells["breakdown"].struct.unnest().select(axes)
             for item, *values in rows.insert_column(0, answers["item"]).iter_rows():
-                items[item][_recovered(values)] += 1
+                items[item][_recover_values(values)] += 1
         return Marks(axes=tuple(axes), items=items)
 
-    def operations(self) -> tuple[OperationGroup, ...]:
+    def read_operations(self) -> tuple[OperationGroup, ...]:
         """Return what was measured in session logs, where the answers come from them."""
-        return tuple(map(operation_group, self._summary().get("operational", ())))
+        return tuple(map(parse_operation_group, self._load_summary().get("operational", ())))
 
-    def live(self) -> Mapping[str, Any] | None:
+    def read_live_record(self) -> Mapping[str, Any] | None:
         """Return what was told of a live run beside its scores; of any other there is nothing."""
-        found: Mapping[str, Any] | None = self._summary().get("live")
+        found: Mapping[str, Any] | None = self._load_summary().get("live")
         return found
 
-    def bad_rows(self) -> tuple[RowError, ...]:
+    def read_bad_rows(self) -> tuple[RowError, ...]:
         """Return the first of the rows that were no answers."""
-        return tuple(RowError(**row) for row in self._summary().get("bad_rows", ()))
+        return tuple(RowError(**row) for row in self._load_summary().get("bad_rows", ()))
 
-    def _summary(self) -> Mapping[str, Any]:
-        summaries = self._store.summaries([self._stored.id])
+    def _load_summary(self) -> Mapping[str, Any]:
+        summaries = self._store.read_summaries([self._stored.id])
         return next((summary for _, summary in summaries), {})
 
 
 class PublishedRows(RunRows):
     """The rows of a result file, which must be of the rubric and the exam it is shown with."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: FoundRun) -> None:
         past = found.past
-        if why := stranger(past.rubric, past.exam, past.run):
+        if why := mismatch_reason(past.rubric, past.exam, past.run):
             raise UsageError(f"`{found.name}` cannot be shown: {why}")
         super().__init__(past)
         self._found = found
 
-    def answered(self) -> Iterator[pl.DataFrame]:
+    def read_answers(self) -> Iterator[pl.DataFrame]:
         """Yield the answers in their order; a result file has no raw output."""
         if self._found.rows:
-            yield self._completed(published_frame(self._past.rubric, self._found.rows))
+            yield self._complete_rows(build_published_frame(self._past.rubric, self._found.rows))
 
-    def bad_rows(self) -> tuple[RowError, ...]:
+    def read_bad_rows(self) -> tuple[RowError, ...]:
         """Return the rows that were no answers, as far as the file lists them."""
         return self._found.bad_rows
 
 
-def rows_of(runs: Runs, found: Found) -> RunRows:
+def open_rows(runs: RunFinder, found: FoundRun) -> RunRows:
     """Return the rows of a run, wherever they are kept."""
     if found.stored is None:
         return PublishedRows(found)
     return StoredRows(found.past, found.stored, runs.store)
 
 
-def rows_of_items(runs: Runs, found: Found, items: Collection[str]) -> Iterator[Mapping[str, Any]]:
+def select_item_rows(
+    runs: RunFinder, found: FoundRun, items: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
     """Yield the answers to some items, as `score` gives them."""
     if found.stored is None:
         yield from (row for row in found.rows if row["item"] in items)
         return
     wanted = pl.col("item").is_in(list(items))
-    for frame in rows_of(runs, found).frames():
+    for frame in open_rows(runs, found).read_frames():
         yield from frame.filter(wanted).iter_rows(named=True)
 
 
-def answers_to(runs: Runs, found: Found, items: Collection[str]) -> Iterator[Mapping[str, Any]]:
+def select_answers(
+    runs: RunFinder, found: FoundRun, items: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
     """Yield the answers to some items, with their raw `output` where the store has it."""
     if found.stored is None:
-        yield from rows_of_items(runs, found, items)
+        yield from select_item_rows(runs, found, items)
         return
-    for frame in rows_of(runs, found).answered():
+    for frame in open_rows(runs, found).read_answers():
         yield from frame.filter(pl.col("item").is_in(list(items))).iter_rows(named=True)
 
 
-def bad_rows_of(runs: Runs, found: Found) -> tuple[RowError, ...]:
+def load_bad_rows(runs: RunFinder, found: FoundRun) -> tuple[RowError, ...]:
     """Return the first rows of a run that were no answers."""
     if found.stored is None or not found.past.run.marks.errors:
         return found.bad_rows
-    return rows_of(runs, found).bad_rows()
+    return open_rows(runs, found).read_bad_rows()
 
 
-def is_live(runs: Runs, found: Found) -> bool:
+def is_live_run(runs: RunFinder, found: FoundRun) -> bool:
     """Say whether the answers of a stored run came from a live subject."""
-    return found.stored is not None and rows_of(runs, found).live() is not None
+    return found.stored is not None and open_rows(runs, found).read_live_record() is not None
 
 
-def rows_with_outputs(runs: Runs, found: Found, observer: Observer) -> Iterator[Mapping[str, Any]]:
+def read_rows_with_outputs(
+    runs: RunFinder, found: FoundRun, observer: FrameObserver
+) -> Iterator[Mapping[str, Any]]:
     """Yield every answer as `score` gives it, with its raw `output` where the store has it.
 
     The `observer` sees the rows of a stored run as they pass.
@@ -200,24 +214,24 @@ def rows_with_outputs(runs: Runs, found: Found, observer: Observer) -> Iterator[
     if found.stored is None:
         yield from found.rows
         return
-    for frame in observer.watch(rows_of(runs, found).answered()):
+    for frame in observer.observe_frames(open_rows(runs, found).read_answers()):
         yield from frame.iter_rows(named=True)
 
 
-def attempts_of(runs: Runs, found: Found) -> Attempts:
+def load_attempts(runs: RunFinder, found: FoundRun) -> AttemptValues:
     """Return the axis values of every answer of a run, by item and attempt."""
     axes = found.past.run.marks.axes
-    answers: dict[str, dict[int, Values]] = {item: {} for item in found.past.run.marks.items}
-    known: dict[tuple[Any, ...], Values] = {}
-    for item, attempt, values in _values(runs, found, axes):
+    answers: dict[str, dict[int, AxisValues]] = {item: {} for item in found.past.run.marks.items}
+    known: dict[tuple[Any, ...], AxisValues] = {}
+    for item, attempt, values in _read_values(runs, found, axes):
         if values not in known:
-            known[values] = _recovered(values)
+            known[values] = _recover_values(values)
         answers[item][attempt] = known[values]
     return answers
 
 
-def _values(
-    runs: Runs, found: Found, axes: tuple[str, ...]
+def _read_values(
+    runs: RunFinder, found: FoundRun, axes: tuple[str, ...]
 ) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
     """Yield the item, the attempt and the published axis values of every answer."""
     if found.stored is None:
@@ -227,18 +241,18 @@ def _values(
             yield row["item"], told, tuple(cells[axis] for axis in axes)
         return
     run, store = found.stored.id, runs.store
-    for answers, cells in zip(store.answers(run), store.cells(run), strict=True):
+    for answers, cells in zip(store.read_answers(run), store.read_cells(run), strict=True):
         rows = answers.select("item", "attempt").hstack(
             cells["breakdown"].struct.unnest().select(axes)
         )
         yield from ((row[0], row[1], row[2:]) for row in rows.iter_rows())
 
 
-def _weighed(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
+def _weigh_rows(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
     """Return the score and the weighted values of each row, exact for each set of values."""
     rows = breakdown.struct.unnest().select(spec.name for spec in rubric)
     sets = rows.unique()
-    exact = [_exact(rubric, row) for row in sets.iter_rows()]
+    exact = [_compute_exact_score(rubric, row) for row in sets.iter_rows()]
     scores = sets.with_columns(
         pl.Series("score", [score for score, _ in exact], dtype=pl.Float64),
         pl.Series("weighted", [parts for _, parts in exact], dtype=pl.Struct(rows.schema)),
@@ -248,16 +262,18 @@ def _weighed(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
     return found.select("score", "weighted")
 
 
-def _exact(
+def _compute_exact_score(
     rubric: Rubric, doubles: tuple[float | None, ...]
 ) -> tuple[float | None, dict[str, float | None]]:
-    values = _recovered(doubles)
+    values = _recover_values(doubles)
     weighted = {
-        spec.name: None if value is None else number(Fraction(spec.weight) * value)
+        spec.name: None if value is None else to_float(Fraction(spec.weight) * value)
         for spec, value in zip(rubric, values, strict=True)
     }
-    return number(score_of(rubric, list(values))), weighted
+    return to_float(compute_score(rubric, list(values))), weighted
 
 
-def _recovered(published: Iterable[float | Decimal | None]) -> Values:
-    return tuple(None if value is None else recovered(Decimal(str(value))) for value in published)
+def _recover_values(published: Iterable[float | Decimal | None]) -> AxisValues:
+    return tuple(
+        None if value is None else simplest_fraction(Decimal(str(value))) for value in published
+    )

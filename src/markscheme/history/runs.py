@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from markscheme.errors import StoreError, StoreInvalidError, UsageError
-from markscheme.history.documents import Documents
-from markscheme.keep import RESULTS, RunStatus, open_store, place_of
-from markscheme.keep import Run as Stored
+from markscheme.history.documents import StoredDocuments
+from markscheme.keep import RESULT_FILE_SUFFIXES, RunStatus, open_store, resolve_place
+from markscheme.keep import StoredRun as Stored
 from markscheme.library.documents import load_exam, load_rubric
-from markscheme.read.breakdowns import read_published
-from markscheme.read.sources import built_in
-from markscheme.values import dataclass
+from markscheme.read.breakdowns import read_published_result
+from markscheme.read.sources import list_builtin_names
 from markscheme.vocabulary import RowError, Rubric
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures
-from markscheme.weigh.published import bad_rows_in, run_of_published, subjects_of
-from markscheme.weigh.recalibration import Past
+from markscheme.weigh.published import build_published_run, list_bad_rows, list_published_subjects
+from markscheme.weigh.recalibration import PastRun
 from markscheme.weigh.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.keep import RunData, Store
-    from markscheme.read.breakdowns import Published
+    from markscheme.read.breakdowns import PublishedResult
     from markscheme.vocabulary import Exam
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class RunContext:
     """What the user said beside the name of a run: other documents, one subject of a file."""
 
     rubric: Rubric | str | Path | None = None
@@ -41,10 +41,10 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundRun:
     """A run that was found, with its documents: from the store its entry, from a file its rows."""
 
-    past: Past
+    past: PastRun
     stored: Stored | None = None
     rows: tuple[Mapping[str, Any], ...] = ()
     bad_rows: tuple[RowError, ...] = ()
@@ -55,14 +55,14 @@ class Found:
         return self.past.run.name
 
 
-class Runs:
+class RunFinder:
     """Finds runs; the store is opened when the first name needs it."""
 
-    def __init__(self, where: str | Path | None = None, context: Context | None = None) -> None:
+    def __init__(self, where: str | Path | None = None, context: RunContext | None = None) -> None:
         self._where = where
-        self._context = context or Context()
+        self._context = context or RunContext()
         self._store: Store | None = None
-        self._documents: Documents | None = None
+        self._documents: StoredDocuments | None = None
         self._history: dict[str, Run] = {}
 
     def __enter__(self) -> Self:
@@ -84,36 +84,36 @@ class Runs:
         """Whether there is a store; one that is named must be there."""
         if self._where is not None or self._store is not None:
             return True
-        place = place_of(None)
+        place = resolve_place(None)
         return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - same
 
     @property
-    def documents(self) -> Documents:
+    def documents(self) -> StoredDocuments:
         """The rubrics and exams of the store."""
         if self._documents is None:
-            self._documents = Documents(self.store)
+            self._documents = StoredDocuments(self.store)
         return self._documents
 
-    def find(self, name: str, beside: Past | None = None) -> Found:
+    def find(self, name: str, reference: PastRun | None = None) -> FoundRun:
         """Return the run of a name or a result file; one that was not finished has no marks.
 
         A run to be compared is found `beside` another: a file of it is read for that one's rubric
         and exam.
         """
-        if _is_file(name):
-            return self._published(Path(name), beside)
+        if _is_result_file(name):
+            return self._read_published_run(Path(name), reference)
         try:
-            stored = self.store.find(name)
+            stored = self.store.find_run(name)
         except (UsageError, StoreError) as error:
-            if Path(name).suffix.lower() in RESULTS:
+            if Path(name).suffix.lower() in RESULT_FILE_SUFFIXES:
                 raise UsageError(f"`{name}`: there is no such result file") from error
             if os.path.isfile(name):  # noqa: PTH113 - never raises, whatever the name
-                allowed = ", ".join(RESULTS)
+                allowed = ", ".join(RESULT_FILE_SUFFIXES)
                 raise UsageError(f"`{name}` is no result file; those end in {allowed}") from error
             raise
-        if beside is None:
+        if reference is None:
             self._check_context(stored)
-        return next(self.load([stored]))
+        return next(self.load_runs([stored]))
 
     def _check_context(self, stored: Stored) -> None:
         """Refuse what was said beside the name of a stored run and does not fit it."""
@@ -124,15 +124,15 @@ class Runs:
             whose = "no subject" if stored.subject is None else f"the subject `{stored.subject}`"
             raise UsageError(f"the run `{stored.id}` is of {whose}, not of `{subject}`")
 
-    def load(self, runs: Iterable[Stored]) -> Iterator[Found]:
+    def load_runs(self, runs: Iterable[Stored]) -> Iterator[FoundRun]:
         """Yield stored runs with their marks and documents, without reading any answer."""
         stored = list(runs)
         finished = [run.id for run in stored if run.status is RunStatus.FINISHED]
-        data = self.store.run_data(finished)
+        data = self.store.read_run_data(finished)
         for run in stored:
-            rubric, exam = self._rubric(run), self.documents.exam(run.exam)
-            decided = self._decided(run, data) if run.status is RunStatus.FINISHED else None
-            marks, measures = decided or (_no_marks(rubric, exam), Measures())
+            rubric, exam = self._choose_rubric(run), self.documents.load_exam(run.exam)
+            decided = self._parse_run_data(run, data) if run.status is RunStatus.FINISHED else None
+            marks, measures = decided or (_build_empty_marks(rubric, exam), Measures())
             weighed = Run(
                 name=run.id,
                 rubric=run.rubric.fingerprint,
@@ -141,83 +141,83 @@ class Runs:
                 measures=measures,
                 subject=run.subject,
             )
-            yield Found(past=Past(run=weighed, rubric=rubric, exam=exam), stored=run)
+            yield FoundRun(past=PastRun(run=weighed, rubric=rubric, exam=exam), stored=run)
 
-    def history(self, runs: Iterable[Stored]) -> list[Run]:
+    def load_history(self, runs: Iterable[Stored]) -> list[Run]:
         """Return the finished runs of a history in the order given; those of the last are known."""
         stored = list(runs)
-        new = self.load(run for run in stored if run.id not in self._history)
+        new = self.load_runs(run for run in stored if run.id not in self._history)
         known = self._history | {found.name: found.past.run for found in new}
         self._history = {run.id: known[run.id] for run in stored}
         return list(self._history.values())
 
-    def _decided(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
+    def _parse_run_data(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
         """Return the marks and measures of the next run, which must be this one."""
         found = next(data, None)
         try:
             if found is not None and found.run == run.id:
                 return Marks.from_dict(found.marks), Measures.from_dict(found.measures)
         except ValueError as error:
-            raise self._damaged(run) from error
-        raise self._damaged(run)
+            raise self._build_damaged_error(run) from error
+        raise self._build_damaged_error(run)
 
-    def _damaged(self, run: Stored) -> StoreInvalidError:
+    def _build_damaged_error(self, run: Stored) -> StoreInvalidError:
         what = f"the marks of the run `{run.id}` cannot be read"
         return StoreInvalidError(f"the store `{self.store.place}` is damaged: {what}")
 
-    def _rubric(self, run: Stored) -> Rubric:
+    def _choose_rubric(self, run: Stored) -> Rubric:
         """Return the rubric of a run, or the one that was named: its gates may be newer."""
-        return self._named_rubric or self.documents.rubric(run.rubric)
+        return self._named_rubric or self.documents.load_rubric(run.rubric)
 
     @cached_property
     def _named_rubric(self) -> Rubric | None:
         named = self._context.rubric
         return named if named is None or isinstance(named, Rubric) else load_rubric(named)
 
-    def _published(self, path: Path, beside: Past | None) -> Found:
-        published, subject = read_published(path), self._context.subject
+    def _read_published_run(self, path: Path, beside: PastRun | None) -> FoundRun:
+        published, subject = read_published_result(path), self._context.subject
         if beside is None:
-            rubric = self._named_rubric or load_rubric(_rubric_named_by(published))
-            exam = load_exam(*(self._context.exams or _exams_named_by(published)), rubric=rubric)
+            rubric = self._named_rubric or load_rubric(_find_rubric_name(published))
+            exam = load_exam(*(self._context.exams or _find_exam_names(published)), rubric=rubric)
         else:
             rubric, exam = beside.rubric, beside.exam
-            subject = subject if len(subjects_of(published)) > 1 else None
-        run = run_of_published(published, rubric, exam, subject=subject)
+            subject = subject if len(list_published_subjects(published)) > 1 else None
+        run = build_published_run(published, rubric, exam, subject=subject)
         rows = tuple(row for _, row in published.records if row.get("subject") == run.subject)
-        past = Past(run=run, rubric=rubric, exam=exam)
-        return Found(past=past, rows=rows, bad_rows=bad_rows_in(published))
+        past = PastRun(run=run, rubric=rubric, exam=exam)
+        return FoundRun(past=past, rows=rows, bad_rows=list_bad_rows(published))
 
 
-def _no_marks(rubric: Rubric, exam: Exam) -> Marks:
+def _build_empty_marks(rubric: Rubric, exam: Exam) -> Marks:
     axes = tuple(spec.name for spec in rubric)
     return Marks(axes=axes, items={item.id: {} for item in exam.items})
 
 
-def is_open(found: Found) -> bool:
+def is_open_run(found: FoundRun) -> bool:
     """Whether the run is in the store but was never finished."""
     return found.stored is not None and found.stored.status is RunStatus.OPEN
 
 
-def _is_file(name: str) -> bool:
-    return Path(name).suffix.lower() in RESULTS and os.path.isfile(name)  # noqa: PTH113 - same
+def _is_result_file(name: str) -> bool:
+    return Path(name).suffix.lower() in RESULT_FILE_SUFFIXES and os.path.isfile(name)  # noqa: PTH113 - same
 
 
-def _rubric_named_by(published: Published) -> str:
-    return _named(published, "rubric", "rubrics", "--rubric")[0]
+def _find_rubric_name(published: PublishedResult) -> str:
+    return _find_document_names(published, "rubric", "rubrics", "--rubric")[0]
 
 
-def _exams_named_by(published: Published) -> list[str]:
-    return _named(published, "exam", "exams", "--exam")
+def _find_exam_names(published: PublishedResult) -> list[str]:
+    return _find_document_names(published, "exam", "exams", "--exam")
 
 
-def _named(published: Published, key: str, kind: str, option: str) -> list[str]:
+def _find_document_names(published: PublishedResult, key: str, kind: str, option: str) -> list[str]:
     """Return the built-in documents that a result file names, or ask for their files."""
     document: Any = published.document.get(key)
     name = document.get("name") if isinstance(document, dict) else document
     if not isinstance(name, str):
         raise UsageError(f"`{published.file}` does not name its {key}; name it with {option}")
     names = name.split("+")
-    if not set(names) <= set(built_in(kind)):
+    if not set(names) <= set(list_builtin_names(kind)):
         told = f"`{published.file}` was scored with the {key} `{name}`"
         raise UsageError(f"{told}, which is not built in; name its file with {option}")
     return names

@@ -8,52 +8,52 @@ is called.
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.keep.names import RESULTS, check_tag
+from markscheme.keep.names import RESULT_FILE_SUFFIXES, check_tag
 from markscheme.keep.opening import open_store
-from markscheme.keep.places import PLACE, VARIABLE, place_of
-from markscheme.keep.sittings import Noted, Sitting
+from markscheme.keep.places import DEFAULT_STORE_PATH, STORE_VARIABLE, resolve_place
+from markscheme.keep.sittings import JournalEntry, JournalSession
 from markscheme.keep.store import Store
 
 if TYPE_CHECKING:
     from markscheme.keep.records import (
+        AnswerSource,
         Baseline,
-        Chunk,
         Document,
         DocumentKind,
-        DocumentName,
-        Kept,
+        DocumentReference,
         NewRun,
-        Outcomes,
-        Run,
         RunData,
         RunStatus,
-        Source,
+        StoredChunk,
+        StoredFrame,
+        StoredOutcomes,
+        StoredRun,
         Tag,
     )
 
 __all__ = (
-    "PLACE",
-    "RESULTS",
-    "VARIABLE",
+    "DEFAULT_STORE_PATH",
+    "RESULT_FILE_SUFFIXES",
+    "STORE_VARIABLE",
     "Baseline",
-    "Chunk",
+    "StoredChunk",
     "Document",
     "DocumentKind",
-    "DocumentName",
-    "Kept",
+    "DocumentReference",
+    "StoredFrame",
     "NewRun",
-    "Noted",
-    "Outcomes",
-    "Run",
+    "JournalEntry",
+    "StoredOutcomes",
+    "StoredRun",
     "RunData",
     "RunStatus",
-    "Sitting",
-    "Source",
+    "JournalSession",
+    "AnswerSource",
     "Store",
     "Tag",
     "check_tag",
     "open_store",
-    "place_of",
+    "resolve_place",
 )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from markscheme.errors import StoreError, StoreInvalidError, UsageError, shown
-from markscheme.read.sound import fault_in_text
-from markscheme.values import dataclass
+from markscheme.errors import StoreError, StoreInvalidError, UsageError, format_value
+from markscheme.read.sound import find_text_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ Record = TypeVar("Record")
 
 PATIENCE = 30.0
 """Seconds to wait for a lock or a connection before giving up."""
-_MOMENT = 1.0  # seconds to wait for a thread of our own
+_CLOSE_TIMEOUT = 1.0  # seconds to wait for a thread of our own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +51,13 @@ class Database(ABC):
     dialect: Dialect
     place: str
     """How messages name the store; holds no password."""
-    _inside = False
+    _in_transaction = False
 
     def __init__(self) -> None:
-        self._alone = RLock()
+        self._connection_lock = RLock()
 
     @abstractmethod
-    def tables(self) -> set[str]:
+    def list_tables(self) -> set[str]:
         """Return the tables that are there."""
 
     def close(self) -> None:
@@ -66,26 +65,26 @@ class Database(ABC):
 
         That would crash; it happens only where somebody who does not wait ends the process.
         """
-        if self._alone.acquire(timeout=_MOMENT):
+        if self._connection_lock.acquire(timeout=_CLOSE_TIMEOUT):
             try:
-                self._close()
+                self._close_connection()
             finally:
-                self._alone.release()
+                self._connection_lock.release()
 
     @abstractmethod
-    def _close(self) -> None:
+    def _close_connection(self) -> None:
         """Give the connection back."""
 
     @abstractmethod
-    def lock(self) -> None:
+    def lock_writers(self) -> None:
         """Inside a transaction: whoever else calls this waits until it ends."""
 
     @abstractmethod
-    def hold(self, id_: str) -> bool:
+    def try_lock_id(self, id_: str) -> bool:
         """Take an id for this connection until it closes; whether nobody else has it."""
 
     @abstractmethod
-    def _check_place(self) -> None:
+    def _check_not_removed(self) -> None:
         """Raise where what is changed would be found by nobody."""
 
     @abstractmethod
@@ -93,31 +92,31 @@ class Database(ABC):
         """Run one statement, errors as the driver raises them."""
 
     @abstractmethod
-    def _told(self, error: Exception) -> StoreError | None:
+    def _translate_error(self, error: Exception) -> StoreError | None:
         """Return the driver's error as ours, or nothing where it would be a bug of ours."""
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    def fetch_rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return what a query finds."""
-        with self._alone, self.guarded():
-            return self._execute(self._worded(statement), _checked(values)).fetchall()
+        with self._connection_lock, self.translate_errors():
+            return self._execute(self._apply_dialect(statement), _check_storable(values)).fetchall()
 
-    def records(
+    def fetch_records(
         self, statement: str, values: Sequence[Any], make: Callable[..., Record]
     ) -> list[Record]:
         """Return what a query finds as records; a row that cannot be one is damaged."""
-        rows = self.rows(statement, values)
+        rows = self.fetch_rows(statement, values)
         try:
             return [make(*row) for row in rows]
         except (ValueError, TypeError) as error:
-            raise self.damaged("a record") from error
+            raise self.build_damage_error("a record") from error
 
-    def change(self, statement: str, values: Sequence[Any] = ()) -> int:
+    def execute_change(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Carry out one change; return how many rows it touched."""
-        with self._alone, self.guarded():
-            self._check_place()
-            return self._execute(self._worded(statement), _checked(values)).rowcount
+        with self._connection_lock, self.translate_errors():
+            self._check_not_removed()
+            return self._execute(self._apply_dialect(statement), _check_storable(values)).rowcount
 
-    def _worded(self, statement: str) -> str:
+    def _apply_dialect(self, statement: str) -> str:
         return statement.format_map(asdict(self.dialect)) if "{" in statement else statement
 
     @contextmanager
@@ -126,40 +125,42 @@ class Database(ABC):
 
         A transaction inside another is part of that one.
         """
-        if self._inside:
+        if self._in_transaction:
             yield
             return
-        self.change(self.dialect.begin)
-        self._inside = True
+        self.execute_change(self.dialect.begin)
+        self._in_transaction = True
         try:
             yield
-            self.change("COMMIT")
+            self.execute_change("COMMIT")
         except BaseException:
-            with suppress(Exception), self._alone:
+            with suppress(Exception), self._connection_lock:
                 self._execute("ROLLBACK", ())
             raise
         finally:
-            self._inside = False
+            self._in_transaction = False
 
-    def damaged(self, what: str) -> StoreInvalidError:
+    def build_damage_error(self, what: str) -> StoreInvalidError:
         """Return the error for a record that is not what was kept."""
         return StoreInvalidError(f"the store `{self.place}` is damaged: {what} cannot be read")
 
     @contextmanager
-    def guarded(self) -> Iterator[None]:
+    def translate_errors(self) -> Iterator[None]:
         """Turn what the driver raises into an error that says what to do."""
         try:
             yield
         except Exception as error:
-            told = self._told(error)
+            told = self._translate_error(error)
             if told is None:
                 raise
             raise told from error
 
 
-def _checked(values: Sequence[Any]) -> Sequence[Any]:
+def _check_storable(values: Sequence[Any]) -> Sequence[Any]:
     """Refuse text that one of the databases could not give back as it was."""
     for value in values:
-        if isinstance(value, str) and fault_in_text(value):
-            raise UsageError(f"{shown(value)} holds NUL or half a surrogate pair; leave it out")
+        if isinstance(value, str) and find_text_fault(value):
+            raise UsageError(
+                f"{format_value(value)} holds NUL or half a surrogate pair; leave it out"
+            )
     return values

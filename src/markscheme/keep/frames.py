@@ -15,28 +15,30 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_ARROW = b"\xff\xff\xff\xff"  # how a stream begins that is not compressed as a whole
-_SMALL = 256
-_FAST = 1
+_ARROW_STREAM_PREFIX = b"\xff\xff\xff\xff"  # how a stream begins that is not compressed as a whole
+_SMALL_FRAME_ROWS = 256
+_ZLIB_LEVEL = 1
 
 
-def encoded(frame: pl.DataFrame) -> bytes:
+def encode_frame(frame: pl.DataFrame) -> bytes:
     """Return a frame as bytes."""
-    small = frame.height <= _SMALL
+    small = frame.height <= _SMALL_FRAME_ROWS
     stream = frame.rechunk().write_ipc_stream(
         None,
         compression="uncompressed" if small else "zstd",
         compat_level=pl.CompatLevel.oldest(),  # views would drag along what they were cut from
     )
-    return zlib.compress(stream.getvalue(), _FAST) if small else stream.getvalue()
+    return zlib.compress(stream.getvalue(), _ZLIB_LEVEL) if small else stream.getvalue()
 
 
-def decoded(body: bytes) -> pl.DataFrame:
+def decode_frame(body: bytes) -> pl.DataFrame:
     """Return the frame of these bytes."""
-    return pl.read_ipc_stream(BytesIO(body if body.startswith(_ARROW) else zlib.decompress(body)))
+    return pl.read_ipc_stream(
+        BytesIO(body if body.startswith(_ARROW_STREAM_PREFIX) else zlib.decompress(body))
+    )
 
 
-def joined(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+def join_frames(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Yield neighbours with the same columns as one frame."""
     alike: list[pl.DataFrame] = []
     for frame in frames:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import psycopg
 
 SCHEMA = "markscheme"
-_ENCODINGS = {"UTF8", "SQL_ASCII"}  # the second keeps whatever bytes it is given
-_LOCK = 0x6D61726B  # any number that nobody else takes: "mark"
+_ALLOWED_ENCODINGS = {"UTF8", "SQL_ASCII"}  # the second keeps whatever bytes it is given
+_ADVISORY_LOCK = 0x6D61726B  # any number that nobody else takes: "mark"
 
 
 class PostgresDatabase(Database):
@@ -29,86 +29,90 @@ class PostgresDatabase(Database):
 
     def __init__(self, url: str, *, patience: float) -> None:
         super().__init__()
-        options = _options(url)
+        options = _parse_url(url)
         self._password = str(options.get("password") or "")
-        self.place = _shown(options)
+        self.place = _format_place(options)
         wait = {"connect_timeout": max(2, int(patience)), **options, "client_encoding": "utf8"}
         import psycopg
 
-        with self.guarded():
+        with self.translate_errors():
             self._connection = psycopg.connect(**wait, autocommit=True)
         self._cursor = self._connection.cursor(binary=True)
         try:
-            self._set_up(patience)
+            self._configure_connection(patience)
         except BaseException:
             self.close()
             raise
 
-    def _set_up(self, patience: float) -> None:
-        ((encoding,),) = self.rows("SHOW server_encoding")
-        if encoding not in _ENCODINGS:
+    def _configure_connection(self, patience: float) -> None:
+        ((encoding,),) = self.fetch_rows("SHOW server_encoding")
+        if encoding not in _ALLOWED_ENCODINGS:
             told = f"the store `{self.place}` is a database in {encoding}, which lacks characters"
             raise UsageError(f"{told}; make one with ENCODING 'UTF8'")
-        self.rows("SELECT set_config('search_path', ?, false)", [SCHEMA])
-        self.rows("SELECT set_config('lock_timeout', ?, false)", [f"{int(patience * 1000)}ms"])
-        self.rows(
+        self.fetch_rows("SELECT set_config('search_path', ?, false)", [SCHEMA])
+        self.fetch_rows(
+            "SELECT set_config('lock_timeout', ?, false)", [f"{int(patience * 1000)}ms"]
+        )
+        self.fetch_rows(
             "SELECT set_config('synchronous_commit', 'on', false)"
             " WHERE current_setting('synchronous_commit') = 'off'"
         )
 
-    def tables(self) -> set[str]:
+    def list_tables(self) -> set[str]:
         """Return the tables that are there."""
         named = "SELECT tablename FROM pg_tables WHERE schemaname = ?"
-        return {name for (name,) in self.rows(named, [SCHEMA])}
+        return {name for (name,) in self.fetch_rows(named, [SCHEMA])}
 
-    def _close(self) -> None:
+    def _close_connection(self) -> None:
         self._connection.close()
 
-    def lock(self) -> None:
+    def lock_writers(self) -> None:
         """Take a lock of the transaction; make the schema where there is none."""
-        self.rows("SELECT pg_advisory_xact_lock(?)", [_LOCK])
-        if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [SCHEMA]):
-            self.change(f"CREATE SCHEMA {SCHEMA}")
+        self.fetch_rows("SELECT pg_advisory_xact_lock(?)", [_ADVISORY_LOCK])
+        if not self.fetch_rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [SCHEMA]):
+            self.execute_change(f"CREATE SCHEMA {SCHEMA}")
 
-    def hold(self, id_: str) -> bool:
+    def try_lock_id(self, id_: str) -> bool:
         """Take a lock of the session: however we end, the server gives it free."""
         number = int(id_, 16) % 2**31
-        ((held,),) = self.rows("SELECT pg_try_advisory_lock(?::int, ?::int)", [_LOCK, number])
+        ((held,),) = self.fetch_rows(
+            "SELECT pg_try_advisory_lock(?::int, ?::int)", [_ADVISORY_LOCK, number]
+        )
         return bool(held)
 
-    def _check_place(self) -> None:
+    def _check_not_removed(self) -> None:
         """Do nothing: a server keeps its databases while somebody is connected."""
 
     def _execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
         return self._cursor.execute(statement.replace("%", "%%").replace("?", "%s"), values)
 
-    def _told(self, error: Exception) -> StoreError | None:
+    def _translate_error(self, error: Exception) -> StoreError | None:
         import psycopg
         from psycopg import errors
 
         told = f"the store `{self.place}`"
         match error:
             case errors.UndefinedTable() | errors.UndefinedColumn() | errors.DataCorrupted():
-                return StoreInvalidError(f"{told} is damaged: {self._first_line(error)}")
+                return StoreInvalidError(f"{told} is damaged: {self._format_driver_error(error)}")
             case errors.LockNotAvailable():
                 why = "is locked by another process; try again when that one is done"
             case errors.DiskFull():
                 why = "cannot grow: the server's disk is full; what was stored before is kept"
             case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
-                why = f"may not be used like this: {self._first_line(error)}"
+                why = f"may not be used like this: {self._format_driver_error(error)}"
             case psycopg.OperationalError() | psycopg.InternalError():
-                why = f"cannot be reached: {self._first_line(error)}"
+                why = f"cannot be reached: {self._format_driver_error(error)}"
             case _:
                 return None
         return StoreUnavailableError(f"{told} {why}")
 
-    def _first_line(self, error: Exception) -> str:
+    def _format_driver_error(self, error: Exception) -> str:
         """Return what the server says, on one line and without the password."""
         text = " ".join(str(error).split())
         return text.replace(self._password, "…") if self._password else text
 
 
-def _options(url: str) -> dict[str, Any]:
+def _parse_url(url: str) -> dict[str, Any]:
     """Take the URL apart. A part in the wrong place may be half a password, so none is shown."""
     try:
         import psycopg
@@ -132,7 +136,7 @@ def _options(url: str) -> dict[str, Any]:
     return options
 
 
-def _shown(options: dict[str, Any]) -> str:
+def _format_place(options: dict[str, Any]) -> str:
     user = f"{options['user']}@" if options.get("user") else ""
     port = f":{options['port']}" if options.get("port") else ""
     return f"postgresql://{user}{options.get('host') or ''}{port}/{options.get('dbname') or ''}"

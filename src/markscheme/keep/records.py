@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from markscheme.digests import as_json, digest_of
-from markscheme.values import dataclass
+from markscheme.digests import compute_digest, dump_json
 
 
 class DocumentKind(StrEnum):
@@ -40,11 +40,11 @@ class Document:
     def digest(self) -> str:
         """The key of the document: also what the fingerprint is blind to makes another one."""
         parts = [self.kind, self.name, self.version, self.fingerprint, self.body]
-        return digest_of(as_json(parts).encode())
+        return compute_digest(dump_json(parts).encode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentName:
+class DocumentReference:
     """How a run names its rubric or its exam."""
 
     digest: str
@@ -54,7 +54,7 @@ class DocumentName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class AnswerSource:
     """Where recorded answers came from: the name of the file and the digest of its bytes."""
 
     name: str
@@ -71,12 +71,12 @@ class NewRun:
     axis_versions: Mapping[str, Any]
     tool_version: str
     seed: int | None = None
-    source: Source | None = None
+    source: AnswerSource | None = None
     rescored_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class StoredRun:
     """One run as the list of runs shows it; nothing here needs its answers or its data."""
 
     id: str
@@ -84,12 +84,12 @@ class Run:
     started: datetime
     finished: datetime | None
     subject: str | None
-    rubric: DocumentName
-    exam: DocumentName
+    rubric: DocumentReference
+    exam: DocumentReference
     axis_versions: Mapping[str, Any]
     tool_version: str
     seed: int | None
-    source: Source | None
+    source: AnswerSource | None
     rescored_from: str | None
     counts: Mapping[str, Any] | None
 
@@ -104,7 +104,7 @@ class RunData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class StoredFrame:
     """A frame that the store has already, named by its digest instead of given again."""
 
     digest: str
@@ -112,12 +112,12 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class StoredChunk:
     """One append: so many answers, and the cells of the same answers in the same order."""
 
     seq: int
-    answers: Kept
-    cells: Kept
+    answers: StoredFrame
+    cells: StoredFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcomes:
+class StoredOutcomes:
     """What the gates said of a run, and against which baseline, at one time."""
 
     run: str
@@ -151,7 +151,7 @@ class Outcomes:
     outcomes: Mapping[str, Any]
 
 
-def document_of(digest: str, kind: str, *rest: Any) -> Document:
+def parse_document_row(digest: str, kind: str, *rest: Any) -> Document:
     """Return a document from its row; one that is not what was kept is no document."""
     name, version, fingerprint, body = rest
     found = Document(
@@ -162,12 +162,12 @@ def document_of(digest: str, kind: str, *rest: Any) -> Document:
     return found
 
 
-def tag_of(name: str, run: str, tagged: str) -> Tag:
+def parse_tag_row(name: str, run: str, tagged: str) -> Tag:
     """Return a tag from its row."""
     return Tag(name=name, run=run, tagged=datetime.fromisoformat(tagged))
 
 
-def baseline_of(
+def parse_baseline_row(
     rubric: str, exam: str, run: str, set_at: str, by: str | None, note: str | None
 ) -> Baseline:
     """Return a baseline from its row."""
@@ -175,7 +175,9 @@ def baseline_of(
     return Baseline(rubric=rubric, exam=exam, run=run, set_at=when, set_by=by, note=note)
 
 
-def outcomes_of(run: str, baseline: str | None, decided: str, outcomes: str) -> Outcomes:
+def parse_outcomes_row(
+    run: str, baseline: str | None, decided: str, outcomes: str
+) -> StoredOutcomes:
     """Return what gates said from its row."""
     when = datetime.fromisoformat(decided)
-    return Outcomes(run=run, baseline=baseline, decided=when, outcomes=json.loads(outcomes))
+    return StoredOutcomes(run=run, baseline=baseline, decided=when, outcomes=json.loads(outcomes))

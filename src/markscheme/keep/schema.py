@@ -9,7 +9,7 @@ from markscheme.errors import StoreInvalidError
 if TYPE_CHECKING:
     from markscheme.keep.databases import Database
 
-_FIRST = (
+_INITIAL_TABLES = (
     "CREATE TABLE schema_versions (version INTEGER PRIMARY KEY, applied TEXT NOT NULL)",
     """CREATE TABLE documents (
       digest TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, version BIGINT,
@@ -45,7 +45,7 @@ _FIRST = (
     "CREATE INDEX gate_outcomes_by_run ON gate_outcomes (run, number)",
 )
 
-_SITTINGS = (
+_JOURNAL_TABLES = (
     """CREATE TABLE sittings (
       number {serial}, id TEXT NOT NULL UNIQUE, started TEXT NOT NULL, subject TEXT NOT NULL,
       exam TEXT NOT NULL, parameters TEXT NOT NULL, digest TEXT NOT NULL)""",
@@ -57,24 +57,24 @@ _SITTINGS = (
     "CREATE TABLE cached (ask TEXT PRIMARY KEY, body TEXT NOT NULL)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SITTINGS)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_INITIAL_TABLES, _JOURNAL_TABLES)
 """Migration n takes the schema from version n - 1 to n. A released one is never edited."""
 
 
-def version_of(database: Database) -> int:
+def read_schema_version(database: Database) -> int:
     """Return the version of the schema; 0 where there is nothing at all yet."""
-    tables = database.tables()
+    tables = database.list_tables()
     if "schema_versions" in tables:
-        ((version,),) = database.rows("SELECT MAX(version) FROM schema_versions")
+        ((version,),) = database.fetch_rows("SELECT MAX(version) FROM schema_versions")
         if version is not None:
-            return _known(database, int(version))
+            return _check_known_version(database, int(version))
     if tables:
         told = f"the store `{database.place}` holds tables that are not markscheme's"
         raise StoreInvalidError(f"{told}; name another place with --store")
     return 0
 
 
-def _known(database: Database, version: int) -> int:
+def _check_known_version(database: Database, version: int) -> int:
     if version > len(MIGRATIONS):
         told = f"the store `{database.place}` was written by a newer markscheme"
         raise StoreInvalidError(
@@ -84,13 +84,13 @@ def _known(database: Database, version: int) -> int:
     return version
 
 
-def migrate(database: Database, now: str) -> None:
+def migrate_schema(database: Database, now: str) -> None:
     """Bring the schema up to date: all steps or none, one process at a time."""
     with database.transaction():
-        database.lock()
-        known = version_of(database)
+        database.lock_writers()
+        known = read_schema_version(database)
         for number, statements in enumerate(MIGRATIONS[known:], start=known + 1):
             for statement in statements:
-                database.change(statement)
+                database.execute_change(statement)
             record = "INSERT INTO schema_versions (version, applied) VALUES (?, ?)"
-            database.change(record, [number, now])
+            database.execute_change(record, [number, now])

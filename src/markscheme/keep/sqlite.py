@@ -15,37 +15,39 @@ from markscheme.keep.databases import Database, Dialect
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_RETRY = 0.01
-_DAMAGED = "copy a backup over it, or move it away to start anew"
-_KEPT = "what was stored before is kept"
-_LOCKED = "is locked by another process; try again when that one is done"
-_CLOSED = "cannot be opened or written; check that it and its folder are writable"
-_UNAVAILABLE = {
-    sqlite3.SQLITE_BUSY: _LOCKED,
-    sqlite3.SQLITE_LOCKED: _LOCKED,
-    sqlite3.SQLITE_READONLY: _CLOSED,
-    sqlite3.SQLITE_PERM: _CLOSED,
-    sqlite3.SQLITE_CANTOPEN: _CLOSED,
-    sqlite3.SQLITE_FULL: f"cannot grow: the disk is full; {_KEPT}",
-    sqlite3.SQLITE_IOERR: f"cannot be read or written: {{error}}; {_KEPT}",
-    sqlite3.SQLITE_TOOBIG: f"cannot hold so much in one piece: {{error}}; {_KEPT}",
+_RETRY_SECONDS = 0.01
+_DAMAGED_HINT = "copy a backup over it, or move it away to start anew"
+_KEPT_HINT = "what was stored before is kept"
+_LOCKED_REASON = "is locked by another process; try again when that one is done"
+_CLOSED_REASON = "cannot be opened or written; check that it and its folder are writable"
+_UNAVAILABLE_REASONS = {
+    sqlite3.SQLITE_BUSY: _LOCKED_REASON,
+    sqlite3.SQLITE_LOCKED: _LOCKED_REASON,
+    sqlite3.SQLITE_READONLY: _CLOSED_REASON,
+    sqlite3.SQLITE_PERM: _CLOSED_REASON,
+    sqlite3.SQLITE_CANTOPEN: _CLOSED_REASON,
+    sqlite3.SQLITE_FULL: f"cannot grow: the disk is full; {_KEPT_HINT}",
+    sqlite3.SQLITE_IOERR: f"cannot be read or written: {{error}}; {_KEPT_HINT}",
+    sqlite3.SQLITE_TOOBIG: f"cannot hold so much in one piece: {{error}}; {_KEPT_HINT}",
 }
-_HELD: set[int] = set()  # open files of locks, which a process that is forked must not keep
+_OPEN_LOCK_FILES: set[int] = (
+    set()
+)  # open files of locks, which a process that is forked must not keep
 
 
-def _let_go(opened: int) -> None:
-    _HELD.discard(opened)
+def _close_lock_file(opened: int) -> None:
+    _OPEN_LOCK_FILES.discard(opened)
     os.close(opened)
 
 
-def _let_go_of_all() -> None:
-    while _HELD:
+def _close_all_lock_files() -> None:
+    while _OPEN_LOCK_FILES:
         with suppress(OSError):
-            os.close(_HELD.pop())
+            os.close(_OPEN_LOCK_FILES.pop())
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go_of_all)
+    os.register_at_fork(after_in_child=_close_all_lock_files)
 
 
 class SqliteDatabase(Database):
@@ -62,138 +64,140 @@ class SqliteDatabase(Database):
         super().__init__()
         self.place = str(path)
         self._path = path.absolute()  # a subject may change the folder
-        self._file: os.stat_result | None = None
-        self._held: dict[Path, int] = {}
-        with self.guarded():
+        self._file_stat: os.stat_result | None = None
+        self._locked_files: dict[Path, int] = {}
+        with self.translate_errors():
             self._connection = sqlite3.connect(
-                _address(path, create=create),
+                _build_uri(path, create=create),
                 uri=True,
                 timeout=patience,
                 isolation_level=None,
                 check_same_thread=False,  # rows may flow through a thread of polars, one at a time
             )
         try:
-            self._set_up(patience)
-            self._file = self._path.stat()
+            self._configure_connection(patience)
+            self._file_stat = self._path.stat()
         except BaseException:
             self.close()
             raise
 
-    def _check_place(self) -> None:
+    def _check_not_removed(self) -> None:
         """Raise where the file was removed, or replaced by another one, since it was opened."""
         try:
-            gone = self._file and not os.path.samestat(self._file, self._path.stat())
+            gone = self._file_stat and not os.path.samestat(self._file_stat, self._path.stat())
         except OSError:
             gone = True
         if gone:
             told = f"the store `{self.place}` was removed while it was in use"
             raise StoreUnavailableError(f"{told}; what it held is lost, unless there is a copy")
 
-    def _set_up(self, patience: float) -> None:
-        self.change("PRAGMA foreign_keys = ON")
-        self.change("PRAGMA trusted_schema = OFF")  # a store may come from somebody else
-        self.change("PRAGMA synchronous = FULL")
-        if _may_write(self._path) and self.rows("PRAGMA journal_mode") != [("wal",)]:
-            self._keep_a_log(time.monotonic() + patience)
+    def _configure_connection(self, patience: float) -> None:
+        self.execute_change("PRAGMA foreign_keys = ON")
+        self.execute_change("PRAGMA trusted_schema = OFF")  # a store may come from somebody else
+        self.execute_change("PRAGMA synchronous = FULL")
+        if _is_writable(self._path) and self.fetch_rows("PRAGMA journal_mode") != [("wal",)]:
+            self._enable_wal(time.monotonic() + patience)
 
-    def _keep_a_log(self, until: float) -> None:
+    def _enable_wal(self, until: float) -> None:
         """Switch to the write-ahead log; SQLite does not wait for others here, so we do."""
         while True:
-            with self.guarded():
+            with self.translate_errors():
                 try:
                     self._execute("PRAGMA journal_mode = WAL", ())
                 except sqlite3.OperationalError as error:
-                    if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    if _get_error_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                         raise
                 else:
                     return
-            time.sleep(_RETRY)
+            time.sleep(_RETRY_SECONDS)
 
-    def tables(self) -> set[str]:
+    def list_tables(self) -> set[str]:
         """Return the tables that are there."""
-        return {name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type='table'")}
+        return {
+            name for (name,) in self.fetch_rows("SELECT name FROM sqlite_master WHERE type='table'")
+        }
 
-    def _close(self) -> None:
+    def _close_connection(self) -> None:
         self._connection.close()
-        while self._held:
-            path, opened = self._held.popitem()
+        while self._locked_files:
+            path, opened = self._locked_files.popitem()
             with suppress(OSError):
                 path.unlink()
-            _let_go(opened)
+            _close_lock_file(opened)
 
-    def lock(self) -> None:
+    def lock_writers(self) -> None:
         """Do nothing: `BEGIN IMMEDIATE` has the only write lock already."""
 
-    def hold(self, id_: str) -> bool:
+    def try_lock_id(self, id_: str) -> bool:
         """Lock a file beside the store: however we end, the system gives it free."""
         try:
             import fcntl
         except ImportError:  # where there is no such lock, nobody is held off
             return True
         path = Path(f"{os.path.realpath(self._path)}-{id_}")  # by whatever name it was reached
-        if path in self._held:
+        if path in self._locked_files:
             return True
         try:
             opened = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)  # it may be another user's
         except OSError as error:
-            raise self._not_locked(path, error) from error
+            raise self._build_lock_error(path, error) from error
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(path.stat(), os.fstat(opened)):
-                self._held[path] = opened
-                _HELD.add(opened)
+                self._locked_files[path] = opened
+                _OPEN_LOCK_FILES.add(opened)
                 return True
         except (BlockingIOError, FileNotFoundError):
             pass  # somebody has it, or has just let go of it and removed it
         except OSError as error:
             os.close(opened)
-            raise self._not_locked(path, error) from error
+            raise self._build_lock_error(path, error) from error
         os.close(opened)
         return False
 
-    def _not_locked(self, path: Path, error: OSError) -> StoreUnavailableError:
+    def _build_lock_error(self, path: Path, error: OSError) -> StoreUnavailableError:
         told = f"the store `{self.place}` cannot be locked by `{path}`"
         return StoreUnavailableError(f"{told}: {error.strerror or error}")
 
     def _execute(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
 
-    def _told(self, error: Exception) -> StoreError | None:
+    def _translate_error(self, error: Exception) -> StoreError | None:
         if isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode"):
-            return self.damaged("text that is no text")
+            return self.build_damage_error("text that is no text")
         if not isinstance(error, sqlite3.Error):
             return None
-        told, code = f"the store `{self.place}`", _code(error)
-        if code in _UNAVAILABLE:
-            return StoreUnavailableError(f"{told} {_UNAVAILABLE[code].format(error=error)}")
+        told, code = f"the store `{self.place}`", _get_error_code(error)
+        if code in _UNAVAILABLE_REASONS:
+            return StoreUnavailableError(f"{told} {_UNAVAILABLE_REASONS[code].format(error=error)}")
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             return None
         # our statements are sound, so what they meet is not
         foreign = code == sqlite3.SQLITE_NOTADB
         what = "is not a database of markscheme" if foreign else f"is damaged: {error}"
-        return StoreInvalidError(f"{told} {what}; {_DAMAGED}")
+        return StoreInvalidError(f"{told} {what}; {_DAMAGED_HINT}")
 
 
-def _code(error: sqlite3.Error) -> int:
+def _get_error_code(error: sqlite3.Error) -> int:
     """Return the kind of an error; the driver's own errors have none."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF
 
 
-def _address(path: Path, *, create: bool) -> str:
+def _build_uri(path: Path, *, create: bool) -> str:
     """Return the file as SQLite's URI.
 
     Where we may not write, a log of others is read with the file; without one the file is all there
     is, and must be called immutable, because SQLite cannot put its own files beside it.
     """
     uri = path.absolute().as_uri()
-    if create or _may_write(path):
+    if create or _is_writable(path):
         return f"{uri}?mode={'rwc' if create else 'rw'}"
     logged = path.with_name(f"{path.name}-wal").exists()
     return f"{uri}?mode=ro{'' if logged else '&immutable=1'}"
 
 
-def _may_write(path: Path) -> bool:
+def _is_writable(path: Path) -> bool:
     effective = os.access in os.supports_effective_ids
     places = [path.parent, path] if path.exists() else [path.parent]
     return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from markscheme.library.scoring import Answers
-    from markscheme.read.logs import Logs
-    from markscheme.tell.sittings import Shown
+    from markscheme.read.logs import LogFolder
+    from markscheme.tell.sittings import BlindAnswer
     from markscheme.vocabulary import Rating
     from markscheme.weigh.comparison import Comparison, Observed
     from markscheme.weigh.results import Result
@@ -54,31 +54,31 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         UsageError: the rubric has no scales, rules or table, or the variants are one.
         InputError: the ratings, or the modes of the exam, are not what they must be.
     """
-    from markscheme.read.composed import composed
+    from markscheme.read.composed import to_nfc
     from markscheme.read.logs import read_logs
-    from markscheme.read.ratings import Raters, read_ratings
-    from markscheme.read.recordings import recorded_places
+    from markscheme.read.ratings import RatingScope, read_ratings
+    from markscheme.read.recordings import read_recorded_order
     from markscheme.weigh.compared import compare_ratings
-    from markscheme.weigh.comparing import Contest
-    from markscheme.weigh.orders import first_asked
+    from markscheme.weigh.comparing import ComparisonRules
+    from markscheme.weigh.orders import find_first_asked
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
-    baseline, candidate = composed(baseline), composed(candidate)
-    contest = Contest(rubric=rubric, exam=exam, baseline=baseline, candidate=candidate)
-    raters = Raters(rubric=rubric, exam=exam, variants=contest.variants, gaps=allow_gaps)
+    baseline, candidate = to_nfc(baseline), to_nfc(candidate)
+    contest = ComparisonRules(rubric=rubric, exam=exam, baseline=baseline, candidate=candidate)
+    raters = RatingScope(rubric=rubric, exam=exam, variants=contest.variants, allow_gaps=allow_gaps)
     found = read_ratings(ratings, raters)
     if not rubric.axes and (answers is not None or logs is not None):
         raise UsageError(f"the rubric `{rubric.name}` marks nothing; leave the answers out")
     seen, first = list(observed), dict[str, str]()
     if answers is not None:
         file = str(answers) if isinstance(answers, str | Path) else "answers"
-        seen += _observed(score(rubric, exam, answers), file, contest.variants)
-        first |= first_asked(recorded_places(answers), contest.variants)
+        seen += _observe_answers(score(rubric, exam, answers), file, contest.variants)
+        first |= find_first_asked(read_recorded_order(answers), contest.variants)
     if logs is not None:
         logged = read_logs(str(logs), exam.items, mapping=log_map)
-        seen += _observed(score_logs(rubric, exam, logged), str(logs), contest.variants)
-        first |= first_asked(_begun(logged), contest.variants)
+        seen += _observe_answers(score_logs(rubric, exam, logged), str(logs), contest.variants)
+        first |= find_first_asked(_find_start_times(logged), contest.variants)
     return compare_ratings(contest, found, seen, margin, first, seed)
 
 
@@ -95,17 +95,17 @@ def compare_variants(
 
     Whoever rates a query rates it for all of them.
     """
-    from markscheme.read.composed import composed
-    from markscheme.read.ratings import Raters, read_ratings
-    from markscheme.weigh.variants import with_holm
+    from markscheme.read.composed import to_nfc
+    from markscheme.read.ratings import RatingScope, read_ratings
+    from markscheme.weigh.variants import adjust_variant_pairs
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
-    variants = tuple(map(composed, (baseline, *candidates)))
+    variants = tuple(map(to_nfc, (baseline, *candidates)))
     if len(set(variants)) < len(variants):
         raise UsageError("a variant is named twice; each can be compared once")
     gaps = bool(more.get("allow_gaps"))
-    raters = Raters(rubric=rubric, exam=exam, variants=variants, gaps=gaps)
+    raters = RatingScope(rubric=rubric, exam=exam, variants=variants, allow_gaps=gaps)
     found = read_ratings(ratings, raters)
     compared = [
         compare(
@@ -118,10 +118,10 @@ def compare_variants(
         )
         for two in combinations(variants, 2)
     ]
-    return with_holm(variants, compared)
+    return adjust_variant_pairs(variants, compared)
 
 
-def _begun(logs: Logs) -> dict[tuple[str, str, int], datetime]:
+def _find_start_times(logs: LogFolder) -> dict[tuple[str, str, int], datetime]:
     """Return when each session was first prompted, where its log says so."""
     return {
         (one.item, one.variant, one.attempt): one.transcript.prompts[0].at
@@ -130,34 +130,34 @@ def _begun(logs: Logs) -> dict[tuple[str, str, int], datetime]:
     }
 
 
-def _observed(result: Result, file: str, variants: tuple[str, str]) -> tuple[Observed, ...]:
+def _observe_answers(result: Result, file: str, variants: tuple[str, str]) -> tuple[Observed, ...]:
     """Return what was marked and measured of the answers of two variants."""
-    from markscheme.weigh.observing import observed_in
+    from markscheme.weigh.observing import collect_observations
 
     if result.errors:
         raise AnswersError(
             Problem(file=row.file or file, line=row.line, field=row.item or "", message=row.reason)
             for row in result.errors
         )
-    found = observed_in(result.frame.iter_rows(named=True), variants)
+    found = collect_observations(result.frame.iter_rows(named=True), variants)
     for variant in variants:
         if not any(one.variant == variant for one in found):
             raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")
     return found
 
 
-def answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> list[Shown]:
+def load_answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> list[BlindAnswer]:
     """Return the answers of a file as raters see them: one for each item and subject.
 
     Of several attempts the first is rated. Rows that are no answers are refused.
     """
     from markscheme.read.answers import read_answers
-    from markscheme.tell.sittings import Shown
+    from markscheme.tell.sittings import BlindAnswer
 
     if not rubric.scales:
         raise UsageError(f"the rubric `{rubric.name}` has no axis of kind `scale` to rate")
     prompts = {item.id: item.prompt for item in exam.items}
-    first: dict[tuple[str, str], tuple[int, Shown]] = {}
+    first: dict[tuple[str, str], tuple[int, BlindAnswer]] = {}
     problems: list[Problem] = []
 
     def complain(line: int, field: str, message: str) -> None:
@@ -166,13 +166,13 @@ def answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> list[Sho
     for batch in read_answers(answers, items=prompts):
         for error in batch.errors:
             complain(error.line, "row", error.reason)
-        rows = batch.table().iter_rows(named=True)
-        for row, text in zip(rows, batch.output_texts(), strict=True):
+        rows = batch.build_table().iter_rows(named=True)
+        for row, text in zip(rows, batch.build_output_texts(), strict=True):
             item, variant, attempt = row["item"], row["subject"], row["attempt"]
             if variant is None:
                 complain(row["line"], "subject", "is missing; it names the variant of the answer")
             elif attempt <= first.get((item, variant), (attempt, None))[0]:
-                shown = Shown(item=item, variant=variant, prompt=prompts[item], text=text)
+                shown = BlindAnswer(item=item, variant=variant, prompt=prompts[item], text=text)
                 first[item, variant] = (attempt, shown)
     if not (first or problems):
         complain(1, "", "holds no answer")

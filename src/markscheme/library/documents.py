@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from markscheme.errors import UsageError
 from markscheme.mark.axes import AXES, EXPECTATIONS
 from markscheme.mark.normalise import STEPS
-from markscheme.mark.scoring import expectation_of, item_problems
+from markscheme.mark.scoring import find_item_problems, get_expectation_key
 from markscheme.read.exams import read_exam
 from markscheme.read.rubrics import read_rubric
-from markscheme.read.sources import built_in
+from markscheme.read.sources import list_builtin_names
 from markscheme.vocabulary import Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from markscheme.read.cases import Cases
+    from markscheme.read.cases import GoldenCases
     from markscheme.vocabulary import Axis, Exam
 
 # What items of the built-in exams expect beside the keys that axis kinds look for by themselves.
@@ -34,17 +34,17 @@ def load_rubric(source: str | Path, *, axes: Iterable[type[Axis]] = ()) -> Rubri
     >>> load_rubric("tutor-capstone").axes[0].name
     'correctness'
     """
-    return read_rubric(source, kinds=_kinds(axes), steps=STEPS)
+    return read_rubric(source, kinds=_merge_axis_kinds(axes), steps=STEPS)
 
 
-def rubric_of_text(text: str, shown: str, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
+def parse_rubric_text(text: str, shown: str, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
     """Return the rubric in a text, which messages call `shown`."""
     from markscheme.read.rubrics import parse_rubric
 
-    return parse_rubric(text.encode(), shown, kinds=_kinds(axes), steps=STEPS)
+    return parse_rubric(text.encode(), shown, kinds=_merge_axis_kinds(axes), steps=STEPS)
 
 
-def _kinds(own: Iterable[type[Axis]]) -> Mapping[str, type[Axis]]:
+def _merge_axis_kinds(own: Iterable[type[Axis]]) -> Mapping[str, type[Axis]]:
     """Return the kinds that a rubric may name; a built-in one is loaded when it is named."""
     return ChainMap({axis.kind: axis for axis in own}, AXES)  # type: ignore[arg-type]
 
@@ -62,39 +62,39 @@ def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -
     if not sources:
         raise UsageError("no exam is named; name at least one file or built-in exam")
     if rubric is None:
-        return read_exam(sources, expectations=_expectations())
-    check = partial(item_problems, rubric)
-    return read_exam(sources, expectations=_expectations(rubric), check=check)
+        return read_exam(sources, expectations=_list_expectations())
+    check = partial(find_item_problems, rubric)
+    return read_exam(sources, expectations=_list_expectations(rubric), check=check)
 
 
-def _expectations(rubric: Rubric | None = None) -> list[str]:
+def _list_expectations(rubric: Rubric | None = None) -> list[str]:
     """Return the keys that an item may hold for axes: the usual ones, and those of the rubric."""
-    own = [expectation_of(spec.axis) for spec in rubric or ()]
-    return list(dict.fromkeys([*usual_expectations(), *filter(None, own)]))
+    own = [get_expectation_key(spec.axis) for spec in rubric or ()]
+    return list(dict.fromkeys([*iter_default_expectations(), *filter(None, own)]))
 
 
-def usual_expectations() -> Iterator[str]:
+def iter_default_expectations() -> Iterator[str]:
     """Yield the keys of an item that the built-in axis kinds read unless told otherwise."""
     yield from EXPECTATIONS
     yield from BUILT_IN_EXPECTATIONS
 
 
-def load_cases(*sources: str | Path, rubric: Rubric) -> Cases:
+def load_cases(*sources: str | Path, rubric: Rubric) -> GoldenCases:
     """Load the golden cases of a rubric: from files or built-in names, else those of its name."""
-    from markscheme.read.cases import Cases, read_cases
+    from markscheme.read.cases import GoldenCases, read_cases
 
-    named = sources or tuple({rubric.name} & set(built_in("cases")))
+    named = sources or tuple({rubric.name} & set(list_builtin_names("cases")))
     if not named:
-        return Cases()
-    check = partial(item_problems, rubric)
-    return read_cases(named, rubric=rubric, expectations=_expectations(rubric), check=check)
+        return GoldenCases()
+    check = partial(find_item_problems, rubric)
+    return read_cases(named, rubric=rubric, expectations=_list_expectations(rubric), check=check)
 
 
-def json_schemas() -> dict[str, dict[str, Any]]:
+def build_json_schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of the rubric and exam formats."""
-    from markscheme.read.schemas import exam_schema, rubric_schema
+    from markscheme.read.schemas import build_exam_schema, build_rubric_schema
 
     return {
-        "rubric": rubric_schema(AXES, STEPS),
-        "exam": exam_schema(list(usual_expectations())),
+        "rubric": build_rubric_schema(AXES, STEPS),
+        "exam": build_exam_schema(list(iter_default_expectations())),
     }

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from markscheme.errors import UsageError
 from markscheme.library.documents import (
     BUILT_IN_EXPECTATIONS,
+    iter_default_expectations,
     load_cases,
     load_exam,
     load_rubric,
-    usual_expectations,
 )
 from markscheme.mark.axes import AXES
 from markscheme.mark.normalise import STEPS
-from markscheme.read.sources import built_in
+from markscheme.read.sources import list_builtin_names
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from markscheme.prove.audit import AuditReport
     from markscheme.prove.breaking import Cascade
     from markscheme.prove.findings import LintReport
-    from markscheme.prove.lint import Formats
-    from markscheme.prove.recorded import Recorded
+    from markscheme.prove.lint import LintRegistry
+    from markscheme.prove.recorded import RecordedAnswers
 
 
-def record(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> Recorded:
+def record_answers(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> RecordedAnswers:
     """Read and mark answers for tests of the rubric; without any, the bundled tutor answers."""
-    from markscheme.engines.scoring import Scoring
-    from markscheme.prove.recorded import Recorded
+    from markscheme.engines.scoring import ScoringSession
+    from markscheme.prove.recorded import RecordedAnswers
 
-    scoring = Scoring(rubric, exam)
-    batches = list(scoring.batches(_tutored(exam) if answers is None else answers))
-    for _ in scoring.frames(map(scoring.marked, batches)):
+    scoring = ScoringSession(rubric, exam)
+    batches = list(scoring.read_batches(_ask_tutor(exam) if answers is None else answers))
+    for _ in scoring.build_frames(map(scoring.mark_batch, batches)):
         pass
-    measures = list(scoring.tally.measures().values())
-    return Recorded(
+    measures = list(scoring.tally.build_measures().values())
+    return RecordedAnswers(
         rubric,
         exam,
         [pair for b in batches for pair in zip(b.items, b.outputs, strict=True)],
@@ -49,12 +49,12 @@ def record(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> Record
     )
 
 
-def _tutored(exam: Exam) -> list[dict[str, str]]:
+def _ask_tutor(exam: Exam) -> list[dict[str, str]]:
     """Return the answers of the bundled tutor to the items that it can answer."""
     from markscheme.ask.tutor import Tutor
 
     tutor = Tutor()
-    known = (item for item in exam.items if tutor.knows(item.prompt))
+    known = (item for item in exam.items if tutor.can_answer(item.prompt))
     return [{"item": item.id, "output": tutor.answer(item.prompt)} for item in known]
 
 
@@ -75,12 +75,12 @@ def audit(
     ('sound', 0)
     """
     from markscheme.prove.audit import audit_rubric
-    from markscheme.prove.golden import Golden
+    from markscheme.prove.golden import GoldenSuite
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
-    golden = Golden(rubric, load_cases(*cases, rubric=rubric))
-    return audit_rubric(golden, record(rubric, exam, answers))
+    golden = GoldenSuite(rubric, load_cases(*cases, rubric=rubric))
+    return audit_rubric(golden, record_answers(rubric, exam, answers))
 
 
 class Exercise:
@@ -97,40 +97,40 @@ class Exercise:
         *,
         seed: int | None = None,
     ) -> None:
-        from markscheme.prove.breaking import breakable
-        from markscheme.prove.golden import Golden
+        from markscheme.prove.breaking import find_breakable_rules
+        from markscheme.prove.golden import GoldenSuite
 
         self.rubric = load_rubric(rubric)
         named = tuple(exams)
         self.exam = load_exam(*(named or ("capstone", "capstone-extra")), rubric=self.rubric)
         if not named and answers is None:
-            self.exam, answers = _practice(self.exam, seed)
+            self.exam, answers = _build_practice(self.exam, seed)
         self.seed = seed
-        self.steps = breakable(self.rubric)
-        self._golden = Golden(self.rubric, load_cases(rubric=self.rubric))
-        self.recorded = record(self.rubric, self.exam, answers)
+        self.steps = find_breakable_rules(self.rubric)
+        self._golden = GoldenSuite(self.rubric, load_cases(rubric=self.rubric))
+        self.recorded = record_answers(self.rubric, self.exam, answers)
 
-    def without(self, step: str) -> Cascade:
+    def remove_step(self, step: str) -> Cascade:
         """Return what the removal of one rule does; the rubric itself stays whole."""
-        from markscheme.prove.breaking import cascade
+        from markscheme.prove.breaking import compute_cascade
 
         if step not in self.steps:
             raise UsageError(f"`{step}` cannot be removed; allowed: {', '.join(self.steps)}")
-        return cascade(self.recorded, self._golden, step)
+        return compute_cascade(self.recorded, self._golden, step)
 
-    def riddle(self) -> Cascade:
+    def choose_riddle(self) -> Cascade:
         """Return a removal that can be seen in the answers, chosen by the seed."""
-        shown = [found for found in map(self.without, self.steps) if found.effect.seen]
+        shown = [found for found in map(self.remove_step, self.steps) if found.effect.seen]
         if not shown:
             raise UsageError("no rule of this rubric can be missed in these answers; give others")
         return Random(f"riddle {self.seed}").choice(shown)  # noqa: S311 - an exercise
 
 
-def _practice(exam: Exam, seed: int | None) -> tuple[Exam, list[dict[str, str]]]:
+def _build_practice(exam: Exam, seed: int | None) -> tuple[Exam, list[dict[str, str]]]:
     from markscheme.ask.tutor import Tutor
-    from markscheme.prove.practice import practice
+    from markscheme.prove.practice import build_practice
 
-    return practice(exam, Tutor().answer, seed)
+    return build_practice(exam, Tutor().answer, seed)
 
 
 def lint(
@@ -152,19 +152,19 @@ def lint(
     from markscheme.prove.files import lint_sources
 
     beside = [*([] if rubric is None else [rubric]), *exams]
-    return lint_sources(sources, beside, _formats(), fix=fix)
+    return lint_sources(sources, beside, _build_formats(), fix=fix)
 
 
-def _formats() -> Formats:
+def _build_formats() -> LintRegistry:
     from markscheme.mark.axes.text import ContainsAll
-    from markscheme.prove.lint import Formats
+    from markscheme.prove.lint import LintRegistry
 
     by_default = [axis for axis in AXES.values() if hasattr(axis, "expects")]
     other = [ContainsAll(expects=key) for key in BUILT_IN_EXPECTATIONS]
-    return Formats(
+    return LintRegistry(
         kinds=AXES,
         steps=STEPS,
-        expectations=tuple(usual_expectations()),
-        usual=[*(axis() for axis in by_default), *other],
-        exams=built_in("exams"),
+        expectations=tuple(iter_default_expectations()),
+        default_axes=[*(axis() for axis in by_default), *other],
+        exams=list_builtin_names("exams"),
     )

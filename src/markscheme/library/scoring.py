@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import UsageError
 from markscheme.library.documents import load_exam, load_rubric
-from markscheme.read.sources import built_in
+from markscheme.read.sources import list_builtin_names
 from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.read.breakdowns import Published
-    from markscheme.read.logs import Logs
+    from markscheme.read.breakdowns import PublishedResult
+    from markscheme.read.logs import LogFolder
     from markscheme.transcript import Transcript
     from markscheme.vocabulary import Answer
     from markscheme.weigh.results import Result
@@ -43,8 +43,8 @@ def score(
     >>> score("tutor-capstone", "capstone", [row]).summary.n
     1
     """
-    from markscheme.engines.local import Local
-    from markscheme.engines.scoring import Scoring
+    from markscheme.engines.local import LocalEngine
+    from markscheme.engines.scoring import ScoringSession
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
@@ -56,22 +56,22 @@ def score(
 
         return score_logs(rubric, exam, read_logs(str(logs), exam.items, mapping=log_map))
     if not isinstance(answers, str | Path):
-        scoring = Scoring(rubric, exam)
-        return scoring.result(scoring.frames(scoring.streamed(answers)))
-    with Local(rubric, exam, answers) as engine:
-        scoring = Scoring(rubric, exam, files=engine.is_folder)
-        return scoring.result(scoring.frames(engine.stretches(scoring)))
+        scoring = ScoringSession(rubric, exam)
+        return scoring.build_result(scoring.build_frames(scoring.score_answers(answers)))
+    with LocalEngine(rubric, exam, answers) as engine:
+        scoring = ScoringSession(rubric, exam, files=engine.is_folder)
+        return scoring.build_result(scoring.build_frames(engine.score_chunks(scoring)))
 
 
-def score_logs(rubric: Rubric, exam: Exam, logs: Logs) -> Result:
+def score_logs(rubric: Rubric, exam: Exam, logs: LogFolder) -> Result:
     """Score session logs that were read."""
-    from markscheme.engines.scoring import Scoring
+    from markscheme.engines.scoring import ScoringSession
 
-    scoring = Scoring(rubric, exam, logs=True)
-    return scoring.result(scoring.frames(scoring.logged(logs)))
+    scoring = ScoringSession(rubric, exam, logs=True)
+    return scoring.build_result(scoring.build_frames(scoring.score_logs(logs)))
 
 
-def answers_of_tutor(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:
+def generate_tutor_answers(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:
     """Let the bundled tutor answer an exam."""
     from markscheme.ask.tutor import FLAWED, Tutor
 
@@ -93,32 +93,32 @@ def verify(
     Without a rubric, the built-in one that the file names is used, or `tutor-capstone`; without an
     exam the built-in one that it names, if there is one. Groups by tag are checked with the exam.
     """
-    from markscheme.read.breakdowns import read_published
+    from markscheme.read.breakdowns import read_published_result
     from markscheme.weigh.verification import verify_published
 
-    published = read_published(source)
+    published = read_published_result(source)
     if not isinstance(rubric, Rubric):
-        rubric = load_rubric(rubric or _rubric_named_by(published))
+        rubric = load_rubric(rubric or _find_named_rubric(published))
     if not isinstance(exam, Exam):
-        named = (exam,) if isinstance(exam, str | Path) else exam or _exams_named_by(published)
+        named = (exam,) if isinstance(exam, str | Path) else exam or _find_named_exams(published)
         exam = load_exam(*named, rubric=rubric) if named else None
     return verify_published(published, rubric, exam)
 
 
-def _exams_named_by(published: Published) -> list[str]:
+def _find_named_exams(published: PublishedResult) -> list[str]:
     """Return the built-in exams that a file names, where all that it names are built in."""
     named = published.document.get("exam")
     name = named.get("name") if isinstance(named, dict) else named
     names = name.split("+") if isinstance(name, str) else []
-    return names if set(names) <= set(built_in("exams")) else []
+    return names if set(names) <= set(list_builtin_names("exams")) else []
 
 
-def _rubric_named_by(published: Published) -> str:
+def _find_named_rubric(published: PublishedResult) -> str:
     named = published.document.get("rubric")
     name = named.get("name") if isinstance(named, dict) else named
     if not isinstance(name, str):
         return "tutor-capstone"
-    if name not in built_in("rubrics"):
+    if name not in list_builtin_names("rubrics"):
         told = f"`{published.file}` was scored under the rubric `{name}`"
         raise UsageError(f"{told}; name its file with --rubric")
     return name

@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_OPENING = re.compile(
+_FENCE_OPENING = re.compile(
     r"(?P<before>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?)(?P<mark>`{3,}|~{3,})(?P<info>.*)"
 )
-_RUN = re.compile(r"`{3,}")
-_INFO = re.compile(r"[ \t]*[\w.+-]*\s*")
+_BACKTICKS = re.compile(r"`{3,}")
+_INFO_STRING = re.compile(r"[ \t]*[\w.+-]*\s*")
 
 
-def may_be_fenced(text: str) -> bool:
+def has_fence_marks(text: str) -> bool:
     """Say whether a text holds the marks of a fence at all; few do."""
     return "```" in text or "~~~" in text
 
 
-def fenced_blocks(text: str) -> Iterator[str]:
+def find_fenced_blocks(text: str) -> Iterator[str]:
     """Yield what stands in fenced blocks, in one pass.
 
     A fence opens with three or more backticks or tildes at the start of a line, also behind the
@@ -30,7 +30,7 @@ def fenced_blocks(text: str) -> Iterator[str]:
     """
     lines = iter(_LINE_END.split(text))
     for line in lines:
-        opening = _OPENING.fullmatch(line)
+        opening = _FENCE_OPENING.fullmatch(line)
         if opening is None or (opening["mark"][0] == "`" and "`" in opening["info"]):
             continue
         inside = []
@@ -42,10 +42,10 @@ def fenced_blocks(text: str) -> Iterator[str]:
         yield "\n".join(inside)
 
 
-def spans(text: str) -> Iterator[str]:
+def find_backtick_spans(text: str) -> Iterator[str]:
     """Yield what stands between runs of backticks anywhere, without the word after the first.
 
     Models also open a fence behind other words, or open and close it in one line.
     """
-    for inside in _RUN.split(text)[1::2]:
-        yield _INFO.sub("", inside, count=1)
+    for inside in _BACKTICKS.split(text)[1::2]:
+        yield _INFO_STRING.sub("", inside, count=1)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.mark.scoring import expected_of, leading_axis
-from markscheme.mark.sheets import code_of
-from markscheme.read.answers.batch import measured_schema
+from markscheme.mark.scoring import find_leading_axis, get_expected
+from markscheme.mark.sheets import get_code_column
+from markscheme.read.answers.batch import get_measured_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from markscheme.mark.sheets import Sheet
+    from markscheme.mark.sheets import MarkSheet
     from markscheme.vocabulary import Exam, RowError, Rubric
 
-_KNOWN = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost", "line")
+_KEPT_COLUMNS = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost", "line")
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
-_AS_TOLD = (
+_COPIED_COLUMNS = (
     "got",
     "score",
     "reading",
@@ -32,11 +32,11 @@ _AS_TOLD = (
     "tokens_in",
     "tokens_out",
     "cost",
-    *measured_schema(),
+    *get_measured_schema(),
 )
 
 
-class Frames:
+class FrameBuilder:
     """Builds the frames of one rubric and exam; `files` adds a column that names the file.
 
     `logs` adds the columns of what is measured in logs, and their files.
@@ -47,15 +47,16 @@ class Frames:
     ) -> None:
         self.rubric = rubric
         self.exam = exam
-        leading = leading_axis(rubric)
+        leading = find_leading_axis(rubric)
         self._prompts = pl.Series([item.prompt for item in exam.items], dtype=pl.String)
         self._ids = pl.Series([item.id for item in exam.items], dtype=pl.String)
         self._expected = pl.Series(
-            [_texts(expected_of(leading, item)) for item in exam.items], dtype=pl.List(pl.String)
+            [_list_expected_texts(get_expected(leading, item)) for item in exam.items],
+            dtype=pl.List(pl.String),
         )
-        self.schema = self._schema(files=files, logs=logs)
+        self.schema = self._build_schema(files=files, logs=logs)
 
-    def _schema(self, *, files: bool, logs: bool) -> pl.Schema:
+    def _build_schema(self, *, files: bool, logs: bool) -> pl.Schema:
         def each(dtype: type[pl.DataType]) -> pl.Struct:
             return pl.Struct({spec.name: dtype for spec in self.rubric})
 
@@ -83,18 +84,20 @@ class Frames:
         if files:
             columns["file"] = pl.String
         if logs:
-            columns |= measured_schema()
+            columns |= get_measured_schema()
         return pl.Schema(columns)
 
-    def answered(self, sheet: Sheet, *, before: int = 0, file: str | None = None) -> pl.DataFrame:
+    def build_answers(
+        self, sheet: MarkSheet, *, before: int = 0, file: str | None = None
+    ) -> pl.DataFrame:
         """Return the rows of marked answers; `before` lines of their file went before them."""
         rows = sheet.rows
-        told = {name: rows[name] for name in _AS_TOLD if name in rows.columns}
-        codes = [rows[code_of(axis)] for axis in range(len(sheet.cells))]
+        told = {name: rows[name] for name in _COPIED_COLUMNS if name in rows.columns}
+        codes = [rows[get_code_column(axis)] for axis in range(len(sheet.cells))]
 
         def each(name: str) -> pl.Series:
             cells = zip(sheet.cells, codes, strict=True)
-            return self._each(table[name][column] for table, column in cells)
+            return self._join_axes(table[name][column] for table, column in cells)
 
         columns: dict[str, Any] = {
             "file": file,
@@ -104,14 +107,14 @@ class Frames:
             "expected": self._expected[rows["item"]],
             "breakdown": each("value"),
             "weighted": each("weighted"),
-            "status": _statuses(rows["score"]),
+            "status": _compute_statuses(rows["score"]),
             "reason": each("reason"),
             "near_miss": each("near_miss"),
             "line": rows["line"] + before,
         }
-        return self._frame(columns, rows.height)
+        return self._build_frame(columns, rows.height)
 
-    def completed(self, kept: pl.DataFrame, weighed: pl.DataFrame) -> pl.DataFrame:
+    def build_stored_answers(self, kept: pl.DataFrame, weighed: pl.DataFrame) -> pl.DataFrame:
         """Return rows of which answers and cells were kept, with what follows from the documents.
 
         `weighed` holds their `score` and `weighted` values.
@@ -125,18 +128,18 @@ class Frames:
             "got": kept["got"],
             "score": scores,
             "weighted": weighed["weighted"],
-            "status": _statuses(scores),
+            "status": _compute_statuses(scores),
             "reading": kept["reading"],
-            **{name: self._in_order(kept[name]) for name in ("breakdown", "reason", "near_miss")},
-            **{name: kept[name] for name in _KNOWN},
+            **{name: self._order_axes(kept[name]) for name in ("breakdown", "reason", "near_miss")},
+            **{name: kept[name] for name in _KEPT_COLUMNS},
         }
-        return self._frame(columns, kept.height)
+        return self._build_frame(columns, kept.height)
 
-    def _in_order(self, cells: pl.Series) -> pl.Series:
+    def _order_axes(self, cells: pl.Series) -> pl.Series:
         """Return cells in the order of the rubric's axes."""
         return cells.struct.unnest().select(spec.name for spec in self.rubric).to_struct()
 
-    def missing(self, absent: Sequence[tuple[str | None, int]]) -> pl.DataFrame:
+    def build_missing(self, absent: Sequence[tuple[str | None, int]]) -> pl.DataFrame:
         """Return a row for each subject and position of an item that it did not answer."""
         items = pl.Series([item for _, item in absent], dtype=pl.UInt32)
         columns = {
@@ -146,9 +149,9 @@ class Frames:
             "status": MISSING,
             "subject": [subject for subject, _ in absent],
         }
-        return self._frame(columns, len(absent))
+        return self._build_frame(columns, len(absent))
 
-    def errors(self, errors: Sequence[RowError]) -> pl.DataFrame:
+    def build_errors(self, errors: Sequence[RowError]) -> pl.DataFrame:
         """Return a row for each row that was no answer."""
         columns = {
             "item": [error.item for error in errors],
@@ -158,9 +161,9 @@ class Frames:
             "error": [error.reason for error in errors],
             "file": [error.file for error in errors],
         }
-        return self._frame(columns, len(errors))
+        return self._build_frame(columns, len(errors))
 
-    def _frame(self, columns: dict[str, Any], height: int) -> pl.DataFrame:
+    def _build_frame(self, columns: dict[str, Any], height: int) -> pl.DataFrame:
         series = []
         for name, dtype in self.schema.items():
             values = columns.get(name)
@@ -172,20 +175,20 @@ class Frames:
                 series.append(pl.Series(name, values, dtype=dtype, strict=False))
         return pl.DataFrame(series)
 
-    def _each(self, columns: Iterable[pl.Series]) -> pl.Series:
+    def _join_axes(self, columns: Iterable[pl.Series]) -> pl.Series:
         """Return a struct with one field for each axis."""
         named = [column.alias(spec.name) for spec, column in zip(self.rubric, columns, strict=True)]
         return pl.DataFrame(named).to_struct()
 
 
-def _statuses(scores: pl.Series) -> pl.Series:
+def _compute_statuses(scores: pl.Series) -> pl.Series:
     """Return whether each answer has a score; nearly always all have."""
     if not scores.null_count():
         return pl.Series([SCORED], dtype=pl.String).new_from_index(0, len(scores))
     return pl.Series([SCORED, UNSCORED])[scores.is_null().cast(pl.UInt32)]
 
 
-def _texts(expected: Any) -> list[str] | None:
+def _list_expected_texts(expected: Any) -> list[str] | None:
     if expected is None:
         return None
     entries: Iterable[Any] = expected if isinstance(expected, list | tuple) else [expected]

@@ -13,20 +13,20 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Rows = Callable[[Sequence[Any], Sequence[int]], pl.DataFrame]
+    MarkRows = Callable[[Sequence[Any], Sequence[int]], pl.DataFrame]
 
-CAPACITY = 50_000
-CHARACTERS = 16_000_000
-_TRIAL = 50_000
-_WORTH_IT = 4  # remembering pays where at least one answer in so many was seen before
+MAX_CACHED_ROWS = 50_000
+MAX_CHARACTERS = 16_000_000
+_TRIAL_ROWS = 50_000
+_MAX_ROWS_PER_HIT = 4  # remembering pays where at least one answer in so many was seen before
 
 
-class Memory:
+class RowCache:
     """The marked rows of different (output, item) pairs, found again by the pair."""
 
     def __init__(self) -> None:
-        self._given_up = False
-        self._asked = self._found = 0
+        self._disabled = False
+        self._lookups = self._hits = 0
         self.clear()
 
     def clear(self) -> None:
@@ -36,28 +36,30 @@ class Memory:
         self._characters = 0
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether it holds as much as it may."""
-        return len(self._codes) > CAPACITY or self._characters > CHARACTERS
+        return len(self._codes) > MAX_CACHED_ROWS or self._characters > MAX_CHARACTERS
 
-    def recall(self, outputs: Sequence[Any], items: Sequence[int], mark: Rows) -> pl.DataFrame:
+    def get_or_mark(
+        self, outputs: Sequence[Any], items: Sequence[int], mark: MarkRows
+    ) -> pl.DataFrame:
         """Return the row of each output and item; those that are new are marked first."""
-        if self._given_up or set(map(type, outputs)) != {str}:
+        if self._disabled or set(map(type, outputs)) != {str}:
             return mark(outputs, items)
         codes: list[Any] = list(map(self._codes.get, zip(outputs, items, strict=True)))
         new = [at for at, code in enumerate(codes) if code is None]
-        self._learn(codes, new, outputs, items, mark)
+        self._add_rows(codes, new, outputs, items, mark)
         rows = self._rows[codes]
-        self._judge(len(codes), len(codes) - len(new))
+        self._update_hit_rate(len(codes), len(codes) - len(new))
         return rows
 
-    def _learn(
+    def _add_rows(
         self,
         codes: list[Any],
         new: list[int],
         outputs: Sequence[str],
         items: Sequence[int],
-        mark: Rows,
+        mark: MarkRows,
     ) -> None:
         """Mark what is new, once for each pair, and complete the codes."""
         firsts: dict[tuple[str, int], int] = {}
@@ -70,10 +72,10 @@ class Memory:
             self._rows = self._rows.vstack(rows) if self._rows.width else rows
             self._characters += sum(len(output) for output, _ in firsts)
 
-    def _judge(self, asked: int, found: int) -> None:
+    def _update_hit_rate(self, asked: int, found: int) -> None:
         """Give up where few answers come again."""
-        self._asked += asked
-        self._found += found
-        if self._asked > _TRIAL and self._found * _WORTH_IT < self._asked:
-            self._given_up = True
+        self._lookups += asked
+        self._hits += found
+        if self._lookups > _TRIAL_ROWS and self._hits * _MAX_ROWS_PER_HIT < self._lookups:
+            self._disabled = True
             self.clear()

@@ -41,23 +41,23 @@ def _ignore_accents(text: str) -> str:
     return unicodedata.normalize("NFC", bare)
 
 
-class _EachCharacter(dict[int, str]):
+class _CharacterTable(dict[int, str]):
     """A table for `str.translate` that asks a function about each character once."""
 
     def __init__(self, become: Callable[[str], str]) -> None:
         super().__init__()
-        self._become = become
+        self._convert = become
 
     def __missing__(self, code: int) -> str:
-        self[code] = self._become(chr(code))
+        self[code] = self._convert(chr(code))
         return self[code]
 
 
-def _not_punctuation(character: str) -> str:
+def _drop_punctuation(character: str) -> str:
     return "" if unicodedata.category(character).startswith("P") else character
 
 
-_PUNCTUATION = _EachCharacter(_not_punctuation)
+_PUNCTUATION = _CharacterTable(_drop_punctuation)
 
 
 def _ignore_punctuation(text: str) -> str:
@@ -72,11 +72,11 @@ def _collapse_whitespace(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def _compatibility_form(text: str) -> str:
+def _to_compatibility_form(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-class Step(NamedTuple):
+class NormalisationStep(NamedTuple):
     """A named step: what it does to a text, and what a near miss says of it."""
 
     name: str
@@ -84,54 +84,54 @@ class Step(NamedTuple):
     would_pass_if: str
 
 
-_ALL = (
-    Step(
+_ALL_STEPS = (
+    NormalisationStep(
         "strip",
         str.strip,
         sentence("whitespace at the ends were ignored"),
     ),
-    Step(
+    NormalisationStep(
         "lower",
         str.lower,
         sentence("upper and lower case were the same"),
     ),
-    Step(
+    NormalisationStep(
         "strip_trailing_period",
         _strip_trailing_period,
         sentence("a final full stop were ignored"),
     ),
-    Step(
+    NormalisationStep(
         "strip_trailing_periods",
         _strip_trailing_periods,
         sentence("several full stops were ignored"),
     ),
-    Step(
+    NormalisationStep(
         "ignore_accents",
         _ignore_accents,
         sentence("accents were ignored"),
     ),
-    Step(
+    NormalisationStep(
         "ignore_quotes",
         _ignore_quotes,
         sentence("quotation marks were ignored"),
     ),
-    Step(
+    NormalisationStep(
         "collapse_whitespace",
         _collapse_whitespace,
         sentence("runs of whitespace counted as one space"),
     ),
-    Step(
+    NormalisationStep(
         "compatibility_form",
-        _compatibility_form,
+        _to_compatibility_form,
         sentence("another Unicode form counted as the same"),
     ),
-    Step(
+    NormalisationStep(
         "ignore_punctuation",
         _ignore_punctuation,
         sentence("punctuation were ignored"),
     ),
 )
-STEPS: dict[str, Step] = {step.name: step for step in _ALL}
+STEPS: dict[str, NormalisationStep] = {step.name: step for step in _ALL_STEPS}
 DEFAULT_STEPS = ("strip", "lower", "strip_trailing_period")
 
 
@@ -146,18 +146,18 @@ def normalise(text: str, steps: Iterable[str]) -> str:
     return text
 
 
-def _essence_of(character: str) -> str:
+def _fold_character(character: str) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFKD", character) if not _is_accent(c))
     apart = unicodedata.normalize("NFKD", bare.casefold())
     return "".join(c for c in apart if c.isalnum() and not _is_accent(c))
 
 
-_ESSENCE = _EachCharacter(_essence_of)
+_FOLDED = _CharacterTable(_fold_character)
 _ASCII_LOWER = bytes(range(256)).lower()
 _ASCII_OTHERS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
-def essence(text: str) -> str:
+def fold(text: str) -> str:
     """Return what no single step takes away: letters and digits without case, accent and form.
 
     If one text is part of another after any step, its essence is part of the other's essence. So
@@ -165,10 +165,10 @@ def essence(text: str) -> str:
     """
     if text.isascii():
         return text.encode().translate(_ASCII_LOWER, _ASCII_OTHERS).decode()
-    return text.translate(_ESSENCE)
+    return text.translate(_FOLDED)
 
 
 @cache
-def further_steps(steps: tuple[str, ...]) -> tuple[Step, ...]:
+def list_unused_steps(steps: tuple[str, ...]) -> tuple[NormalisationStep, ...]:
     """Return the steps that are not used, in the order in which a near miss tries them."""
-    return tuple(step for step in _ALL if step.name not in steps)
+    return tuple(step for step in _ALL_STEPS if step.name not in steps)

@@ -8,11 +8,9 @@ code fence is quoted, not said.
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
-
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +20,9 @@ _FENCE = re.compile(
 )
 _HASHES = re.compile(r" {0,3}(?P<level>#{1,6})(?:\s+|(?=[^\s#]))(?P<text>.*?)[ \t#]*")
 _EQUALS = re.compile(r"(?P<level>={1,6})[ \t]+(?P<text>[^=\s].*?)(?:[ \t]+=+)?")
-_HTML = re.compile(r"\s*<h(?P<level>[1-6])\b[^>]*>(?P<text>.*?)(?:</h[1-6]>.*)?", re.IGNORECASE)
+_HTML_HEADING = re.compile(
+    r"\s*<h(?P<level>[1-6])\b[^>]*>(?P<text>.*?)(?:</h[1-6]>.*)?", re.IGNORECASE
+)
 _UNDERLINE = re.compile(r" {0,3}(?P<mark>=|-){2,}[ \t]*|=+|-{3,}")
 _BOLD = re.compile(r"(?P<mark>\*\*\*|\*\*|___|__)(?P<text>[^*_][^*]*?)(?P=mark)(?P<rest>.*)")
 _ITALIC = re.compile(r"(?P<mark>[*_])(?P<text>[^*_\s][^*_]*?)(?P=mark)(?P<rest>[ \t]*:?)")
@@ -39,15 +39,17 @@ _INVISIBLE = re.compile(r"[\ufeff\u200b\u2060]")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•‣◦–]|[0-9]{1,9}[.)])[ \t]+(?P<text>.*)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_SMALL = frozenset({"a", "an", "and", "of", "the", "for", "in", "on", "to", "or", "from", "with"})
-_LOWEST = 7  # the level of headings that show none
-_LONGEST = 8  # words of a heading without marks
-_LONGEST_NUMBERED = 4
-_LONGEST_LINE = 300  # characters; a heading is not longer, and no line takes for ever
+_SMALL_WORDS = frozenset(
+    {"a", "an", "and", "of", "the", "for", "in", "on", "to", "or", "from", "with"}
+)
+_UNKNOWN_LEVEL = 7  # the level of headings that show none
+_MAX_TITLE_WORDS = 8  # words of a heading without marks
+_MAX_NUMBERED_WORDS = 4
+_MAX_LINE_LENGTH = 300  # characters; a heading is not longer, and no line takes for ever
 _SHORT = 2
 _CELL_MARK = "|"
 _SENTENCE_ENDS = (".", "!", "?", ";", ",")
-_BEHIND = (":", "–", "—", "(")
+_AFTER_BOLD = (":", "–", "—", "(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ class Heading:
     level: int
     line: int
 
-    def names(self, key_word: str) -> bool:
+    def has_key_word(self, key_word: str) -> bool:
         """Say whether the heading has the key word, its singular, or a word that begins so."""
         key = key_word.casefold()
         single = key.removesuffix("s")
@@ -68,13 +70,13 @@ class Heading:
 
 
 @dataclass(slots=True, kw_only=True)
-class Entry:
+class OutlineEntry:
     """A list item or a table row, with the lines that go on with it and the items inside it."""
 
     text: str
     line: int
     indent: int
-    inside: list[Entry] = field(default_factory=list)
+    inside: list[OutlineEntry] = field(default_factory=list)
 
 
 class Outline:
@@ -86,50 +88,60 @@ class Outline:
 
     def __init__(self, text: str, keys: Sequence[str]) -> None:
         self._keys = keys
-        self._lines = _unquoted(_unwrapped(_INVISIBLE.sub("", text).splitlines()))
-        self._code = _in_code(self._lines)
-        self.headings = list(self._headings())
-        self._places = {heading.line: place for place, heading in enumerate(self.headings)}
+        self._lines = _strip_quote_marks(_unwrap_fence(_INVISIBLE.sub("", text).splitlines()))
+        self._code_lines = _find_code_lines(self._lines)
+        self.headings = list(self._parse_headings())
+        self._heading_positions = {
+            heading.line: place for place, heading in enumerate(self.headings)
+        }
 
-    def named(self, key_word: str) -> list[Heading]:
+    def find_by_key_word(self, key_word: str) -> list[Heading]:
         """Return the headings with a key word; where there are several, only the topmost."""
-        named = (heading for heading in self.headings if heading.names(key_word))
-        found = [heading for heading in named if not self._is_title(heading)]
+        named = (heading for heading in self.headings if heading.has_key_word(key_word))
+        found = [heading for heading in named if not self._is_document_title(heading)]
         top = min((heading.level for heading in found), default=0)
         return [heading for heading in found if heading.level == top]
 
-    def entries(self, heading: Heading) -> Iterator[Entry]:
+    def read_entries(self, heading: Heading) -> Iterator[OutlineEntry]:
         """Yield the topmost entries under a heading, up to the next one that is not deeper."""
-        later = range(self._places[heading.line] + 1, len(self.headings))
+        later = range(self._heading_positions[heading.line] + 1, len(self.headings))
         others = map(self.headings.__getitem__, later)
         ends = (other.line - 1 for other in others if other.level <= heading.level)
-        return _Entries().read(
+        return _EntryParser().parse_lines(
             [
-                (at + 1, "" if at + 1 in self._places else self._lines[at], self._code[at])
+                (
+                    at + 1,
+                    "" if at + 1 in self._heading_positions else self._lines[at],
+                    self._code_lines[at],
+                )
                 for at in range(heading.line, next(ends, len(self._lines)))
             ]
         )
 
-    def _is_title(self, heading: Heading) -> bool:
+    def _is_document_title(self, heading: Heading) -> bool:
         """Say whether a heading of several words stands over the sections, and is none of them."""
         if len(heading.words) <= _SHORT:
             return False
-        later = self.headings[self._places[heading.line] + 1 :]
+        later = self.headings[self._heading_positions[heading.line] + 1 :]
         under = list(takewhile(lambda other: other.level > heading.level, later))
-        others = (key for key in self._keys if not heading.names(key))
-        return sum(any(other.names(key) for other in under) for key in others) >= _SHORT
+        others = (key for key in self._keys if not heading.has_key_word(key))
+        return sum(any(other.has_key_word(key) for other in under) for key in others) >= _SHORT
 
-    def _headings(self) -> Iterator[Heading]:
+    def _parse_headings(self) -> Iterator[Heading]:
         for at, line in enumerate(self._lines):
-            if self._code[at] or not line.strip() or len(line) > _LONGEST_LINE:
+            if self._code_lines[at] or not line.strip() or len(line) > _MAX_LINE_LENGTH:
                 continue
-            level, text = _marked(line) or self._underlined(at) or (_LOWEST, self._alike(at))
+            level, text = (
+                _parse_marked_heading(line)
+                or self._parse_underlined(at)
+                or (_UNKNOWN_LEVEL, self._parse_unmarked(at))
+            )
             words = tuple(_WORD.findall(text.casefold()))
             heading = Heading(words=words, level=level, line=at + 1)
-            if words and (level < _LOWEST or any(map(heading.names, self._keys))):
+            if words and (level < _UNKNOWN_LEVEL or any(map(heading.has_key_word, self._keys))):
                 yield heading
 
-    def _underlined(self, at: int) -> tuple[int, str] | None:
+    def _parse_underlined(self, at: int) -> tuple[int, str] | None:
         """Return the heading that the next line underlines; a sentence before a rule is none."""
         below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
         line = self._lines[at].strip()
@@ -139,7 +151,7 @@ class Outline:
             return None
         return (1 if "=" in below else 2), line
 
-    def _alike(self, at: int) -> str:
+    def _parse_unmarked(self, at: int) -> str:
         """Return the text of a line that looks like a heading, or nothing."""
         line = _PICTURES.sub("", self._lines[at].rstrip())
         if not line or line[0].isspace() or _CELL_MARK in line:
@@ -149,27 +161,27 @@ class Outline:
             inner = numbered["text"].rstrip(" :")
             bold = _BOLD.fullmatch(inner)
             text = bold["text"] if bold is not None and not bold["rest"].strip(" :") else inner
-            fits = _is_title(text, _LONGEST_NUMBERED) and not text.endswith(_SENTENCE_ENDS)
-            return text if fits and not self._goes_on_as_list(at) else ""
+            fits = _is_title_like(text, _MAX_NUMBERED_WORDS) and not text.endswith(_SENTENCE_ENDS)
+            return text if fits and not self._is_in_numbered_list(at) else ""
         for pattern in (_BOLD, _ITALIC, _TAGGED, _BRACKETS, _RULES):
             found = pattern.fullmatch(line)
             if found is not None:
-                return found["text"] if pattern is _RULES or _stands_out(found) else ""
+                return found["text"] if pattern is _RULES or _is_bold_heading(found) else ""
         text = line.removesuffix(":")
         if text != line:
-            return text if _is_title(text, _LONGEST) else ""
-        return self._plain(at, line)
+            return text if _is_title_like(text, _MAX_TITLE_WORDS) else ""
+        return self._parse_plain(at, line)
 
-    def _plain(self, at: int, line: str) -> str:
+    def _parse_plain(self, at: int, line: str) -> str:
         """Return a heading without any mark: in capitals, or a key word that opens a paragraph."""
-        if line.isupper() and _is_title(line, _LONGEST_NUMBERED):
+        if line.isupper() and _is_title_like(line, _MAX_NUMBERED_WORDS):
             return line
         name = line.partition(":")[0]
         opens = at == 0 or not self._lines[at - 1].strip()
         is_key = name.casefold() in {key.casefold() for key in self._keys}
         return name if opens and is_key and name[0].isupper() else ""
 
-    def _goes_on_as_list(self, at: int) -> bool:
+    def _is_in_numbered_list(self, at: int) -> bool:
         """Say whether the next or the last line that is not blank is a numbered item too."""
         for step in (1, -1):
             beside = at + step
@@ -180,60 +192,62 @@ class Outline:
         return False
 
 
-class _Entries:
+class _EntryParser:
     """Reads the lines under a heading: list items with what is inside them, and table rows."""
 
     def __init__(self) -> None:
-        self._open: list[Entry] = []
+        self._open_entries: list[OutlineEntry] = []
         self._in_table = False
-        self._last = ""
+        self._last_line = ""
 
-    def read(self, lines: Sequence[tuple[int, str, bool]]) -> Iterator[Entry]:
+    def parse_lines(self, lines: Sequence[tuple[int, str, bool]]) -> Iterator[OutlineEntry]:
         """Yield the topmost entries; a line comes with its number, and whether it is code."""
         texts = [*(line for _, line, _ in lines), ""]
-        found: list[Entry] = []
+        found: list[OutlineEntry] = []
         for at, (number, line, code) in enumerate(lines):
             if code:
-                self._go_on(line)
-            elif _CELL_MARK in line and self._row(line, texts[at + 1]):
-                if not _is_separator(line) and not _is_separator(texts[at + 1]):
-                    found.append(Entry(text=_cells(line), line=number, indent=0))
+                self._continue_entry(line)
+            elif _CELL_MARK in line and self._update_table_state(line, texts[at + 1]):
+                if not _is_table_separator(line) and not _is_table_separator(texts[at + 1]):
+                    found.append(OutlineEntry(text=_join_table_cells(line), line=number, indent=0))
             elif (item := _ITEM.fullmatch(line)) is not None:
-                entry = Entry(text=item["text"], line=number, indent=_width(item["indent"]))
-                found += self._opened(entry)
+                entry = OutlineEntry(
+                    text=item["text"], line=number, indent=_measure_indent(item["indent"])
+                )
+                found += self._nest_entry(entry)
             elif not line.strip():
                 self._in_table = False
-            elif line[0].isspace() or self._last.strip():
-                self._go_on(line)
+            elif line[0].isspace() or self._last_line.strip():
+                self._continue_entry(line)
             else:
-                self._open = []
-            self._last = line
+                self._open_entries = []
+            self._last_line = line
         return iter(found)
 
-    def _row(self, line: str, below: str) -> bool:
+    def _update_table_state(self, line: str, below: str) -> bool:
         """Say whether a line with bars in it is part of a table."""
         bare = line.strip()
         barred = bare.startswith(_CELL_MARK) and bare.count(_CELL_MARK) > 1
-        self._in_table = self._in_table or barred or _is_separator(below)
+        self._in_table = self._in_table or barred or _is_table_separator(below)
         if self._in_table:
-            self._open = []
+            self._open_entries = []
         return self._in_table
 
-    def _opened(self, entry: Entry) -> list[Entry]:
+    def _nest_entry(self, entry: OutlineEntry) -> list[OutlineEntry]:
         """Put an item into the one it stands in; return it where it stands in none."""
-        self._open = [one for one in self._open if one.indent < entry.indent]
-        inside = bool(self._open)
+        self._open_entries = [one for one in self._open_entries if one.indent < entry.indent]
+        inside = bool(self._open_entries)
         if inside:
-            self._open[-1].inside.append(entry)
-        self._open.append(entry)
+            self._open_entries[-1].inside.append(entry)
+        self._open_entries.append(entry)
         return [] if inside else [entry]
 
-    def _go_on(self, line: str) -> None:
-        if self._open:
-            self._open[-1].text += f"\n{line}"
+    def _continue_entry(self, line: str) -> None:
+        if self._open_entries:
+            self._open_entries[-1].text += f"\n{line}"
 
 
-def _unwrapped(lines: list[str]) -> list[str]:
+def _unwrap_fence(lines: list[str]) -> list[str]:
     """Return the lines inside a code fence that holds the whole text."""
     said = [at for at, line in enumerate(lines) if line.strip()]
     if len(said) < 2:  # noqa: PLR2004 - a fence opens and closes
@@ -246,10 +260,10 @@ def _unwrapped(lines: list[str]) -> list[str]:
         return lines
     inner = lines[said[0] + 1 : said[-1]]
     # blank lines stand for the fences, so that lines keep their numbers
-    return lines if _closes(inner, opening["mark"]) else [*[""] * (said[0] + 1), *inner]
+    return lines if _is_closed_inside(inner, opening["mark"]) else [*[""] * (said[0] + 1), *inner]
 
 
-def _closes(inner: Sequence[str], mark: str) -> bool:
+def _is_closed_inside(inner: Sequence[str], mark: str) -> bool:
     """Say whether a fence is closed inside; a fence of its own in there opens and closes."""
     opened = False
     for line in inner:
@@ -262,12 +276,12 @@ def _closes(inner: Sequence[str], mark: str) -> bool:
     return False
 
 
-def _unquoted(lines: list[str]) -> list[str]:
+def _strip_quote_marks(lines: list[str]) -> list[str]:
     """Return the lines without the marks of a quotation around them."""
     return [re.sub(r"^ {0,3}(?:> ?)+", "", line) for line in lines]
 
 
-def _in_code(lines: Sequence[str]) -> list[bool]:
+def _find_code_lines(lines: Sequence[str]) -> list[bool]:
     """Say of each line whether it is code; a fence that is never closed is none."""
     code = [False] * len(lines)
     never: dict[str, int] = {}  # from which length on a mark is not closed any more
@@ -276,7 +290,7 @@ def _in_code(lines: Sequence[str]) -> list[bool]:
         opening = _FENCE.fullmatch(lines[at])
         mark = "" if opening is None else opening["mark"]
         hopeless = not mark or len(mark) >= never.get(mark[0], len(mark) + 1)
-        end = None if hopeless else _closing(lines, at, mark)
+        end = None if hopeless else _find_closing_fence(lines, at, mark)
         if end is None:
             if mark:
                 never[mark[0]] = min(len(mark), never.get(mark[0], len(mark)))
@@ -287,7 +301,7 @@ def _in_code(lines: Sequence[str]) -> list[bool]:
     return code
 
 
-def _closing(lines: Sequence[str], start: int, mark: str) -> int | None:
+def _find_closing_fence(lines: Sequence[str], start: int, mark: str) -> int | None:
     for at in range(start + 1, len(lines)):
         bare = lines[at].strip()
         if len(bare) >= len(mark) and not bare.strip(mark[0]):
@@ -295,9 +309,9 @@ def _closing(lines: Sequence[str], start: int, mark: str) -> int | None:
     return None
 
 
-def _marked(line: str) -> tuple[int, str] | None:
+def _parse_marked_heading(line: str) -> tuple[int, str] | None:
     """Return the level and the text of a heading that is marked as one."""
-    for pattern in (_HASHES, _EQUALS, _HTML):
+    for pattern in (_HASHES, _EQUALS, _HTML_HEADING):
         found = pattern.fullmatch(line)
         if found is not None:
             level = found["level"]
@@ -306,13 +320,13 @@ def _marked(line: str) -> tuple[int, str] | None:
     return None
 
 
-def _stands_out(bold: re.Match[str]) -> bool:
+def _is_bold_heading(bold: re.Match[str]) -> bool:
     """Say whether bold words begin a line as its heading: alone, or with a colon behind them."""
     behind = bold["rest"].lstrip()
-    return not behind or bold["text"].rstrip().endswith(":") or behind.startswith(_BEHIND)
+    return not behind or bold["text"].rstrip().endswith(":") or behind.startswith(_AFTER_BOLD)
 
 
-def _is_title(text: str, longest: int) -> bool:
+def _is_title_like(text: str, longest: int) -> bool:
     """Say whether words look like a heading: few, and capital letters begin them all, or the first.
 
     `Memory findings` and `Gaps and Unknowns` do; `Here are the patterns` does not.
@@ -320,17 +334,17 @@ def _is_title(text: str, longest: int) -> bool:
     words = [word for word in _WORD.findall(_ASIDE.sub("", text)) if not word.isdigit()]
     if not words or len(words) > longest or not words[0][0].isupper():
         return False
-    rest = [word for word in words[1:] if word.casefold() not in _SMALL]
+    rest = [word for word in words[1:] if word.casefold() not in _SMALL_WORDS]
     return all(word[0].isupper() for word in rest) or len(words) <= _SHORT
 
 
-def _is_separator(line: str) -> bool:
+def _is_table_separator(line: str) -> bool:
     return _CELL_MARK in line and "-" in line and not line.strip("|:- \t")
 
 
-def _cells(line: str) -> str:
+def _join_table_cells(line: str) -> str:
     return " | ".join(cell.strip() for cell in line.strip().strip(_CELL_MARK).split(_CELL_MARK))
 
 
-def _width(indent: str) -> int:
+def _measure_indent(indent: str) -> int:
     return len(indent.expandtabs(4))

@@ -9,104 +9,108 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 
-from markscheme.frozen import Frozen
-from markscheme.mark.fences import fenced_blocks, may_be_fenced, spans
-from markscheme.read.composed import composed
+from markscheme.frozen import FrozenDict
+from markscheme.mark.fences import find_backtick_spans, find_fenced_blocks, has_fence_marks
+from markscheme.read.composed import to_nfc
 from markscheme.sentences import sentence
-from markscheme.vocabulary import Fields, Reading, Response
+from markscheme.vocabulary import Reading, Response, ResponseFields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_NO_FIELDS = Fields()
-_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"  # a byte order mark that came along with the text
-_BEYOND = Decimal("1E+999999")
+_NO_FIELDS = ResponseFields()
+_BYTE_ORDER_MARK = (
+    "\N{ZERO WIDTH NO-BREAK SPACE}"  # a byte order mark that came along with the text
+)
+_HUGE_NUMBER = Decimal("1E+999999")
 _BEYOND_ORJSON = ("surrogate", "number", "infinity")
 
 
-def read_response(output: str | Mapping[str, Any], fields: Fields = _NO_FIELDS) -> Response:
+def read_response(output: str | Mapping[str, Any], fields: ResponseFields = _NO_FIELDS) -> Response:
     """Read one raw output; `fields` are those that axes want to read.
 
     >>> read_response('{"correction": "Ate."}').reading.value
     'object'
     """
     if not isinstance(output, str):
-        text = _as_text(output)
-        return _structured(Reading.OBJECT, text, text, _composed(dict(output)), fields)
-    document, why = _parsed(output)
+        text = _dump_document(output)
+        return _build_response(Reading.OBJECT, text, text, _compose_document(dict(output)), fields)
+    document, why = _parse_object(output)
     if document is not None:
-        return _structured(Reading.OBJECT, output, output, document, fields)
+        return _build_response(Reading.OBJECT, output, output, document, fields)
     blocks: list[tuple[str, dict[str, Any]]] = []
-    if may_be_fenced(output):
-        blocks = _objects(fenced_blocks(output)) or _objects(spans(output))
+    if has_fence_marks(output):
+        blocks = _parse_objects(find_fenced_blocks(output)) or _parse_objects(
+            find_backtick_spans(output)
+        )
     if len(blocks) == 1:
-        return _structured(Reading.FENCED, output, *blocks[0], fields, why)
+        return _build_response(Reading.FENCED, output, *blocks[0], fields, why)
     if blocks:
         why = sentence("it holds {n} fenced JSON objects, not one", n=len(blocks))
-    return Response(reading=Reading.TEXT, text=composed(output), why=why)
+    return Response(reading=Reading.TEXT, text=to_nfc(output), why=why)
 
 
-def _objects(blocks: Iterable[str]) -> list[tuple[str, dict[str, Any]]]:
-    found = ((block, _parsed(block)[0]) for block in blocks)
+def _parse_objects(blocks: Iterable[str]) -> list[tuple[str, dict[str, Any]]]:
+    found = ((block, _parse_object(block)[0]) for block in blocks)
     return [(block, document) for block, document in found if document is not None]
 
 
-def _structured(
+def _build_response(
     reading: Reading,
     output: str,
     source: str,
     document: dict[str, Any],
-    fields: Fields,
+    fields: ResponseFields,
     why: str = "",
 ) -> Response:
     accepted = fields.accepted.items()
     lacking = tuple(name for name, types in accepted if type(document.get(name)) not in types)
     return Response(
         reading=reading,
-        text=composed(output),
+        text=to_nfc(output),
         document=document,
         why=why,
         lacking=lacking,
-        numbers=_exact_numbers(source, fields.numeric) if fields.numeric else Frozen(),
+        numbers=_parse_exact_numbers(source, fields.numeric) if fields.numeric else FrozenDict(),
     )
 
 
-def _as_text(document: Mapping[str, Any]) -> str:
+def _dump_document(document: Mapping[str, Any]) -> str:
     try:
         return json.dumps(document, ensure_ascii=False, default=str)
     except (ValueError, RecursionError):  # a number of thousands of digits, a circle
         return ""
 
 
-def _exact_numbers(source: str, names: Iterable[str]) -> Frozen:
+def _parse_exact_numbers(source: str, names: Iterable[str]) -> FrozenDict:
     """Return the numbers in these fields as they are written, not as doubles."""
-    exact = _parsed_slowly(source.removeprefix(_MARK))
+    exact = _parse_with_stdlib(source.removeprefix(_BYTE_ORDER_MARK))
     if not isinstance(exact, dict):
-        return Frozen()
-    return Frozen({name: exact[name] for name in names if isinstance(exact.get(name), Decimal)})
+        return FrozenDict()
+    return FrozenDict({name: exact[name] for name in names if isinstance(exact.get(name), Decimal)})
 
 
-def _parsed(text: str) -> tuple[dict[str, Any] | None, str]:
+def _parse_object(text: str) -> tuple[dict[str, Any] | None, str]:
     """Return the JSON object that a text is, or why it is none."""
-    text = text.removeprefix(_MARK)
+    text = text.removeprefix(_BYTE_ORDER_MARK)
     if not text or text.isspace():
         return None, sentence("it is empty")
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        why = _not_json(error.msg, error.lineno, error.colno)
+        why = _format_json_error(error.msg, error.lineno, error.colno)
         if not _is_beyond_orjson(error.msg):
             return None, why
-        value = _parsed_slowly(text)
-        return (_composed(value), "") if isinstance(value, dict) else (None, why)
+        value = _parse_with_stdlib(text)
+        return (_compose_document(value), "") if isinstance(value, dict) else (None, why)
     if isinstance(value, dict):
         plain = text.isascii() and "\\u" not in text
-        return (value if plain else _composed(value)), ""
-    return None, sentence("JSON, but {kind}, not an object", kind=_kind_of(value))
+        return (value if plain else _compose_document(value)), ""
+    return None, sentence("JSON, but {kind}, not an object", kind=_describe_json_kind(value))
 
 
 @lru_cache(maxsize=4096)
-def _not_json(why: str, line: int, column: int) -> str:
+def _format_json_error(why: str, line: int, column: int) -> str:
     """Say what is wrong where; outputs that were cut off are so at the same few lengths."""
     return sentence(
         "not JSON ({why}, line {line} column {column})", why=why, line=line, column=column
@@ -119,46 +123,51 @@ def _is_beyond_orjson(why: str) -> bool:
     return any(word in why for word in _BEYOND_ORJSON)
 
 
-def _parsed_slowly(text: str) -> Any:
+def _parse_with_stdlib(text: str) -> Any:
     """Parse what is JSON but more than orjson takes: numbers beyond a double, half surrogates."""
     try:
-        value = json.loads(text, parse_constant=_refuse, parse_float=_decimal, parse_int=_decimal)
+        value = json.loads(
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_decimal,
+            parse_int=_parse_decimal,
+        )
     except (ValueError, RecursionError):
         return None
-    _replace_halves(value)
+    _replace_surrogates(value)
     return value
 
 
-def _decimal(text: str) -> Decimal:
+def _parse_decimal(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation:  # an exponent that no number can have
-        return _BEYOND
+        return _HUGE_NUMBER
 
 
-def _replace_halves(value: Any) -> None:
+def _replace_surrogates(value: Any) -> None:
     """Replace half characters in every text inside, whatever its depth."""
     pending = [value]
     while pending:
         holder = pending.pop()
         entries: list[tuple[Any, Any]]
         if isinstance(holder, dict):
-            entries = [(_text(key), inner) for key, inner in holder.items()]
+            entries = [(_compose_text(key), inner) for key, inner in holder.items()]
             holder.clear()
         elif isinstance(holder, list):
             entries = list(enumerate(holder))
         else:
             continue
         for key, inner in entries:
-            holder[key] = _text(inner) if isinstance(inner, str) else inner
+            holder[key] = _compose_text(inner) if isinstance(inner, str) else inner
             pending.append(inner)
 
 
-def _refuse(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _kind_of(value: Any) -> str:
+def _describe_json_kind(value: Any) -> str:
     match value:
         case None:
             return sentence("null")
@@ -172,13 +181,15 @@ def _kind_of(value: Any) -> str:
             return sentence("a list")
 
 
-def _composed(document: dict[str, Any]) -> dict[str, Any]:
+def _compose_document(document: dict[str, Any]) -> dict[str, Any]:
     """Bring the text fields to NFC: an escaped accent may still be two code points."""
-    return {_text(k): _text(v) if isinstance(v, str) else v for k, v in document.items()}
+    return {
+        _compose_text(k): _compose_text(v) if isinstance(v, str) else v for k, v in document.items()
+    }
 
 
-def _text(text: str) -> str:
+def _compose_text(text: str) -> str:
     """Return the text in NFC, with what is no character replaced."""
     if text.isascii():
         return text
-    return composed(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return to_nfc(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

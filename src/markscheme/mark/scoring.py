@@ -33,20 +33,20 @@ def mark_answer(
     from markscheme.mark.responses import read_response  # noqa: PLC0415 - who asks marks later
 
     response = replace(read_response(output, rubric.fields), transcript=transcript)
-    cells = {spec.name: judged(spec.axis, response, item) for spec in rubric}
-    leading = leading_axis(rubric)
+    cells = {spec.name: mark_cell(spec.axis, response, item) for spec in rubric}
+    leading = find_leading_axis(rubric)
     return Breakdown(
         item=item.id,
         reading=response.reading,
-        expected=expected_of(leading, item),
+        expected=get_expected(leading, item),
         got=response.text_of(getattr(leading, "reads", None)),
         cells=cells,
-        weighted={spec.name: weighted(spec, cells[spec.name]) for spec in rubric},
-        score=score_of(rubric, [cells[spec.name].value for spec in rubric]),
+        weighted={spec.name: weigh_cell(spec, cells[spec.name]) for spec in rubric},
+        score=compute_score(rubric, [cells[spec.name].value for spec in rubric]),
     )
 
 
-def judged(axis: Axis, response: Response, item: Item) -> Cell:
+def mark_cell(axis: Axis, response: Response, item: Item) -> Cell:
     """Let the axis judge; what it raises becomes a failed cell with the reason, never a number.
 
     The last text of a log that is not complete may not be the answer, so it is not judged.
@@ -62,22 +62,22 @@ def judged(axis: Axis, response: Response, item: Item) -> Cell:
     try:
         cell = axis.mark(response, item)
     except Exception as error:  # noqa: BLE001 - an axis may be anybody's
-        return Cell.failed(sentence("the axis failed: {words}", words=_named(error)))
+        return Cell.failed(sentence("the axis failed: {words}", words=_format_error(error)))
     if isinstance(cell, Cell):
         return cell
     return Cell.failed(sentence("the axis gave a {kind}, not a cell", kind=type(cell).__name__))
 
 
-def _named(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def weighted(spec: AxisSpec, cell: Cell) -> Fraction | None:
+def weigh_cell(spec: AxisSpec, cell: Cell) -> Fraction | None:
     """Return what the cell adds to the score."""
     return None if cell.value is None else Fraction(spec.weight) * cell.value
 
 
-def score_of(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
+def compute_score(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
     """Return the exact weighted sum, or nothing where a value is missing."""
     total = Fraction(0)
     for spec, value in zip(rubric, values, strict=True):
@@ -87,19 +87,19 @@ def score_of(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
     return total
 
 
-def leading_axis(rubric: Rubric) -> Axis | None:
+def find_leading_axis(rubric: Rubric) -> Axis | None:
     """Return the first axis that expects something: its field is `got`, its entry `expected`."""
-    return next((spec.axis for spec in rubric if expectation_of(spec.axis) is not None), None)
+    return next((spec.axis for spec in rubric if get_expectation_key(spec.axis) is not None), None)
 
 
-def expectation_of(axis: Axis | None) -> str | None:
+def get_expectation_key(axis: Axis | None) -> str | None:
     """Return the key of the item that an axis reads; an axis of one's own may have none."""
     return getattr(axis, "expectation", None)
 
 
-def expected_of(axis: Axis | None, item: Item) -> Any:
+def get_expected(axis: Axis | None, item: Item) -> Any:
     """Return what the leading axis expects of the item."""
-    return item.expectations.get(expectation_of(axis) or "")
+    return item.expectations.get(get_expectation_key(axis) or "")
 
 
 def check_axes(rubric: Rubric) -> None:
@@ -111,12 +111,12 @@ def check_axes(rubric: Rubric) -> None:
 def check_exam(rubric: Rubric, exam: Exam) -> None:
     """Refuse an exam whose items lack what the axes need, naming every such item at once."""
     check_axes(rubric)
-    problems = [problem for item in exam.items for problem in item_problems(rubric, item)]
+    problems = [problem for item in exam.items for problem in find_item_problems(rubric, item)]
     if problems:
         raise DocumentError(problems)
 
 
-def item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
+def find_item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
     """Yield what the axes of the rubric need of the item and lack."""
     for spec in rubric.axes:
         for field, message in spec.axis.item_problems(item):
@@ -124,7 +124,7 @@ def item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
             key = field.partition(".")[0]
             yield Problem(
                 file=place.file if place else "exam",
-                line=place.line_of(key) if place else 1,
+                line=place.get_line(key) if place else 1,
                 field=f"{place.field if place else item.id}.{field}",
                 message=f"{message} (axis `{spec.name}` reads it, item `{item.id}`)",
             )

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from markscheme.mark.responses import read_response
-from markscheme.read.composed import all_composed, composed
+from markscheme.read.composed import convert_all_to_nfc, to_nfc
 from markscheme.vocabulary import Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from markscheme.vocabulary import Fields
+    from markscheme.vocabulary import ResponseFields
 
     Output = str | Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class Texts:
+class ResponseTexts:
     """Outputs after reading: the text that each axis reads, and the responses that are unusual.
 
     `unusual` maps positions to responses; every other output has the usual shape.
@@ -37,27 +37,27 @@ class Texts:
     unusual: dict[int, Response]
     outputs: Sequence[Any]
 
-    def of(self, name: str | None) -> Sequence[str]:
+    def get_texts(self, name: str | None) -> Sequence[str]:
         """Return the text of a field for every output, or the whole text of every output."""
         if name is not None:
             return self.fields[name]
         unusual = self.unusual
         return [
-            unusual[at].text if at in unusual else composed(output)
+            unusual[at].text if at in unusual else to_nfc(output)
             for at, output in enumerate(self.outputs)
         ]
 
 
-class Shape:
+class ResponseDecoder:
     """Reads outputs into columns of text, one for each field that axes read."""
 
-    def __init__(self, fields: Fields) -> None:
+    def __init__(self, fields: ResponseFields) -> None:
         self.fields = fields
         self._slots = {name: f"field_{at}" for at, name in enumerate(fields.accepted)}
-        self._decode = _decoder(fields, self._slots)
-        self._row = msgspec.defstruct("Row", [(slot, str) for slot in self._slots.values()])
+        self._decode = _build_decoder(fields, self._slots)
+        self._row_type = msgspec.defstruct("Row", [(slot, str) for slot in self._slots.values()])
 
-    def read(self, outputs: Sequence[Output]) -> Texts:
+    def read_outputs(self, outputs: Sequence[Output]) -> ResponseTexts:
         """Read every output, by its shape where it has it, else by the definition."""
         decode, unusual = self._decode, dict[int, Response]()
         rows: list[Any] = []
@@ -67,18 +67,18 @@ class Shape:
                 add(decode(output))
             except (msgspec.MsgspecError, TypeError, UnicodeEncodeError):
                 unusual[at] = response = read_response(output, self.fields)
-                add(self._row(*map(response.text_of, self._slots)))
+                add(self._row_type(*map(response.text_of, self._slots)))
         columns = {
-            name: all_composed(list(map(attrgetter(slot), rows)))
+            name: convert_all_to_nfc(list(map(attrgetter(slot), rows)))
             for name, slot in self._slots.items()
         }
-        return Texts(columns, unusual, outputs)
+        return ResponseTexts(columns, unusual, outputs)
 
 
-def _decoder(fields: Fields, slots: Mapping[str, str]) -> Callable[[Any], Any]:
+def _build_decoder(fields: ResponseFields, slots: Mapping[str, str]) -> Callable[[Any], Any]:
     """Return a decoder of exactly these fields as texts, or one that takes nothing."""
     if not slots or fields.numeric or any(str not in types for types in fields.accepted.values()):
-        return _take_nothing
+        return _reject_output
     try:
         usual = msgspec.defstruct(
             "Usual",
@@ -88,9 +88,9 @@ def _decoder(fields: Fields, slots: Mapping[str, str]) -> Callable[[Any], Any]:
             gc=False,
         )
     except ValueError:  # a name with a quotation mark in it
-        return _take_nothing
+        return _reject_output
     return msgspec.json.Decoder(usual).decode
 
 
-def _take_nothing(_: Any) -> NoReturn:
+def _reject_output(_: Any) -> NoReturn:
     raise msgspec.MsgspecError

@@ -6,25 +6,25 @@ little; `frames` writes it out.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.exact import number
-from markscheme.mark.scoring import score_of
-from markscheme.read.answers.batch import measured_schema
-from markscheme.values import dataclass
+from markscheme.exact import to_float
+from markscheme.mark.scoring import compute_score
+from markscheme.read.answers.batch import get_measured_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from markscheme.mark.cells import CellTable
-    from markscheme.mark.columns import Marked
+    from markscheme.mark.columns import MarkedColumns
     from markscheme.vocabulary import Rubric
 
 
-_KNOWN = (
+_OPTIONAL_COLUMNS = (
     "attempt",
     "subject",
     "latency_ms",
@@ -32,13 +32,13 @@ _KNOWN = (
     "tokens_out",
     "cost",
     "output",
-    *measured_schema(),
+    *get_measured_schema(),
 )
-_WORTH_IT = 4  # finding out which cells are used takes as long as sending one for so many rows
+_ROWS_PER_CELL = 4  # finding out which cells are used takes as long as sending one for so many rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class MarkSheet:
     """One row for each answer, and for each axis the cells that the codes of the rows lead to.
 
     A column of `rows` that would hold nothing is left out. `item` is the position in the exam.
@@ -47,49 +47,52 @@ class Sheet:
     rows: pl.DataFrame
     cells: list[pl.DataFrame]
 
-    def packed(self) -> Sheet:
+    def pack(self) -> MarkSheet:
         """Return the same answers with no cells but their own, or few besides."""
         rows, cells = self.rows, []
         for axis, table in enumerate(self.cells):
-            if table.height * _WORTH_IT < rows.height:
+            if table.height * _ROWS_PER_CELL < rows.height:
                 cells.append(table)
                 continue
-            codes = rows[code_of(axis)]
+            codes = rows[get_code_column(axis)]
             used = codes.unique()
             places = pl.zeros(table.height, dtype=pl.UInt32, eager=True)
             places.scatter(used, pl.int_range(len(used), dtype=pl.UInt32, eager=True))
-            rows = rows.with_columns(places[codes].alias(code_of(axis)))
+            rows = rows.with_columns(places[codes].alias(get_code_column(axis)))
             cells.append(table[used])
-        return Sheet(rows=rows, cells=cells)
+        return MarkSheet(rows=rows, cells=cells)
 
 
-def code_of(axis: int) -> str:
+def get_code_column(axis: int) -> str:
     """Return the name of the column with the codes of an axis."""
     return f"axis {axis}"
 
 
-def sheet_of(rubric: Rubric, marked: Marked) -> Sheet:
+def build_mark_sheet(rubric: Rubric, marked: MarkedColumns) -> MarkSheet:
     """Return the answers of one batch as a sheet."""
-    known = (marked.table[name] for name in _KNOWN if name in marked.table.columns)
+    known = (marked.table[name] for name in _OPTIONAL_COLUMNS if name in marked.table.columns)
     columns = [
         marked.items.alias("item"),
         marked.got.alias("got"),
         marked.readings.alias("reading"),
-        _scores(rubric, marked).alias("score"),
-        *(codes.alias(code_of(axis)) for axis, codes in enumerate(marked.codes)),
+        _compute_scores(rubric, marked).alias("score"),
+        *(codes.alias(get_code_column(axis)) for axis, codes in enumerate(marked.codes)),
         marked.table["line"],
         *(column for column in known if column.null_count() < len(column)),
     ]
     weights = [Fraction(spec.weight) for spec in rubric]
-    cells = [_cells(table, weight) for table, weight in zip(marked.tables, weights, strict=True)]
-    return Sheet(rows=pl.DataFrame(columns), cells=cells)
+    cells = [
+        _build_cell_frame(table, weight)
+        for table, weight in zip(marked.tables, weights, strict=True)
+    ]
+    return MarkSheet(rows=pl.DataFrame(columns), cells=cells)
 
 
-def _cells(table: CellTable, weight: Fraction) -> pl.DataFrame:
+def _build_cell_frame(table: CellTable, weight: Fraction) -> pl.DataFrame:
     """Return what can be told of each cell of an axis."""
-    cells = table.frame()
-    values = pl.Series([number(value) for value in table.values], dtype=pl.Float64)
-    weighted = [None if value is None else number(value * weight) for value in table.values]
+    cells = table.to_frame()
+    values = pl.Series([to_float(value) for value in table.values], dtype=pl.Float64)
+    weighted = [None if value is None else to_float(value * weight) for value in table.values]
     return pl.DataFrame(
         [
             values[cells["number"]].alias("value"),
@@ -100,12 +103,15 @@ def _cells(table: CellTable, weight: Fraction) -> pl.DataFrame:
     )
 
 
-def _scores(rubric: Rubric, marked: Marked) -> pl.Series:
+def _compute_scores(rubric: Rubric, marked: MarkedColumns) -> pl.Series:
     """Return the nearest double of each exact score, computed once for each set of values."""
-    known = {code: number(score_of(rubric, list(values))) for code, values in marked.values.items()}
-    return spread(known, pl.Float64)[marked.vectors]
+    known = {
+        code: to_float(compute_score(rubric, list(values)))
+        for code, values in marked.values.items()
+    }
+    return lookup_series(known, pl.Float64)[marked.vectors]
 
 
-def spread(known: Mapping[int, Any], dtype: type[pl.DataType]) -> pl.Series:
+def lookup_series(known: Mapping[int, Any], dtype: type[pl.DataType]) -> pl.Series:
     """Return a column that has at each number what is known of it, and nothing elsewhere."""
     return pl.Series(map(known.get, range(max(known, default=-1) + 1)), dtype=dtype)

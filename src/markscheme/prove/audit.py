@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import judged
-from markscheme.prove.golden import Golden, Miss
-from markscheme.prove.known import Known, known_answers
-from markscheme.prove.mutants import Mutant, axis_mutants, expectation_mutants, weight_mutants
-from markscheme.prove.recorded import Effect, Recorded
-from markscheme.prove.structural import structural_mutants
-from markscheme.prove.suggestions import suggestion
-from markscheme.prove.thresholds import threshold_mutants
-from markscheme.read.cases import Cases, GoldenCase
-from markscheme.values import dataclass
+from markscheme.mark.scoring import mark_cell
+from markscheme.prove.golden import CaseFailure, GoldenSuite
+from markscheme.prove.known import KnownAnswer, generate_known_answers
+from markscheme.prove.mutants import (
+    Mutant,
+    generate_axis_mutants,
+    generate_expectation_mutants,
+    generate_weight_mutants,
+)
+from markscheme.prove.recorded import MutantEffect, RecordedAnswers
+from markscheme.prove.structural import generate_structural_mutants
+from markscheme.prove.suggestions import suggest_cases
+from markscheme.prove.thresholds import generate_threshold_mutants
+from markscheme.read.cases import GoldenCase, GoldenCases
 from markscheme.vocabulary import Cell, Exam, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Fate(StrEnum):
+class MutantFate(StrEnum):
     """What became of a mutant."""
 
     KILLED = "killed"
@@ -33,7 +37,7 @@ class Fate(StrEnum):
     EQUIVALENT = "equivalent"
 
 
-class Judged(StrEnum):
+class AuditVerdict(StrEnum):
     """What an audit says of a rubric as a whole."""
 
     SOUND = "sound"
@@ -43,22 +47,22 @@ class Judged(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongForm:
+class MisjudgedAnswer:
     """A known answer that the rubric judges wrongly."""
 
-    known: Known
+    known: KnownAnswer
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
+class ErrorRates:
     """How often an axis is wrong about answers that are known: right ones, and wrong ones."""
 
     axis: str
     right: int
     wrong: int
-    false_negatives: tuple[WrongForm, ...]
-    false_positives: tuple[WrongForm, ...]
+    false_negatives: tuple[MisjudgedAnswer, ...]
+    false_positives: tuple[MisjudgedAnswer, ...]
 
     @property
     def false_negative_rate(self) -> Fraction | None:
@@ -71,7 +75,7 @@ class Rates:
         return Fraction(len(self.false_positives), self.wrong) if self.wrong else None
 
     @property
-    def errors(self) -> tuple[WrongForm, ...]:
+    def errors(self) -> tuple[MisjudgedAnswer, ...]:
         """The known answers that the axis judges wrongly."""
         return (*self.false_negatives, *self.false_positives)
 
@@ -82,7 +86,7 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class MutantResult:
     """A mutant, and who noticed it: golden cases, recorded answers, or a known answer.
 
     Known answers are asked where the others noticed nothing. `add` is a case that would notice a
@@ -90,11 +94,11 @@ class Tried:
     """
 
     mutant: Mutant
-    fate: Fate
-    golden: tuple[Miss, ...] = ()
-    recorded: Effect | None = None
-    known: Known | None = None
-    add: Cases | None = None
+    fate: MutantFate
+    golden: tuple[CaseFailure, ...] = ()
+    recorded: MutantEffect | None = None
+    known: KnownAnswer | None = None
+    add: GoldenCases | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,51 +109,51 @@ class AuditReport:
     exam: Exam
     cases: int
     answers: int
-    failures: tuple[Miss, ...]
-    rates: tuple[Rates, ...]
-    mutants: tuple[Tried, ...] = field(repr=False)
+    failures: tuple[CaseFailure, ...]
+    rates: tuple[ErrorRates, ...]
+    mutants: tuple[MutantResult, ...] = field(repr=False)
 
-    def of(self, fate: Fate) -> tuple[Tried, ...]:
+    def of(self, fate: MutantFate) -> tuple[MutantResult, ...]:
         """Return the mutants with one fate."""
         return tuple(tried for tried in self.mutants if tried.fate == fate)
 
     @property
-    def verdict(self) -> Judged:
+    def verdict(self) -> AuditVerdict:
         """Wrong about a case or a known answer, unguarded where a mutant survived, else sound."""
         if not (self.cases or self.answers or any(r.right + r.wrong for r in self.rates)):
-            return Judged.UNTESTED
+            return AuditVerdict.UNTESTED
         if self.failures or any(rates.errors for rates in self.rates):
-            return Judged.WRONG
-        if self.of(Fate.SURVIVED):
-            return Judged.UNGUARDED
-        return Judged.SOUND if self.mutants else Judged.UNTESTED
+            return AuditVerdict.WRONG
+        if self.of(MutantFate.SURVIVED):
+            return AuditVerdict.UNGUARDED
+        return AuditVerdict.SOUND if self.mutants else AuditVerdict.UNTESTED
 
     @property
-    def to_add(self) -> Cases:
+    def to_add(self) -> GoldenCases:
         """The cases that would notice the survivors, each once."""
         found = [tried.add for tried in self.mutants if tried.add is not None]
         items: dict[Any, GoldenCase] = {}
         for case in (case for cases in found for case in cases.items):
             items.setdefault((case.item.expectations, case.answer), case)
-        return Cases(
+        return GoldenCases(
             items=tuple(items.values()),
             gates=tuple(dict.fromkeys(case for cases in found for case in cases.gates)),
             pass_mark=tuple(dict.fromkeys(case for cases in found for case in cases.pass_mark)),
         )
 
 
-def audit_rubric(golden: Golden, recorded: Recorded) -> AuditReport:
+def audit_rubric(golden: GoldenSuite, recorded: RecordedAnswers) -> AuditReport:
     """Test a rubric: hold golden cases and known answers against it, then against its mutants."""
     rubric, exam = recorded.rubric, recorded.exam
-    known = list(known_answers(rubric, exam, golden.cases))
-    rates = tuple(_rates(rubric, known))
-    trial = _Trial(golden, recorded, known, rates)
+    known = list(generate_known_answers(rubric, exam, golden.cases))
+    rates = tuple(_compute_rates(rubric, known))
+    trial = _MutantTester(golden, recorded, known, rates)
     mutants = (
-        *axis_mutants(rubric),
-        *structural_mutants(rubric),
-        *weight_mutants(rubric),
-        *threshold_mutants(rubric),
-        *expectation_mutants(rubric, exam.items),
+        *generate_axis_mutants(rubric),
+        *generate_structural_mutants(rubric),
+        *generate_weight_mutants(rubric),
+        *generate_threshold_mutants(rubric),
+        *generate_expectation_mutants(rubric, exam.items),
     )
     return AuditReport(
         rubric=rubric,
@@ -158,22 +162,22 @@ def audit_rubric(golden: Golden, recorded: Recorded) -> AuditReport:
         answers=len(recorded),
         failures=golden.failures,
         rates=rates,
-        mutants=tuple(map(trial.tried, mutants)),
+        mutants=tuple(map(trial.try_mutant, mutants)),
     )
 
 
-def _rates(rubric: Rubric, known: list[Known]) -> Iterator[Rates]:
+def _compute_rates(rubric: Rubric, known: list[KnownAnswer]) -> Iterator[ErrorRates]:
     fields = rubric.fields
     for spec in rubric:
         mine = [answer for answer in known if answer.axis == spec.name]
-        cells = [judged(spec.axis, read_response(a.output, fields), a.item) for a in mine]
+        cells = [mark_cell(spec.axis, read_response(a.output, fields), a.item) for a in mine]
         wrong = [
-            WrongForm(known=answer, cell=cell)
+            MisjudgedAnswer(known=answer, cell=cell)
             for answer, cell in zip(mine, cells, strict=True)
             if (cell.value == 1) is not answer.right
         ]
         right = sum(answer.right for answer in mine)
-        yield Rates(
+        yield ErrorRates(
             axis=spec.name,
             right=right,
             wrong=len(mine) - right,
@@ -182,46 +186,52 @@ def _rates(rubric: Rubric, known: list[Known]) -> Iterator[Rates]:
         )
 
 
-class _Trial:
+class _MutantTester:
     """Tries mutants, one after the other."""
 
     def __init__(
-        self, golden: Golden, recorded: Recorded, known: list[Known], rates: tuple[Rates, ...]
+        self,
+        golden: GoldenSuite,
+        recorded: RecordedAnswers,
+        known: list[KnownAnswer],
+        rates: tuple[ErrorRates, ...],
     ) -> None:
         self._golden = golden
         self._recorded = recorded
         self._fields = recorded.rubric.fields
-        self._known: dict[tuple[str, str | None], list[Known]] = {}
+        self._answers_by_axis: dict[tuple[str, str | None], list[KnownAnswer]] = {}
         own = set(map(id, recorded.exam.items))
         wrongly = {id(error.known) for found in rates for error in found.errors}
         for answer in known:
             if id(answer) in wrongly:
                 continue
-            self._known.setdefault((answer.axis, None), []).append(answer)
+            self._answers_by_axis.setdefault((answer.axis, None), []).append(answer)
             if id(answer.item) in own:  # an item of the exam, not one that a golden case brought
-                self._known.setdefault((answer.axis, answer.item.id), []).append(answer)
+                self._answers_by_axis.setdefault((answer.axis, answer.item.id), []).append(answer)
 
-    def tried(self, mutant: Mutant) -> Tried:
+    def try_mutant(self, mutant: Mutant) -> MutantResult:
         """Return who notices a mutant, if anybody can."""
         if mutant.equivalent:
-            return Tried(mutant=mutant, fate=Fate.EQUIVALENT)
-        golden, effect = self._golden.notices(mutant), self._recorded.effect(mutant)
+            return MutantResult(mutant=mutant, fate=MutantFate.EQUIVALENT)
+        golden, effect = self._golden.check_mutant(mutant), self._recorded.measure_effect(mutant)
         if golden or effect.seen:
-            return Tried(mutant=mutant, fate=Fate.KILLED, golden=golden, recorded=effect)
-        known = self._notice(mutant)
+            return MutantResult(
+                mutant=mutant, fate=MutantFate.KILLED, golden=golden, recorded=effect
+            )
+        known = self._find_noticing_answer(mutant)
         if known is not None:
-            return Tried(mutant=mutant, fate=Fate.KILLED, recorded=effect, known=known)
-        add = suggestion(self._golden.rubric, mutant, self._recorded.exam)
-        return Tried(mutant=mutant, fate=Fate.SURVIVED, recorded=effect, add=add)
+            return MutantResult(mutant=mutant, fate=MutantFate.KILLED, recorded=effect, known=known)
+        add = suggest_cases(self._golden.rubric, mutant, self._recorded.exam)
+        return MutantResult(mutant=mutant, fate=MutantFate.SURVIVED, recorded=effect, add=add)
 
-    def _notice(self, mutant: Mutant) -> Known | None:
+    def _find_noticing_answer(self, mutant: Mutant) -> KnownAnswer | None:
         """Return the first known answer that the mutant judges otherwise than the truth."""
         where = None if mutant.item is None else mutant.item.id
         specs = {spec.name: spec.axis for spec in mutant.rubric}
         for axis in mutant.axes:
-            for answer in self._known.get((axis, where), ()):
+            for answer in self._answers_by_axis.get((axis, where), ()):
                 response = read_response(answer.output, self._fields)
-                cell = judged(specs[axis], response, mutant.item or answer.item)
+                cell = mark_cell(specs[axis], response, mutant.item or answer.item)
                 if (cell.value == 1) is not answer.right:
                     return answer
         return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.frozen import Frozen
-from markscheme.mark.scoring import expectation_of
+from markscheme.frozen import FrozenDict
+from markscheme.mark.scoring import get_expectation_key
 from markscheme.vocabulary import Axis, Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waived:
+class WaivedAxis:
     """An axis that asks for nothing: every response passes."""
 
     kind: ClassVar[str] = "waived"
@@ -34,7 +34,7 @@ class Waived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnyEntry(Waived):
+class AnyEntryAxis(WaivedAxis):
     """An axis for which one of the expected entries is enough."""
 
     kind: ClassVar[str] = "any_entry"
@@ -42,12 +42,12 @@ class AnyEntry(Waived):
 
     def mark(self, response: Response, item: Item) -> Cell:
         """Ask the axis about each entry alone."""
-        key = expectation_of(self.inner) or ""
-        alone = [with_expectation(item, key, (entry,)) for entry in item.expectations[key]]
+        key = get_expectation_key(self.inner) or ""
+        alone = [replace_expectation(item, key, (entry,)) for entry in item.expectations[key]]
         cells = [self.inner.mark(response, one) for one in alone]
         return next((cell for cell in cells if cell.value == 1), cells[0])
 
 
-def with_expectation(item: Item, key: str, entries: tuple[str, ...]) -> Item:
+def replace_expectation(item: Item, key: str, entries: tuple[str, ...]) -> Item:
     """Return the item with other entries under one expectation."""
-    return replace(item, expectations=Frozen({**item.expectations, key: entries}))
+    return replace(item, expectations=FrozenDict({**item.expectations, key: entries}))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.axes.text import ContainsAll, OneOf
-from markscheme.prove.bent import AnyEntry
-from markscheme.prove.golden import Golden, Miss
-from markscheme.prove.mutants import Kind, Mutant
-from markscheme.prove.recorded import Effect, Flip, Recorded
+from markscheme.prove.bent import AnyEntryAxis
+from markscheme.prove.golden import CaseFailure, GoldenSuite
+from markscheme.prove.mutants import Mutant, MutantKind
+from markscheme.prove.recorded import CellFlip, MutantEffect, RecordedAnswers
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Outcome
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ SUBSTRING = "substring"
 EVERY_ENTRY = "every_entry"
 
 
-class Shape(StrEnum):
+class ChangeShape(StrEnum):
     """What the change looks like on a page with a row for each item and a column for each axis."""
 
     OUTLIER = "outlier"
@@ -36,13 +35,13 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class ChangePattern:
     """How the cells of an axis that fell, or rose, lie: in which shape, and in how many items.
 
     `named` counts those whose reason names the missing step as a near miss.
     """
 
-    shape: Shape
+    shape: ChangeShape
     axis: str
     rises: bool
     items: int
@@ -57,12 +56,12 @@ class Cascade:
 
     step: str
     mutant: Mutant
-    effect: Effect
+    effect: MutantEffect
     before: Mapping[str, Fraction]
     after: Mapping[str, Fraction]
     gates: Mapping[str, Outcome]
-    patterns: tuple[Pattern, ...]
-    golden: tuple[Miss, ...]
+    patterns: tuple[ChangePattern, ...]
+    golden: tuple[CaseFailure, ...]
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -71,23 +70,29 @@ class Cascade:
         return tuple(item for item in self.before if item in changed)
 
 
-def breakable(rubric: Rubric) -> dict[str, Mutant]:
+def find_breakable_rules(rubric: Rubric) -> dict[str, Mutant]:
     """Return the rules that can be removed, each with the rubric that is left."""
     found = {}
     steps = dict.fromkeys(s for spec in rubric for s in getattr(spec.axis, "normalise", ()))
     for step in steps:
         says = sentence("the normalisation step `{step}` is left out", step=step)
-        found[step] = _without(rubric, step, says, Kind.DROP_STEP, _dropping(step))
+        found[step] = _remove_rule(
+            rubric, step, says, MutantKind.DROP_STEP, _build_step_dropper(step)
+        )
     if any(isinstance(spec.axis, ContainsAll) for spec in rubric):
         says = sentence("the whole text must be an entry; a substring is not enough")
-        found[SUBSTRING] = _without(rubric, SUBSTRING, says, Kind.MATCH, _whole)
+        found[SUBSTRING] = _remove_rule(
+            rubric, SUBSTRING, says, MutantKind.MATCH, _require_whole_text
+        )
         says = sentence("one entry is enough; not every one must appear")
-        found[EVERY_ENTRY] = _without(rubric, EVERY_ENTRY, says, Kind.ANY_ENTRY, _any)
+        found[EVERY_ENTRY] = _remove_rule(
+            rubric, EVERY_ENTRY, says, MutantKind.ANY_ENTRY, _accept_any_entry
+        )
     return found
 
 
-def _without(
-    rubric: Rubric, step: str, says: str, kind: Kind, bend: Callable[[Any], Axis | None]
+def _remove_rule(
+    rubric: Rubric, step: str, says: str, kind: MutantKind, bend: Callable[[Any], Axis | None]
 ) -> Mutant:
     bent = {spec.name: axis for spec in rubric if (axis := bend(spec.axis)) is not None}
     axes = tuple(replace(spec, axis=bent.get(spec.name, spec.axis)) for spec in rubric)
@@ -96,7 +101,7 @@ def _without(
     )
 
 
-def _dropping(step: str) -> Callable[[Any], Axis | None]:
+def _build_step_dropper(step: str) -> Callable[[Any], Axis | None]:
     def bend(axis: Any) -> Axis | None:
         steps = getattr(axis, "normalise", ())
         if step not in steps:
@@ -107,65 +112,69 @@ def _dropping(step: str) -> Callable[[Any], Axis | None]:
     return bend
 
 
-def _whole(axis: Axis) -> Axis | None:
+def _require_whole_text(axis: Axis) -> Axis | None:
     if not isinstance(axis, ContainsAll):
         return None
     return OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
 
 
-def _any(axis: Axis) -> Axis | None:
-    return AnyEntry(inner=axis) if isinstance(axis, ContainsAll) else None
+def _accept_any_entry(axis: Axis) -> Axis | None:
+    return AnyEntryAxis(inner=axis) if isinstance(axis, ContainsAll) else None
 
 
-def cascade(recorded: Recorded, golden: Golden, step: str) -> Cascade:
+def compute_cascade(recorded: RecordedAnswers, golden: GoldenSuite, step: str) -> Cascade:
     """Remove one rule, mark the recorded answers anew, and say what changed and how it looks."""
-    mutant = breakable(recorded.rubric)[step]
-    effect = recorded.effect(mutant)
+    mutant = find_breakable_rules(recorded.rubric)[step]
+    effect = recorded.measure_effect(mutant)
     return Cascade(
         step=step,
         mutant=mutant,
         effect=effect,
-        before=recorded.item_means(),
-        after=recorded.item_means(mutant),
+        before=recorded.compute_item_means(),
+        after=recorded.compute_item_means(mutant),
         gates=recorded.outcomes,
-        patterns=tuple(_patterns(recorded, effect, step)),
-        golden=golden.notices(mutant),
+        patterns=tuple(_find_change_patterns(recorded, effect, step)),
+        golden=golden.check_mutant(mutant),
     )
 
 
-def _patterns(recorded: Recorded, effect: Effect, step: str) -> Iterator[Pattern]:
+def _find_change_patterns(
+    recorded: RecordedAnswers, effect: MutantEffect, step: str
+) -> Iterator[ChangePattern]:
     """Yield how the cells of each axis that fell lie, then how those that rose lie."""
     for rises, changed in ((False, effect.falls), (True, effect.rises)):
         for spec in recorded.rubric:
             flips = [flip for flip in changed if flip.axis == spec.name]
             if flips:
-                yield _pattern(recorded, flips, step, rises=rises)
+                yield _classify_flips(recorded, flips, step, rises=rises)
 
 
-def _pattern(recorded: Recorded, flips: Sequence[Flip], step: str, *, rises: bool) -> Pattern:
+def _classify_flips(
+    recorded: RecordedAnswers, flips: Sequence[CellFlip], step: str, *, rises: bool
+) -> ChangePattern:
     axis, changed = flips[0].axis, {flip.item for flip in flips}
-    cells = recorded.cells_of(axis)
+    cells = recorded.get_cells(axis)
     values = {flip.before.value for flip in flips}
     could = {item for item, found in cells.items() if values & {cell.value for cell in found}}
-    tag = _tag_of(recorded, changed, could)
+    tag = _find_shared_tag(recorded, changed, could)
     if len(changed) == 1:
-        shape = Shape.OUTLIER
+        shape = ChangeShape.OUTLIER
     elif changed == could:
-        shape = Shape.COLUMN
+        shape = ChangeShape.COLUMN
     else:
-        shape = Shape.TAG if tag else Shape.SCATTERED
-    return Pattern(
+        shape = ChangeShape.TAG if tag else ChangeShape.SCATTERED
+    return ChangePattern(
         shape=shape,
         axis=axis,
         rises=rises,
         items=len(changed),
         of=sum(bool(found) for found in cells.values()),
-        tag=tag if shape is Shape.TAG else "",
+        tag=tag if shape is ChangeShape.TAG else "",
         named=sum(flip.after.near_miss == step for flip in flips),
     )
 
 
-def _tag_of(recorded: Recorded, changed: set[str], could: set[str]) -> str:
+def _find_shared_tag(recorded: RecordedAnswers, changed: set[str], could: set[str]) -> str:
     """Return the tag that all changed items share and no other item that could change has."""
     items = [item for item in recorded.exam.items if item.id in could]
     for tag in dict.fromkeys(tag for item in items for tag in item.tags.items()):
@@ -174,10 +183,10 @@ def _tag_of(recorded: Recorded, changed: set[str], could: set[str]) -> str:
     return ""
 
 
-def recognised(cascade: Cascade) -> Iterator[str]:
+def explain_cascade(cascade: Cascade) -> Iterator[str]:
     """Yield how a reader of the breakdown would tell the fault of a rubric from a subject's."""
     for pattern in cascade.patterns:
-        yield _sentence(pattern)
+        yield _format_change_pattern(pattern)
         if pattern.named:
             yield sentence(
                 "{named} of {items} lost cells of `{axis}` name the near miss `{step}`: the "
@@ -193,7 +202,7 @@ def recognised(cascade: Cascade) -> Iterator[str]:
         )
 
 
-def _sentence(pattern: Pattern) -> str:
+def _format_change_pattern(pattern: ChangePattern) -> str:
     what = {"axis": pattern.axis, "items": pattern.items, "of": pattern.of}
     if pattern.rises:
         return sentence(
@@ -202,25 +211,25 @@ def _sentence(pattern: Pattern) -> str:
             **what,
         )
     match pattern.shape:
-        case Shape.OUTLIER:
+        case ChangeShape.OUTLIER:
             return sentence(
                 "one outlier in `{axis}`: check the normalisation before you blame the subject",
                 axis=pattern.axis,
             )
-        case Shape.COLUMN:
+        case ChangeShape.COLUMN:
             return sentence(
                 "the whole column `{axis}` falls at once ({items} of {of} items): nobody forgets "
                 "everything in one day; look at the rule",
                 **what,
             )
-        case Shape.TAG:
+        case ChangeShape.TAG:
             return sentence(
                 "`{axis}` falls in every item with {tag} ({items} of {of} items): it looks as if "
                 "that had not been learnt, but the words under `got` are right",
                 **what,
                 tag=pattern.tag,
             )
-        case Shape.SCATTERED:
+        case ChangeShape.SCATTERED:
             return sentence(
                 "`{axis}` falls in {items} of {of} items, here and there: compare `got` with what "
                 "is expected",

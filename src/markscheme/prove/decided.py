@@ -8,67 +8,67 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.vocabulary import Exam, Gate, Item, Level, Outcome
-from markscheme.weigh.gates import judge
+from markscheme.weigh.gates import evaluate_gates
 from markscheme.weigh.marks import Marks
-from markscheme.weigh.measures import Measures, Total
+from markscheme.weigh.measures import Measures, MeasureTotal
 from markscheme.weigh.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from markscheme.vocabulary import Rubric
-    from markscheme.weigh.marks import Values
+    from markscheme.weigh.marks import AxisValues
     from markscheme.weigh.outcomes import GateOutcome
 
-_EXAM = "b2:shown"
+_PROBE_EXAM = "b2:shown"
 
 
-def outcome_at(
+def probe_gate(
     rubric: Rubric, gate: Gate, seen: Decimal, baseline: Decimal | None = None
 ) -> GateOutcome:
     """Return what the gate says when its metric is `seen`, and the baseline's score `baseline`."""
     alone = replace(rubric, gates=(replace(gate, exams=()),))
-    run = _run(alone, gate, Fraction(seen))
+    run = _build_probe_run(alone, gate, Fraction(seen))
     exam = Exam(
         names=("shown",),
         items=tuple(Item(id=name, prompt=name, tags=gate.tags) for name in run.marks.items),
-        fingerprint=_EXAM,
+        fingerprint=_PROBE_EXAM,
     )
-    before = None if baseline is None else _run(alone, gate, Fraction(baseline))
-    return judge(alone, exam, run, before, detailed=False).outcomes[0]
+    before = None if baseline is None else _build_probe_run(alone, gate, Fraction(baseline))
+    return evaluate_gates(alone, exam, run, before, detailed=False).outcomes[0]
 
 
-def passes_at(rubric: Rubric, seen: Decimal) -> bool:
+def probe_pass_mark(rubric: Rubric, seen: Decimal) -> bool:
     """Return whether an item with this mean score passes."""
     gate = Gate(name="pass mark", level=Level.HARD, metric="score", at_least=Decimal(1))
-    run = _run(rubric, gate, Fraction(seen))
-    exam = Exam(names=("shown",), items=(Item(id="0", prompt="0"),), fingerprint=_EXAM)
+    run = _build_probe_run(rubric, gate, Fraction(seen))
+    exam = Exam(names=("shown",), items=(Item(id="0", prompt="0"),), fingerprint=_PROBE_EXAM)
     asked = replace(gate, metric="passed")
-    report = judge(replace(rubric, gates=(asked,)), exam, run, detailed=False)
+    report = evaluate_gates(replace(rubric, gates=(asked,)), exam, run, detailed=False)
     return report.outcomes[0].outcome is Outcome.PASS
 
 
-def _run(rubric: Rubric, gate: Gate, seen: Fraction) -> Run:
+def _build_probe_run(rubric: Rubric, gate: Gate, seen: Fraction) -> Run:
     axes = tuple(spec.name for spec in rubric)
-    items, errors = _items(gate, axes, seen)
+    items, errors = _build_probe_items(gate, axes, seen)
     marks = Marks(axes=axes, items=items, errors=errors)
     return Run(
         name="shown",
         rubric=rubric.fingerprint,
-        exam=_EXAM,
+        exam=_PROBE_EXAM,
         marks=marks,
         measures=Measures(
-            answers=marks.answers, latency_ms={float(seen): 1}, cost=Total(n=1, sum=seen)
+            answers=marks.answers, latency_ms={float(seen): 1}, cost=MeasureTotal(n=1, sum=seen)
         ),
     )
 
 
-def _items(
+def _build_probe_items(
     gate: Gate, axes: tuple[str, ...], seen: Fraction
-) -> tuple[Mapping[str, Mapping[Values, int]], int]:
+) -> tuple[Mapping[str, Mapping[AxisValues, int]], int]:
     """Return items and their counts that give the metric this value, and the number of errors."""
-    full: Values = tuple(Fraction(1) for _ in axes)
-    none: Values = tuple(Fraction(0) for _ in axes)
+    full: AxisValues = tuple(Fraction(1) for _ in axes)
+    none: AxisValues = tuple(Fraction(0) for _ in axes)
     match gate.metric:
         case "score" | "axis" | "baseline":
             return {"0": {tuple(seen for _ in axes): 1}}, 0

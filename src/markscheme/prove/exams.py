@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from markscheme.mark.axes.base import quoted
+from markscheme.mark.axes.base import quote_excerpt
 from markscheme.mark.axes.text import ComparingAxis, ContainsAll, Equals
 from markscheme.mark.normalise import DEFAULT_STEPS, normalise
-from markscheme.prove.findings import Fix, finding, spot_of
+from markscheme.prove.findings import Fix, locate_item_field, make_finding
 from markscheme.prove.tags import check_tags
 from markscheme.read.verbs import Person, Tense, load_verbs
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from markscheme.prove.findings import LintFinding
     from markscheme.vocabulary import Axis, Item
 
-_NAMED = 3
-_TRIED = 20  # so many other items are tried for one expectation before it is told
-_LONGEST = 1000  # texts above this are no short expectation that another may hold by chance
+_MAX_NAMED_ITEMS = 3
+_MAX_TRIED_ITEMS = 20  # so many other items are tried for one expectation before it is told
+_MAX_EXPECTATION_LENGTH = (
+    1000  # texts above this are no short expectation that another may hold by chance
+)
 
 
 def check_items(
@@ -32,57 +34,57 @@ def check_items(
     """
     comparing = [axis for axis in axes if isinstance(axis, ComparingAxis)]
     for axis in comparing:
-        readable = [item for item in items if _readable(item, axis)]
+        readable = [item for item in items if _is_readable(item, axis)]
         for item in readable:
-            yield from _normalised(item, axis, comparing if fixable else ())
+            yield from _check_normalised(item, axis, comparing if fixable else ())
             if isinstance(axis, ContainsAll):
-                yield from _entries(item, axis)
-            yield from _echo(item, axis)
-            yield from _verb_forms(item, axis)
+                yield from _check_redundant_entries(item, axis)
+            yield from _check_prompt_echo(item, axis)
+            yield from _check_verb_forms(item, axis)
         if isinstance(axis, ContainsAll):
-            yield from _inside_others(readable, axis)
-    yield from _same(items)
+            yield from _check_inside_others(readable, axis)
+    yield from _check_duplicates(items)
     yield from check_tags(items)
 
 
-def _readable(item: Item, axis: ComparingAxis) -> bool:
+def _is_readable(item: Item, axis: ComparingAxis) -> bool:
     return axis.expects in item.expectations and not any(axis.item_problems(item))
 
 
-def _texts(item: Item, axis: ComparingAxis) -> tuple[str, ...]:
+def _get_expected_texts(item: Item, axis: ComparingAxis) -> tuple[str, ...]:
     """Return the texts that the axis expects, as they are written."""
     value = item.expectations[axis.expects]
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _wanted(item: Item, axis: ComparingAxis) -> tuple[str, ...]:
-    return tuple(normalise(text, axis.normalise) for text in _texts(item, axis))
+def _normalise_expected(item: Item, axis: ComparingAxis) -> tuple[str, ...]:
+    return tuple(normalise(text, axis.normalise) for text in _get_expected_texts(item, axis))
 
 
-def _passes(axis: ComparingAxis, item: Item, text: str) -> bool:
+def _is_passed_by(axis: ComparingAxis, item: Item, text: str) -> bool:
     return axis.judge(text, item).value == 1
 
 
-def _normalised(
+def _check_normalised(
     item: Item, axis: ComparingAxis, all_axes: Sequence[ComparingAxis]
 ) -> Iterator[LintFinding]:
     single = isinstance(item.expectations[axis.expects], str)
     readers = [other for other in all_axes if other.expects == axis.expects]
-    for place, text in enumerate(_texts(item, axis)):
+    for place, text in enumerate(_get_expected_texts(item, axis)):
         compared = normalise(text, axis.normalise)
         if compared == text:
             continue
         path = (axis.expects,) if single else (axis.expects, place)
-        told = f"{quoted(text)} is compared as {quoted(compared)}"
-        trimmed = _trimmed(text, [axis, *readers])
+        told = f"{quote_excerpt(text)} is compared as {quote_excerpt(compared)}"
+        trimmed = _trim_expectation(text, [axis, *readers])
         if trimmed is None:
-            yield finding("E006", spot_of(item, *path), told)
+            yield make_finding("E006", locate_item_field(item, *path), told)
         else:
-            fix = _fix(item, path, trimmed) if readers else None
-            yield finding("E005", spot_of(item, *path), told, fix)
+            fix = _build_rewrite(item, path, trimmed) if readers else None
+            yield make_finding("E005", locate_item_field(item, *path), told, fix)
 
 
-def _trimmed(text: str, axes: Sequence[ComparingAxis]) -> str | None:
+def _trim_expectation(text: str, axes: Sequence[ComparingAxis]) -> str | None:
     """Return the text without what no axis that reads it sees at its ends, if there is any."""
     for shorter in (text.strip().removesuffix("."), text.strip()):
         same = all(normalise(shorter, a.normalise) == normalise(text, a.normalise) for a in axes)
@@ -91,39 +93,39 @@ def _trimmed(text: str, axes: Sequence[ComparingAxis]) -> str | None:
     return None
 
 
-def _fix(item: Item, path: tuple[str | int, ...], text: str) -> Fix | None:
+def _build_rewrite(item: Item, path: tuple[str | int, ...], text: str) -> Fix | None:
     if item.place is None:
         return None
     index = int(item.place.field.rpartition(".")[2])
     return Fix(path=("items", index, *path), action="rewrite", text=text)
 
 
-def _entries(item: Item, axis: ContainsAll) -> Iterator[LintFinding]:
+def _check_redundant_entries(item: Item, axis: ContainsAll) -> Iterator[LintFinding]:
     """Say which entry of a list another entry of it already asks for."""
-    wanted = _wanted(item, axis)
+    wanted = _normalise_expected(item, axis)
     for place, entry in enumerate(wanted):
         for other_place, other in enumerate(wanted):
             again = entry == other and other_place < place
             if again or (entry != other and entry in other):
-                told = f"{quoted(entry)} is part of {quoted(other)}, which is asked for too"
-                yield finding("E016", spot_of(item, axis.expects, place), told)
+                told = f"{quote_excerpt(entry)} is part of {quote_excerpt(other)}, which is asked for too"
+                yield make_finding("E016", locate_item_field(item, axis.expects, place), told)
                 break
 
 
-def _echo(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
-    if _passes(axis, item, item.prompt):
-        told = _shown(_texts(item, axis))
-        message = f"the prompt {quoted(item.prompt)} holds {told}: an echo would pass"
-        yield finding("E009", spot_of(item, axis.expects), message)
+def _check_prompt_echo(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
+    if _is_passed_by(axis, item, item.prompt):
+        told = _quote_texts(_get_expected_texts(item, axis))
+        message = f"the prompt {quote_excerpt(item.prompt)} holds {told}: an echo would pass"
+        yield make_finding("E009", locate_item_field(item, axis.expects), message)
 
 
-def _verb_forms(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
+def _check_verb_forms(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
     """Say which other forms of the item's verb would pass, by the verb table."""
     verb, table = item.tags.get("verb", ""), load_verbs()
     if verb not in table.verbs or isinstance(axis, Equals):
         return
-    right = set(_wanted(item, axis))
-    for language in (table.english, table.spanish):
+    right = set(_normalise_expected(item, axis))
+    for language in (table.get_english_form, table.get_spanish_form):
         forms = {
             language(verb, tense, person): (tense, person) for tense in Tense for person in Person
         }
@@ -133,50 +135,57 @@ def _verb_forms(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
         wrong = {
             form: of
             for form, of in forms.items()
-            if normalise(form, axis.normalise) not in right and _passes(axis, item, form)
+            if normalise(form, axis.normalise) not in right and _is_passed_by(axis, item, form)
         }
         if wrong:
-            told = _shown(_texts(item, axis))
-            others = _some([f"{quoted(form)} ({of[0]}, {of[1]})" for form, of in wrong.items()])
+            told = _quote_texts(_get_expected_texts(item, axis))
+            others = _join_first_names(
+                [f"{quote_excerpt(form)} ({of[0]}, {of[1]})" for form, of in wrong.items()]
+            )
             message = f"{told} is also part of {others}: a wrong form of `{verb}` would pass"
-            yield finding("E007", spot_of(item, axis.expects), message)
+            yield make_finding("E007", locate_item_field(item, axis.expects), message)
 
 
-def _inside_others(items: Sequence[Item], axis: ContainsAll) -> Iterator[LintFinding]:
+def _check_inside_others(items: Sequence[Item], axis: ContainsAll) -> Iterator[LintFinding]:
     """Say whose right answer would pass for another item, unless the verb table told it."""
-    holders = _holders(items, axis)
+    holders = _find_holders(items, axis)
     table = load_verbs()
     for item in items:
-        own = _wanted(item, axis)
+        own = _normalise_expected(item, axis)
         verb = item.tags.get("verb")
         others = [
             other
-            for other in holders[own[0]][:_TRIED]
-            if set(_wanted(other, axis)) != set(own)
+            for other in holders[own[0]][:_MAX_TRIED_ITEMS]
+            if set(_normalise_expected(other, axis)) != set(own)
             and not (verb in table.verbs and other.tags.get("verb") == verb)
-            and _passes(axis, item, " ".join(_texts(other, axis)))
+            and _is_passed_by(axis, item, " ".join(_get_expected_texts(other, axis)))
         ]
         if others:
-            told = _shown(_texts(item, axis))
-            named = [f"{_shown(_texts(other, axis))} of {other.id}" for other in others]
-            message = f"{told} is part of {_some(named)}, whose answer would pass here too"
-            yield finding("E008", spot_of(item, axis.expects), message)
+            told = _quote_texts(_get_expected_texts(item, axis))
+            named = [
+                f"{_quote_texts(_get_expected_texts(other, axis))} of {other.id}"
+                for other in others
+            ]
+            message = (
+                f"{told} is part of {_join_first_names(named)}, whose answer would pass here too"
+            )
+            yield make_finding("E008", locate_item_field(item, axis.expects), message)
 
 
-def _holders(items: Sequence[Item], axis: ContainsAll) -> dict[str, list[Item]]:
+def _find_holders(items: Sequence[Item], axis: ContainsAll) -> dict[str, list[Item]]:
     """Return for each first entry of an item the items that hold it in a longer entry."""
-    heads = {_wanted(item, axis)[0] for item in items}
+    heads = {_normalise_expected(item, axis)[0] for item in items}
     sizes = sorted({len(head) for head in heads})
     holders: dict[str, list[Item]] = defaultdict(list)
     for item in items:
-        for text in _wanted(item, axis):
-            if len(text) <= _LONGEST:
-                for part in _parts(text, sizes) & heads:
+        for text in _normalise_expected(item, axis):
+            if len(text) <= _MAX_EXPECTATION_LENGTH:
+                for part in _list_substrings(text, sizes) & heads:
                     holders[part].append(item)
     return holders
 
 
-def _parts(text: str, sizes: Sequence[int]) -> set[str]:
+def _list_substrings(text: str, sizes: Sequence[int]) -> set[str]:
     return {
         text[at : at + size]
         for size in sizes
@@ -185,7 +194,7 @@ def _parts(text: str, sizes: Sequence[int]) -> set[str]:
     }
 
 
-def _same(items: Sequence[Item]) -> Iterator[LintFinding]:
+def _check_duplicates(items: Sequence[Item]) -> Iterator[LintFinding]:
     """Say which items ask the same, and expect the same or not."""
     first: dict[str, Item] = {}
     for item in items:
@@ -193,28 +202,30 @@ def _same(items: Sequence[Item]) -> Iterator[LintFinding]:
         other = first.setdefault(asked, item)
         if other is item or not asked:
             continue
-        if _meant(item) == _meant(other):
+        if _normalise_expectations(item) == _normalise_expectations(other):
             told = f"`{item.id}` asks and expects what `{other.id}` does"
-            yield finding("E010", spot_of(item), told)
+            yield make_finding("E010", locate_item_field(item), told)
         else:
             told = f"`{item.id}` asks what `{other.id}` asks, and expects something else"
-            yield finding("E011", spot_of(item, "prompt"), told)
+            yield make_finding("E011", locate_item_field(item, "prompt"), told)
 
 
-def _meant(item: Item) -> dict[str, object]:
+def _normalise_expectations(item: Item) -> dict[str, object]:
     return {
-        key: tuple(normalise(str(text), DEFAULT_STEPS) for text in _as_list(value))
+        key: tuple(normalise(str(text), DEFAULT_STEPS) for text in _to_tuple(value))
         for key, value in item.expectations.items()
     }
 
 
-def _as_list(value: object) -> tuple[object, ...]:
+def _to_tuple(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _shown(texts: Sequence[str]) -> str:
-    return " and ".join(map(quoted, texts))
+def _quote_texts(texts: Sequence[str]) -> str:
+    return " and ".join(map(quote_excerpt, texts))
 
 
-def _some(named: Sequence[str]) -> str:
-    return ", ".join(named[:_NAMED]) + (" and others" if len(named) > _NAMED else "")
+def _join_first_names(named: Sequence[str]) -> str:
+    return ", ".join(named[:_MAX_NAMED_ITEMS]) + (
+        " and others" if len(named) > _MAX_NAMED_ITEMS else ""
+    )

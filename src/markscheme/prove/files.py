@@ -8,32 +8,32 @@ from typing import TYPE_CHECKING
 
 from markscheme.errors import DocumentError, InputError, Problem, UsageError
 from markscheme.prove.findings import LintReport
-from markscheme.prove.fixes import repaired
-from markscheme.prove.lint import Source, lint_documents
-from markscheme.read.parsing import parse_tree, read_bytes
-from markscheme.read.sources import built_in, locate
-from markscheme.wholly import appearing
+from markscheme.prove.fixes import apply_fixes
+from markscheme.prove.lint import LintSource, lint_documents
+from markscheme.read.parsing import parse_tree, read_document_bytes
+from markscheme.read.sources import list_builtin_names, locate_document
+from markscheme.wholly import write_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markscheme.prove.findings import LintFinding
-    from markscheme.prove.lint import Formats
+    from markscheme.prove.lint import LintRegistry
 
-_ROUNDS = 5  # one repair may make room for another
+_MAX_FIX_ROUNDS = 5  # one repair may make room for another
 _BOM = b"\xef\xbb\xbf"
 
 
 def lint_sources(
-    linted: Sequence[str | Path], beside: Sequence[str | Path], formats: Formats, *, fix: bool
+    linted: Sequence[str | Path], beside: Sequence[str | Path], formats: LintRegistry, *, fix: bool
 ) -> LintReport:
     """Lint the files, with others beside them that only help to judge them."""
     if not linted:
         raise UsageError("no file is named; name at least one rubric or exam")
-    sources = _read(linted, beside)
-    fixed = _fix(sources, formats) if fix else {}
+    sources = _read_sources(linted, beside)
+    fixed = _fix_sources(sources, formats) if fix else {}
     if fixed:
-        sources = _read(linted, beside)
+        sources = _read_sources(linted, beside)
     return LintReport(
         files=tuple(source.file for source in sources if source.linted),
         findings=tuple(lint_documents(sources, formats)),
@@ -41,14 +41,14 @@ def lint_sources(
     )
 
 
-def _read(linted: Sequence[str | Path], beside: Sequence[str | Path]) -> list[Source]:
+def _read_sources(linted: Sequence[str | Path], beside: Sequence[str | Path]) -> list[LintSource]:
     """Read every file; complain at once of all that cannot be."""
-    found: dict[str, Source] = {}
+    found: dict[str, LintSource] = {}
     problems: list[Problem] = []
     for names, is_linted in ((linted, True), (beside, False)):
         for name in names:
             try:
-                source = _source(name, linted=is_linted)
+                source = _read_source(name, linted=is_linted)
                 found.setdefault(source.file, source)
             except InputError as error:
                 problems.extend(error.problems)
@@ -57,43 +57,45 @@ def _read(linted: Sequence[str | Path], beside: Sequence[str | Path]) -> list[So
     return list(found.values())
 
 
-def _source(name: str | Path, *, linted: bool) -> Source:
-    kind = "rubrics" if str(name) in built_in("rubrics") else "exams"
+def _read_source(name: str | Path, *, linted: bool) -> LintSource:
+    kind = "rubrics" if str(name) in list_builtin_names("rubrics") else "exams"
     try:
-        path, file = locate(name, kind)
-        return Source(file=file, data=read_bytes(path, file), linted=linted)
+        path, file = locate_document(name, kind)
+        return LintSource(file=file, data=read_document_bytes(path, file), linted=linted)
     except UsageError:
-        names = ", ".join([*built_in("rubrics"), *built_in("exams")])
+        names = ", ".join([*list_builtin_names("rubrics"), *list_builtin_names("exams")])
         why = f"is not there, and is not built in ({names})"
     except OSError as error:
         why = f"cannot be read: {error.strerror or error}"
     raise InputError([Problem(file=str(name), line=1, field="", message=why)])
 
 
-def _fix(sources: Sequence[Source], formats: Formats) -> dict[str, int]:
+def _fix_sources(sources: Sequence[LintSource], formats: LintRegistry) -> dict[str, int]:
     """Repair the files in place; return how many repairs each got."""
     for source in sources:
         if source.linted and not Path(source.file).is_file():
             raise UsageError(f"`{source.file}` is built in; --fix repairs files of your own")
     current, counts = list(sources), dict.fromkeys((s.file for s in sources), 0)
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_FIX_ROUNDS):
         found = lint_documents(current, formats)
-        mended = [_mended(source, found, counts) for source in current]
+        mended = [_apply_source_fixes(source, found, counts) for source in current]
         if mended == current:
             break
         current = mended
     for before, after in zip(sources, current, strict=True):
         if before.data != after.data:
-            _write(Path(after.file), after.data)
+            _replace_file(Path(after.file), after.data)
     return {file: count for file, count in counts.items() if count}
 
 
-def _mended(source: Source, found: Sequence[LintFinding], counts: dict[str, int]) -> Source:
+def _apply_source_fixes(
+    source: LintSource, found: Sequence[LintFinding], counts: dict[str, int]
+) -> LintSource:
     """Return the source after its repairs, or as it is where they would leave it worse."""
     fixes = [f.fix for f in found if f.fix is not None and f.file == source.file]
     if not fixes or not source.linted:
         return source
-    text, count = repaired(source.data.decode("utf-8-sig"), fixes)
+    text, count = apply_fixes(source.data.decode("utf-8-sig"), fixes)
     mark = _BOM if source.data.startswith(_BOM) else b""
     data = mark + text.encode()
     try:
@@ -104,11 +106,11 @@ def _mended(source: Source, found: Sequence[LintFinding], counts: dict[str, int]
     return dataclasses.replace(source, data=data)
 
 
-def _write(path: Path, data: bytes) -> None:
+def _replace_file(path: Path, data: bytes) -> None:
     """Replace the file as a whole, with the permissions that it had; a link stays a link."""
     file = path.resolve()
     try:
-        with appearing(file) as partial:
+        with write_path(file) as partial:
             partial.write_bytes(data)
             partial.chmod(file.stat().st_mode)
     except OSError as error:

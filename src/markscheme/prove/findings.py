@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from markscheme.prove.codes import CODES
-from markscheme.read.tree import line_of
-from markscheme.values import dataclass
+from markscheme.read.tree import find_line
 
 if TYPE_CHECKING:
-    from markscheme.read.tree import Map
+    from markscheme.read.tree import YamlMapping
     from markscheme.vocabulary import Item
 
-Path = tuple[str | int, ...]
-Action = Literal["quote", "unquote", "wrap", "rewrite", "drop", "insert"]
+FieldPath = tuple[str | int, ...]
+FixAction = Literal["quote", "unquote", "wrap", "rewrite", "drop", "insert"]
 
 
 class Severity(StrEnum):
@@ -35,13 +34,13 @@ class Fix:
     list, or `insert` the line `text` at the top of the mapping at the path.
     """
 
-    path: Path
-    action: Action
+    path: FieldPath
+    action: FixAction
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class FindingLocation:
     """A place in a document."""
 
     file: str
@@ -91,7 +90,9 @@ class LintReport:
         return not self.count(Severity.ERROR)
 
 
-def finding(code: str, spot: Spot, message: str, fix: Fix | None = None) -> LintFinding:
+def make_finding(
+    code: str, spot: FindingLocation, message: str, fix: Fix | None = None
+) -> LintFinding:
     """Return a finding with the severity and the hint of its code."""
     return LintFinding(
         file=spot.file,
@@ -105,26 +106,28 @@ def finding(code: str, spot: Spot, message: str, fix: Fix | None = None) -> Lint
     )
 
 
-def placed(found: LintFinding, tree: Map) -> LintFinding:
+def locate_finding(found: LintFinding, tree: YamlMapping) -> LintFinding:
     """Return the finding with the line of its field, as deep as the tree knows it."""
-    return replace(found, line=line_of(tree, path_of(found.field)))
+    return replace(found, line=find_line(tree, parse_field_path(found.field)))
 
 
-def path_of(field: str) -> Path:
+def parse_field_path(field: str) -> FieldPath:
     """Return the path that a field is the text of."""
     parts = field.split(".") if field else []
     return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
-def spot_in(tree: Map, file: str, *path: str | int) -> Spot:
+def locate_field(tree: YamlMapping, file: str, *path: str | int) -> FindingLocation:
     """Return the place of a field of a document."""
-    return Spot(file=file, line=line_of(tree, path), field=".".join(map(str, path)))
+    return FindingLocation(file=file, line=find_line(tree, path), field=".".join(map(str, path)))
 
 
-def spot_of(item: Item, *path: str | int) -> Spot:
+def locate_item_field(item: Item, *path: str | int) -> FindingLocation:
     """Return the place of a field of an item."""
     place = item.place
     if place is None:
-        return Spot(file="exam", line=1, field=item.id)
-    line = place.line_of(str(path[0])) if path else place.line
-    return Spot(file=place.file, line=line, field=".".join(map(str, (place.field, *path))))
+        return FindingLocation(file="exam", line=1, field=item.id)
+    line = place.get_line(str(path[0])) if path else place.line
+    return FindingLocation(
+        file=place.file, line=line, field=".".join(map(str, (place.field, *path)))
+    )

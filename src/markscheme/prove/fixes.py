@@ -6,25 +6,25 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from markscheme.read.spans import spans_of
+from markscheme.read.spans import find_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from markscheme.prove.findings import Fix
-    from markscheme.read.spans import Span, Spans
+    from markscheme.read.spans import DocumentSpans, TextSpan
 
-_PLAIN = re.compile(r"[^\W\d_][^\W_]*(?: [^\W_]+)*")
-_WORDS = {"true", "false", "null"}
+_PLAIN_WORDS = re.compile(r"[^\W\d_][^\W_]*(?: [^\W_]+)*")
+_RESERVED_WORDS = {"true", "false", "null"}
 
-Edit = tuple[int, int, str]
+TextEdit = tuple[int, int, str]
 
 
-def repaired(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
+def apply_fixes(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
     """Return the text with what can be repaired in it, and how many repairs that were."""
-    spans = spans_of(text)
-    edits = sorted({edit for fix in fixes if (edit := _edit(text, spans, fix))}, reverse=True)
-    kept: list[Edit] = []
+    spans = find_spans(text)
+    edits = sorted({edit for fix in fixes if (edit := _build_edit(text, spans, fix))}, reverse=True)
+    kept: list[TextEdit] = []
     for edit in edits:
         if not kept or edit[1] <= kept[-1][0]:
             kept.append(edit)
@@ -32,37 +32,37 @@ def repaired(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
     return text, len(kept)
 
 
-def _edit(text: str, spans: Spans, fix: Fix) -> Edit | None:
+def _build_edit(text: str, spans: DocumentSpans, fix: Fix) -> TextEdit | None:
     if fix.action == "insert":
-        return _insertion(text, spans, fix)
+        return _build_insertion(text, spans, fix)
     span = spans.values.get(fix.path)
     if span is None or "\n" in text[span.start : span.end]:
         return None
     written = text[span.start : span.end]
     match fix.action:
         case "quote":
-            return span.start, span.end, _quoted(written)
+            return span.start, span.end, _quote_yaml(written)
         case "unquote":
             return span.start, span.end, fix.text
         case "wrap":
-            return span.start, span.end, f"[{written if span.quoted else _scalar(written)}]"
+            return span.start, span.end, f"[{written if span.quoted else _format_scalar(written)}]"
         case "rewrite":
-            return span.start, span.end, _scalar(fix.text)
+            return span.start, span.end, _format_scalar(fix.text)
         case "drop":
-            return _drop(text, spans, fix, span)
+            return _build_removal(text, spans, fix, span)
 
 
-def _quoted(text: str) -> str:
+def _quote_yaml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _scalar(text: str) -> str:
+def _format_scalar(text: str) -> str:
     """Return a text as YAML: bare where it is plain words, else in quotation marks."""
-    plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
-    return text if plain else _quoted(text)
+    plain = _PLAIN_WORDS.fullmatch(text) and text.lower() not in _RESERVED_WORDS
+    return text if plain else _quote_yaml(text)
 
 
-def _insertion(text: str, spans: Spans, fix: Fix) -> Edit | None:
+def _build_insertion(text: str, spans: DocumentSpans, fix: Fix) -> TextEdit | None:
     """Put a line before the first key of a mapping that is written in lines."""
     keys = [s for path, s in spans.keys.items() if path[:-1] == fix.path]
     if not keys or keys[0].flow:
@@ -72,7 +72,7 @@ def _insertion(text: str, spans: Spans, fix: Fix) -> Edit | None:
     return None if indent.strip() else (start, start, f"{indent}{fix.text}\n")
 
 
-def _drop(text: str, spans: Spans, fix: Fix, span: Span) -> Edit | None:
+def _build_removal(text: str, spans: DocumentSpans, fix: Fix, span: TextSpan) -> TextEdit | None:
     """Take an entry that is not the first out of its list, if nothing else goes with it."""
     last = fix.path[-1]
     before = spans.values.get((*fix.path[:-1], last - 1)) if isinstance(last, int) else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.normalise import normalise
-from markscheme.read.composed import composed
+from markscheme.read.composed import to_nfc
 from markscheme.sentences import sentence
 
 if TYPE_CHECKING:
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 
-def _decomposed(text: str) -> str:
+def _decompose_text(text: str) -> str:
     return unicodedata.normalize("NFD", text)
 
 
-def _padded(text: str) -> str:
+def _pad_text(text: str) -> str:
     return f"  {text}\t\n"
 
 
-def _with_period(text: str) -> str:
+def _append_period(text: str) -> str:
     return text if text.rstrip().endswith(".") else f"{text}."
 
 
@@ -41,26 +41,26 @@ _TEXT_FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("as it is", str),
     ("upper case", str.upper),
     ("title case", str.title),
-    ("whitespace around it", _padded),
-    ("a period behind it", _with_period),
-    ("accents as two code points", _decomposed),
-    ("upper case, a period and whitespace", lambda text: _padded(_with_period(text).upper())),
+    ("whitespace around it", _pad_text),
+    ("a period behind it", _append_period),
+    ("accents as two code points", _decompose_text),
+    ("upper case, a period and whitespace", lambda text: _pad_text(_append_period(text).upper())),
 )
 
 
-def text_forms(axis: Axis, text: str) -> Iterator[tuple[str, str]]:
+def generate_text_forms(axis: Axis, text: str) -> Iterator[tuple[str, str]]:
     """Yield the forms of a text that mean the same to an axis with these steps, each once."""
     seen = set()
     for name, form in _TEXT_FORMS:
         changed = form(text)
-        if changed not in seen and _meaning(axis, changed) == _meaning(axis, text):
+        if changed not in seen and _reduce_text(axis, changed) == _reduce_text(axis, text):
             seen.add(changed)
             yield name, changed
 
 
-def _meaning(axis: Axis, text: str) -> object:
+def _reduce_text(axis: Axis, text: str) -> object:
     """Return what is left of a text after what the axis declares to ignore."""
-    text = composed(text)
+    text = to_nfc(text)
     steps = getattr(axis, "normalise", None)
     if isinstance(steps, tuple):
         return normalise(text, steps)
@@ -69,25 +69,25 @@ def _meaning(axis: Axis, text: str) -> object:
     return text.strip() if isinstance(axis, NumberWithin) else text
 
 
-def as_json(document: Document) -> str:
+def to_json_object(document: Document) -> str:
     """Return a response as one JSON object."""
     return json.dumps(document, ensure_ascii=False, default=str)
 
 
-def fenced(output: str) -> str:
+def wrap_in_fence(output: str) -> str:
     """Return the response as models like to give it: in a code fence."""
     return f"```json\n{output}\n```"
 
 
-def conforming_forms(document: Document) -> Iterator[tuple[str, str]]:
+def generate_conforming_forms(document: Document) -> Iterator[tuple[str, str]]:
     """Yield the ways to write an object that a JSON reader cannot tell apart."""
-    yield sentence("as it is"), as_json(document)
+    yield sentence("as it is"), to_json_object(document)
     yield sentence("indented"), json.dumps(document, ensure_ascii=False, indent=2, default=str)
-    yield sentence("keys in another order"), as_json(dict(reversed(list(document.items()))))
-    yield sentence("whitespace around it"), _padded(as_json(document))
+    yield sentence("keys in another order"), to_json_object(dict(reversed(list(document.items()))))
+    yield sentence("whitespace around it"), _pad_text(to_json_object(document))
 
 
-def unconforming_forms(document: Document) -> Iterator[tuple[str, str]]:
+def generate_unconforming_forms(document: Document) -> Iterator[tuple[str, str]]:
     """Yield the ways to give an object that are read, but are no bare object."""
-    yield sentence("a code fence"), fenced(as_json(document))
-    yield sentence("words before it"), f"Here it is: {as_json(document)}"
+    yield sentence("a code fence"), wrap_in_fence(to_json_object(document))
+    yield sentence("words before it"), f"Here it is: {to_json_object(document)}"

@@ -6,31 +6,37 @@ not even its letters and digits, without case and accents, hold those of the exp
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.size import MaxWords
 from markscheme.mark.axes.text import ComparingAxis, Equals, OneOf
-from markscheme.mark.normalise import STEPS, essence, normalise
+from markscheme.mark.normalise import STEPS, fold, normalise
 from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import expectation_of
-from markscheme.prove.forms import as_json, conforming_forms, fenced, text_forms, unconforming_forms
+from markscheme.mark.scoring import get_expectation_key
+from markscheme.prove.forms import (
+    generate_conforming_forms,
+    generate_text_forms,
+    generate_unconforming_forms,
+    to_json_object,
+    wrap_in_fence,
+)
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Item, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.read.cases import Cases, GoldenCase
+    from markscheme.read.cases import GoldenCase, GoldenCases
     from markscheme.vocabulary import Axis, AxisSpec, Exam, Rubric
 
-_FORGIVE_ACCENTS = {"ignore_accents", "compatibility_form"}
+_ACCENT_STEPS = {"ignore_accents", "compatibility_form"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownAnswer:
     """An output that is known to be right or wrong on one axis, and the form it is given in."""
 
     axis: str
@@ -40,26 +46,28 @@ class Known:
     form: str
 
 
-def known_answers(rubric: Rubric, exam: Exam, cases: Cases) -> Iterator[Known]:
+def generate_known_answers(rubric: Rubric, exam: Exam, cases: GoldenCases) -> Iterator[KnownAnswer]:
     """Yield what is known of the items of the exam, then what golden cases know, in every form."""
     for spec in rubric:
-        items = exam.items if expectation_of(spec.axis) else exam.items[:1]
+        items = exam.items if get_expectation_key(spec.axis) else exam.items[:1]
         for at, item in enumerate(items):
-            for right, text in _texts(spec.axis, item, exam.items[at - 1]):
-                yield from _in_forms(rubric, spec, item, text, right=right)
+            for right, text in _generate_labelled_texts(spec.axis, item, exam.items[at - 1]):
+                yield from _generate_answer_forms(rubric, spec, item, text, right=right)
         for case in cases.items:
-            yield from _of_case(rubric, spec, case)
+            yield from _generate_case_forms(rubric, spec, case)
 
 
-def _texts(axis: Axis, item: Item, other: Item) -> Iterator[tuple[bool, str]]:
+def _generate_labelled_texts(axis: Axis, item: Item, other: Item) -> Iterator[tuple[bool, str]]:
     """Yield texts that are surely right and texts that are surely wrong for one axis."""
-    for text in right_texts(axis, item):
+    for text in list_right_texts(axis, item):
         yield True, text
-    wrong = (*_wrong_texts(axis, item), *right_texts(axis, other), item.prompt, "")
-    yield from ((False, text) for text in dict.fromkeys(wrong) if _surely_wrong(axis, item, text))
+    wrong = (*_generate_wrong_texts(axis, item), *list_right_texts(axis, other), item.prompt, "")
+    yield from (
+        (False, text) for text in dict.fromkeys(wrong) if _is_surely_wrong(axis, item, text)
+    )
 
 
-def right_texts(axis: Axis, item: Item) -> Sequence[str]:
+def list_right_texts(axis: Axis, item: Item) -> Sequence[str]:
     """Return texts that an axis must find right; of a kind that we do not know, none."""
     match axis:
         case Equals():
@@ -77,18 +85,18 @@ def right_texts(axis: Axis, item: Item) -> Sequence[str]:
             return ()
 
 
-def _wrong_texts(axis: Axis, item: Item) -> Iterator[str]:
+def _generate_wrong_texts(axis: Axis, item: Item) -> Iterator[str]:
     """Yield texts that an axis should find wrong; `_surely_wrong` decides."""
     if isinstance(axis, MaxWords):
         yield " ".join(["word"] * (axis.limit + 1))
     if isinstance(axis, ComparingAxis):
-        yield from map(STEPS["ignore_accents"].apply, right_texts(axis, item))
+        yield from map(STEPS["ignore_accents"].apply, list_right_texts(axis, item))
         if not isinstance(axis, OneOf):
             entries = item.expectations[axis.expects]
             yield from (" ".join((*entries[:n], *entries[n + 1 :])) for n in range(len(entries)))
 
 
-def _surely_wrong(axis: Axis, item: Item, text: str) -> bool:
+def _is_surely_wrong(axis: Axis, item: Item, text: str) -> bool:
     """Return whether a text cannot be right, however generously it is read."""
     if isinstance(axis, MaxWords):
         return len(text.split()) > axis.limit
@@ -98,39 +106,41 @@ def _surely_wrong(axis: Axis, item: Item, text: str) -> bool:
         return False
     value: Any = item.expectations[axis.expects]
     entries = (value,) if isinstance(axis, Equals) else value
-    short = [_falls_short(axis, entry, text) for entry in entries]
+    short = [_is_lacking_entry(axis, entry, text) for entry in entries]
     return all(short) if isinstance(axis, OneOf) else any(short)
 
 
-def _falls_short(axis: ComparingAxis, entry: str, text: str) -> bool:
+def _is_lacking_entry(axis: ComparingAxis, entry: str, text: str) -> bool:
     """Return whether a text cannot hold an entry: a letter is not there, or an accent."""
-    if essence(entry) not in essence(text):
+    if fold(entry) not in fold(text):
         return True
-    if _FORGIVE_ACCENTS & set(axis.normalise):
+    if _ACCENT_STEPS & set(axis.normalise):
         return False
     marks = {c for c in normalise(entry, axis.normalise) if not c.isascii() and c.isalpha()}
     return not marks <= set(normalise(text, axis.normalise))
 
 
-def _in_forms(
+def _generate_answer_forms(
     rubric: Rubric, spec: AxisSpec, item: Item, text: str, *, right: bool
-) -> Iterator[Known]:
+) -> Iterator[KnownAnswer]:
     """Yield a text in its field in every form, in a code fence, and as the whole response."""
 
-    def known(form: str, output: str) -> Known:
-        return Known(axis=spec.name, item=item, output=output, right=right, form=form)
+    def known(form: str, output: str) -> KnownAnswer:
+        return KnownAnswer(axis=spec.name, item=item, output=output, right=right, form=form)
 
     field: str | None = getattr(spec.axis, "reads", None)
     others = dict.fromkeys(rubric.fields.accepted, "x")
-    for form, changed in text_forms(spec.axis, text):
-        output = changed if field is None else as_json({**others, field: changed})
+    for form, changed in generate_text_forms(spec.axis, text):
+        output = changed if field is None else to_json_object({**others, field: changed})
         yield known(form, output)
     if field is not None:
-        yield known(sentence("a code fence"), fenced(as_json({**others, field: text})))
+        yield known(
+            sentence("a code fence"), wrap_in_fence(to_json_object({**others, field: text}))
+        )
         yield known(sentence("no JSON around it"), text)
 
 
-def _of_case(rubric: Rubric, spec: AxisSpec, case: GoldenCase) -> Iterator[Known]:
+def _generate_case_forms(rubric: Rubric, spec: AxisSpec, case: GoldenCase) -> Iterator[KnownAnswer]:
     """Yield the answer of a golden case in forms that cannot change what it says of the axis."""
     value = case.cells.get(spec.name)
     response = read_response(case.answer, rubric.fields)
@@ -138,18 +148,18 @@ def _of_case(rubric: Rubric, spec: AxisSpec, case: GoldenCase) -> Iterator[Known
         return
     right = value == 1
 
-    def known(form: str, output: str, *, right: bool = right) -> Known:
-        return Known(axis=spec.name, item=case.item, output=output, right=right, form=form)
+    def known(form: str, output: str, *, right: bool = right) -> KnownAnswer:
+        return KnownAnswer(axis=spec.name, item=case.item, output=output, right=right, form=form)
 
     if isinstance(spec.axis, JsonSchema):
-        for form, output in conforming_forms(response.document):
+        for form, output in generate_conforming_forms(response.document):
             yield known(form, output)
-        for form, output in unconforming_forms(response.document):
+        for form, output in generate_unconforming_forms(response.document):
             yield known(form, output, right=False)
         return
     field: str | None = getattr(spec.axis, "reads", None)
     text = response.document.get(field) if field is not None else None
     if not isinstance(text, str) or field is None:
         return
-    for form, changed in text_forms(spec.axis, text):
-        yield known(form, as_json({**response.document, field: changed}))
+    for form, changed in generate_text_forms(spec.axis, text):
+        yield known(form, to_json_object({**response.document, field: changed}))

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from markscheme.exact import plain
-from markscheme.frozen import Frozen
+from markscheme.exact import format_plain
+from markscheme.frozen import FrozenDict
 from markscheme.mark.axes import AXES
 from markscheme.mark.axes.contract import JsonSchema
 from markscheme.mark.axes.text import ContainsAll, Match, OneOf
-from markscheme.mark.scoring import expectation_of
-from markscheme.prove.bent import AnyEntry, Waived
-from markscheme.prove.steps import proof_of_equality
+from markscheme.mark.scoring import get_expectation_key
+from markscheme.prove.bent import AnyEntryAxis, WaivedAxis
+from markscheme.prove.steps import prove_equal_steps
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Axis, Item, Rubric
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 _HUNDREDTH = Decimal("0.01")
 
 
-class Kind(StrEnum):
+class MutantKind(StrEnum):
     """What is changed."""
 
     DROP_STEP = "drop-step"
@@ -59,7 +58,7 @@ class Mutant:
     answer can tell the mutant from the rubric, where there is one.
     """
 
-    kind: Kind
+    kind: MutantKind
     name: str
     says: str
     rubric: Rubric
@@ -68,56 +67,56 @@ class Mutant:
     equivalent: str = ""
 
 
-def axis_mutants(rubric: Rubric) -> Iterator[Mutant]:
+def generate_axis_mutants(rubric: Rubric) -> Iterator[Mutant]:
     """Yield the mutants of each axis: its steps, its matching, its schema, its limits."""
     for spec in rubric:
-        yield from step_mutants(rubric, spec)
-        yield from _matching(rubric, spec)
-        yield from _schema(rubric, spec)
-        yield from _limits(rubric, spec)
+        yield from generate_step_mutants(rubric, spec)
+        yield from _generate_match_mutants(rubric, spec)
+        yield from _generate_schema_mutants(rubric, spec)
+        yield from _generate_limit_mutants(rubric, spec)
 
 
-def step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+def generate_step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     """Yield the mutants with a normalisation step dropped, doubled, or two that change places."""
     steps: tuple[str, ...] = getattr(spec.axis, "normalise", ())
     for at, step in enumerate(steps):
         less = (*steps[:at], *steps[at + 1 :])
-        yield _with_steps(rubric, spec, Kind.DROP_STEP, step, less)
+        yield _replace_steps(rubric, spec, MutantKind.DROP_STEP, step, less)
     for at, step in enumerate(steps):
         more = (*steps[: at + 1], *steps[at:])
-        yield _with_steps(rubric, spec, Kind.DUPLICATE_STEP, step, more)
+        yield _replace_steps(rubric, spec, MutantKind.DUPLICATE_STEP, step, more)
     for one, two in combinations(range(len(steps)), 2):
         moved = list(steps)
         moved[one], moved[two] = moved[two], moved[one]
         label = f"{steps[one]}/{steps[two]}"
-        yield _with_steps(rubric, spec, Kind.SWAP_STEPS, label, tuple(moved))
+        yield _replace_steps(rubric, spec, MutantKind.SWAP_STEPS, label, tuple(moved))
 
 
-_OF_STEPS = {
-    Kind.DROP_STEP: sentence("`{steps}` is left out"),
-    Kind.DUPLICATE_STEP: sentence("`{steps}` runs twice"),
-    Kind.SWAP_STEPS: sentence("`{one}` and `{two}` change places"),
+_STEP_SENTENCES = {
+    MutantKind.DROP_STEP: sentence("`{steps}` is left out"),
+    MutantKind.DUPLICATE_STEP: sentence("`{steps}` runs twice"),
+    MutantKind.SWAP_STEPS: sentence("`{one}` and `{two}` change places"),
 }
 
 
-def _with_steps(
-    rubric: Rubric, spec: AxisSpec, kind: Kind, label: str, steps: tuple[str, ...]
+def _replace_steps(
+    rubric: Rubric, spec: AxisSpec, kind: MutantKind, label: str, steps: tuple[str, ...]
 ) -> Mutant:
     axis: Any = spec.axis
     one, _, two = label.partition("/")
-    return mutated(
+    return build_mutant(
         rubric,
         spec,
         kind,
-        (label, _OF_STEPS[kind].format(steps=label, one=one, two=two)),
+        (label, _STEP_SENTENCES[kind].format(steps=label, one=one, two=two)),
         replace(axis, normalise=steps),
-        _proof(axis, steps),
+        _prove_equivalent_steps(axis, steps),
     )
 
 
-def _proof(axis: Any, steps: tuple[str, ...]) -> str:
+def _prove_equivalent_steps(axis: Any, steps: tuple[str, ...]) -> str:
     """Return why other steps do the same; an axis of one's own is taken at its word."""
-    proof = proof_of_equality(axis.normalise, steps)
+    proof = prove_equal_steps(axis.normalise, steps)
     if not proof or type(axis) in AXES.values():
         return proof
     return sentence(
@@ -127,10 +126,10 @@ def _proof(axis: Any, steps: tuple[str, ...]) -> str:
     )
 
 
-def mutated(
+def build_mutant(
     rubric: Rubric,
     spec: AxisSpec,
-    kind: Kind,
+    kind: MutantKind,
     told: tuple[str, str],
     axis: Axis,
     equivalent: str = "",
@@ -141,47 +140,51 @@ def mutated(
         kind=kind,
         name=f"{kind.value} {spec.name} {label}".strip(),
         says=sentence("{axis}: {says}", axis=spec.name, says=says),
-        rubric=with_axis(rubric, spec.name, axis),
+        rubric=replace_axis(rubric, spec.name, axis),
         axes=(spec.name,),
         equivalent=equivalent,
     )
 
 
-def with_axis(rubric: Rubric, name: str, axis: Axis) -> Rubric:
+def replace_axis(rubric: Rubric, name: str, axis: Axis) -> Rubric:
     """Return the rubric with another axis under a name."""
     axes = (replace(spec, axis=axis) if spec.name == name else spec for spec in rubric)
     return replace(rubric, axes=tuple(axes))
 
 
-def _matching(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+def _generate_match_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     axis = spec.axis
     if not isinstance(axis, ContainsAll):
         return
     told = ("any", sentence("one entry is enough"))
-    yield mutated(rubric, spec, Kind.ANY_ENTRY, told, AnyEntry(inner=axis))
+    yield build_mutant(rubric, spec, MutantKind.ANY_ENTRY, told, AnyEntryAxis(inner=axis))
     for match, words in (
         (Match.WORD, sentence("an entry must stand as a whole word")),
         (Match.SUBSTRING, sentence("an entry may be part of a longer word")),
     ):
         if match is not axis.match:
             told = (match.value, words)
-            yield mutated(rubric, spec, Kind.MATCH, told, replace(axis, match=match))
+            yield build_mutant(rubric, spec, MutantKind.MATCH, told, replace(axis, match=match))
     whole = OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
     told = ("whole", sentence("the whole text must be an entry"))
-    yield mutated(rubric, spec, Kind.MATCH, told, whole)
+    yield build_mutant(rubric, spec, MutantKind.MATCH, told, whole)
 
 
-def _schema(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+def _generate_schema_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     if isinstance(spec.axis, JsonSchema):
         told = ("object", sentence("any object will do, whatever the schema says"))
-        lax = replace(spec.axis, schema=Frozen())
-        proof = _asks_no_more(rubric, spec.axis.schema) if type(spec.axis) is JsonSchema else ""
-        yield mutated(rubric, spec, Kind.IGNORE_SCHEMA, told, lax, proof)
+        lax = replace(spec.axis, schema=FrozenDict())
+        proof = (
+            _prove_redundant_schema(rubric, spec.axis.schema)
+            if type(spec.axis) is JsonSchema
+            else ""
+        )
+        yield build_mutant(rubric, spec, MutantKind.IGNORE_SCHEMA, told, lax, proof)
         told = ("anything", sentence("any response will do, also one that is no object"))
-        yield mutated(rubric, spec, Kind.IGNORE_SCHEMA, told, Waived())
+        yield build_mutant(rubric, spec, MutantKind.IGNORE_SCHEMA, told, WaivedAxis())
 
 
-def _asks_no_more(rubric: Rubric, schema: Mapping[str, Any]) -> str:
+def _prove_redundant_schema(rubric: Rubric, schema: Mapping[str, Any]) -> str:
     """Say that a schema only asks for the texts that axes read, which are asked for anyway."""
     read = {name for name, types in rubric.fields.accepted.items() if set(types) == {str}}
     properties = schema.get("properties", {})
@@ -197,22 +200,24 @@ def _asks_no_more(rubric: Rubric, schema: Mapping[str, Any]) -> str:
     )
 
 
-def _limits(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+def _generate_limit_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     """Yield the axis with each number among its parameters one step lower and higher."""
     axis: Any = spec.axis
     for field in fields(axis):
         value = getattr(axis, field.name)
-        for moved in _steps_away(value):
+        for moved in _generate_parameter_neighbours(value):
             changed = replace(axis, **{field.name: moved})
             if not any(True for _ in changed.parameter_problems()):
-                now, before = _told_apart(moved, value)
+                now, before = _format_parameter_change(moved, value)
                 told = sentence(
                     "`{field}` is {moved}, not {value}", field=field.name, moved=now, value=before
                 )
-                yield mutated(rubric, spec, Kind.LIMIT, (f"{field.name}={now}", told), changed)
+                yield build_mutant(
+                    rubric, spec, MutantKind.LIMIT, (f"{field.name}={now}", told), changed
+                )
 
 
-def _told_apart(moved: Any, value: Any) -> tuple[str, str]:
+def _format_parameter_change(moved: Any, value: Any) -> tuple[str, str]:
     """Return how a changed parameter and the true one differ."""
     if not isinstance(value, Mapping):
         return str(moved), str(value)
@@ -220,7 +225,7 @@ def _told_apart(moved: Any, value: Any) -> tuple[str, str]:
     return f"{key}:{moved[key]}", f"{key}:{value[key]}"
 
 
-def _steps_away(value: Any) -> Iterator[Any]:
+def _generate_parameter_neighbours(value: Any) -> Iterator[Any]:
     """Yield a number one step of its last written place lower and higher, in its own type.
 
     Of numbers by name, each is moved by itself.
@@ -228,69 +233,75 @@ def _steps_away(value: Any) -> Iterator[Any]:
     if isinstance(value, Mapping):
         numbers = {key: one for key, one in value.items() if isinstance(one, int | Decimal)}
         for key, one in numbers.items():
-            yield from (Frozen({**value, key: moved}) for moved in _steps_away(one))
+            yield from (
+                FrozenDict({**value, key: moved}) for moved in _generate_parameter_neighbours(one)
+            )
     elif isinstance(value, str) and value.endswith("%") and value[:-1].replace(".", "").isdigit():
-        yield from (f"{plain(moved)}%" for moved in _around(Decimal(value[:-1])) if moved >= 0)
+        yield from (
+            f"{format_plain(moved)}%"
+            for moved in _get_decimal_neighbours(Decimal(value[:-1]))
+            if moved >= 0
+        )
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from (value - 1, value + 1)
     elif isinstance(value, Decimal):
-        yield from _around(value)
+        yield from _get_decimal_neighbours(value)
     elif isinstance(value, float):
-        yield from map(float, _around(Decimal(repr(value))))
+        yield from map(float, _get_decimal_neighbours(Decimal(repr(value))))
 
 
-def _around(value: Decimal, most: Decimal = Decimal(1)) -> tuple[Decimal, Decimal]:
-    step = one_step(value, most)
+def _get_decimal_neighbours(value: Decimal, most: Decimal = Decimal(1)) -> tuple[Decimal, Decimal]:
+    step = compute_step(value, most)
     return value - step, value + step
 
 
-def one_step(value: Decimal, most: Decimal = Decimal(1)) -> Decimal:
+def compute_step(value: Decimal, most: Decimal = Decimal(1)) -> Decimal:
     """Return one unit of the last written place of a number, `most` at most: 0.01 for 0.92."""
     exponent = value.as_tuple().exponent
     return min(most, Decimal(1).scaleb(exponent)) if isinstance(exponent, int) else most
 
 
-def weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
+def generate_weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
     """Yield each axis dropped, and each weight one step lower and higher.
 
     Weights still sum to 1: the heaviest other axis gives or takes what is moved.
     """
     for spec in rubric if len(rubric.axes) > 1 else ():
         heaviest = max((other for other in rubric if other is not spec), key=lambda s: s.weight)
-        yield _dropped(rubric, spec, heaviest)
-        yield from _moved_weights(rubric, spec, heaviest)
+        yield _drop_axis(rubric, spec, heaviest)
+        yield from _generate_weight_shifts(rubric, spec, heaviest)
 
 
-def _moved_weights(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterator[Mutant]:
+def _generate_weight_shifts(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterator[Mutant]:
     """Yield a weight one step lower and higher; weights that nobody wrote are all alike."""
     stated = [other.weight for other in rubric if isinstance(other.weight, Decimal)]
     if not (isinstance(spec.weight, Decimal) and isinstance(heaviest.weight, Decimal)):
         return
-    step = min(one_step(weight, _HUNDREDTH) for weight in stated)
+    step = min(compute_step(weight, _HUNDREDTH) for weight in stated)
     for moved in (-step, step):
         weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
         if all(0 <= weight <= 1 for weight in weights.values()):
             yield Mutant(
-                kind=Kind.WEIGHT,
-                name=f"weight {spec.name}={plain(spec.weight + moved)}",
+                kind=MutantKind.WEIGHT,
+                name=f"weight {spec.name}={format_plain(spec.weight + moved)}",
                 says=sentence(
                     "the weights are {weight} of `{axis}` and {rest} of `{other}`",
-                    weight=plain(weights[spec.name]),
+                    weight=format_plain(weights[spec.name]),
                     axis=spec.name,
-                    rest=plain(weights[heaviest.name]),
+                    rest=format_plain(weights[heaviest.name]),
                     other=heaviest.name,
                 ),
-                rubric=_reweighed(rubric, weights),
+                rubric=_replace_weights(rubric, weights),
             )
 
 
-def _reweighed(rubric: Rubric, weights: Mapping[str, Decimal | Fraction]) -> Rubric:
+def _replace_weights(rubric: Rubric, weights: Mapping[str, Decimal | Fraction]) -> Rubric:
     axes = (replace(spec, weight=weights.get(spec.name, spec.weight)) for spec in rubric)
     return replace(rubric, axes=tuple(axes))
 
 
-def _dropped(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
-    weighed = _reweighed(rubric, {heir.name: Fraction(heir.weight) + Fraction(spec.weight)})
+def _drop_axis(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
+    weighed = _replace_weights(rubric, {heir.name: Fraction(heir.weight) + Fraction(spec.weight)})
     rest = replace(
         weighed,
         axes=tuple(other for other in weighed if other.name != spec.name),
@@ -299,22 +310,22 @@ def _dropped(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
     says = sentence(
         "the axis `{axis}` is gone, `{heir}` has its weight", axis=spec.name, heir=heir.name
     )
-    return Mutant(kind=Kind.DROP_AXIS, name=f"drop-axis {spec.name}", says=says, rubric=rest)
+    return Mutant(kind=MutantKind.DROP_AXIS, name=f"drop-axis {spec.name}", says=says, rubric=rest)
 
 
-def expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Iterator[Mutant]:
+def generate_expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Iterator[Mutant]:
     """Yield, for each axis, each item with one of its expected entries gone."""
     for spec in rubric:
-        key = expectation_of(spec.axis) or ""
-        waived = with_axis(rubric, spec.name, Waived())
+        key = get_expectation_key(spec.axis) or ""
+        waived = replace_axis(rubric, spec.name, WaivedAxis())
         for item in items if key else ():
             value = item.expectations[key]
             entries = value if isinstance(value, tuple) else (value,)
             for at, entry in enumerate(entries):
                 rest = (*entries[:at], *entries[at + 1 :])
-                expectations = Frozen({**item.expectations, key: rest})
+                expectations = FrozenDict({**item.expectations, key: rest})
                 yield Mutant(
-                    kind=Kind.DROP_EXPECTATION,
+                    kind=MutantKind.DROP_EXPECTATION,
                     name=f"drop-expectation {item.id} {spec.name} {at}",
                     says=sentence(
                         "{item}: {axis} no longer expects {entry!r}",
@@ -325,15 +336,15 @@ def expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Iterator[Mut
                     rubric=rubric if rest else waived,
                     axes=(spec.name,),
                     item=replace(item, expectations=expectations),
-                    equivalent=_implied(spec.axis, entry, rest),
+                    equivalent=_prove_implied_entry(spec.axis, entry, rest),
                 )
 
 
-def _implied(axis: Axis, entry: str, rest: tuple[str, ...]) -> str:
+def _prove_implied_entry(axis: Axis, entry: str, rest: tuple[str, ...]) -> str:
     """Say that the other entries ask for this one too, where they do."""
     if type(axis) is not ContainsAll:
         return ""
-    wanted, others = axis.prepared((entry,))[0], axis.prepared(rest)
+    wanted, others = axis.prepare_entries((entry,))[0], axis.prepare_entries(rest)
     for other in others:
         if wanted == other or (axis.match is Match.SUBSTRING and wanted in other):
             return sentence(

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import judged
-from markscheme.values import dataclass
+from markscheme.mark.scoring import mark_cell
 from markscheme.vocabulary import Cell, Item, Outcome, Response
-from markscheme.weigh.gates import judge
+from markscheme.weigh.gates import evaluate_gates
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.runs import Run
-from markscheme.weigh.summaries import Scale
+from markscheme.weigh.summaries import WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.prove.mutants import Mutant
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.marks import Values
+    from markscheme.weigh.marks import AxisValues
     from markscheme.weigh.measures import Measures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flip:
+class CellFlip:
     """A cell of a recorded answer that another rubric judges otherwise, and what became of it."""
 
     item: str
@@ -47,23 +47,31 @@ class GateChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class MutantEffect:
     """What a changed rubric does to recorded answers: cells, the mean score, gates."""
 
-    flips: tuple[Flip, ...]
+    flips: tuple[CellFlip, ...]
     before: Fraction | None
     after: Fraction | None
     gates: tuple[GateChange, ...]
 
     @property
-    def falls(self) -> tuple[Flip, ...]:
+    def falls(self) -> tuple[CellFlip, ...]:
         """The cells that lose: right answers that turn wrong, if the rubric was right."""
-        return tuple(flip for flip in self.flips if _value(flip.after) < _value(flip.before))
+        return tuple(
+            flip
+            for flip in self.flips
+            if _get_comparable_value(flip.after) < _get_comparable_value(flip.before)
+        )
 
     @property
-    def rises(self) -> tuple[Flip, ...]:
+    def rises(self) -> tuple[CellFlip, ...]:
         """The cells that gain."""
-        return tuple(flip for flip in self.flips if _value(flip.after) > _value(flip.before))
+        return tuple(
+            flip
+            for flip in self.flips
+            if _get_comparable_value(flip.after) > _get_comparable_value(flip.before)
+        )
 
     @property
     def seen(self) -> bool:
@@ -71,20 +79,20 @@ class Effect:
         return bool(self.flips or self.gates) or self.before != self.after
 
 
-def _value(cell: Cell) -> Fraction:
+def _get_comparable_value(cell: Cell) -> Fraction:
     """Return a value to compare by; a cell without one is worth less than any."""
     return Fraction(-1) if cell.value is None else cell.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _RecordedRow:
     item: Item
     response: Response
     cells: Mapping[str, Cell]
     answers: int
 
 
-class Recorded:
+class RecordedAnswers:
     """Recorded answers under the rubric as it is; equal answers are one row with a count.
 
     Without `measures` the answers are of several subjects, and gates say nothing.
@@ -106,33 +114,35 @@ class Recorded:
         alike: dict[tuple[str, str], list[Any]] = {}
         for item, output in answers:  # 1 and true are equal, but not as answers: told apart by repr
             alike.setdefault((item, repr(output)), []).append(output)
-        self._rows = [self._row(items[i], same[0], len(same)) for (i, _), same in alike.items()]
-        self._at: dict[str, list[int]] = {item.id: [] for item in exam.items}
+        self._rows = [
+            self._build_row(items[i], same[0], len(same)) for (i, _), same in alike.items()
+        ]
+        self._rows_by_item: dict[str, list[int]] = {item.id: [] for item in exam.items}
         for number, row in enumerate(self._rows):
-            self._at[row.item.id].append(number)
-        counts = self._counts(rubric, {})
-        self.score = Scale(rubric).totals(_all(counts)).mean
-        self.outcomes = self._outcomes(rubric, counts)
+            self._rows_by_item[row.item.id].append(number)
+        counts = self._count_values(rubric, {})
+        self.score = WeightScale(rubric).sum_answers(_chain_counts(counts)).mean
+        self.outcomes = self._judge_gates(rubric, counts)
 
     def __len__(self) -> int:
         return sum(row.answers for row in self._rows)
 
-    def _row(self, item: Item, output: Any, count: int) -> _Row:
+    def _build_row(self, item: Item, output: Any, count: int) -> _RecordedRow:
         response = read_response(output, self.rubric.fields)
-        cells = {spec.name: judged(spec.axis, response, item) for spec in self.rubric}
-        return _Row(item=item, response=response, cells=cells, answers=count)
+        cells = {spec.name: mark_cell(spec.axis, response, item) for spec in self.rubric}
+        return _RecordedRow(item=item, response=response, cells=cells, answers=count)
 
-    def effect(self, mutant: Mutant) -> Effect:
+    def measure_effect(self, mutant: Mutant) -> MutantEffect:
         """Return what a mutant does; cells that it cannot change are not judged again."""
-        changed = self._changed(mutant)
+        changed = self._find_changed_cells(mutant)
         if mutant.axes and not changed:
-            return Effect(flips=(), before=self.score, after=self.score, gates=())
-        counts = self._counts(mutant.rubric, changed)
-        outcomes = self._outcomes(mutant.rubric, counts)
-        return Effect(
-            flips=tuple(self._flip(*where, after) for where, after in changed.items()),
+            return MutantEffect(flips=(), before=self.score, after=self.score, gates=())
+        counts = self._count_values(mutant.rubric, changed)
+        outcomes = self._judge_gates(mutant.rubric, counts)
+        return MutantEffect(
+            flips=tuple(self._build_flip(*where, after) for where, after in changed.items()),
             before=self.score,
-            after=Scale(mutant.rubric).totals(_all(counts)).mean,
+            after=WeightScale(mutant.rubric).sum_answers(_chain_counts(counts)).mean,
             gates=tuple(
                 GateChange(gate=name, before=before, after=outcomes.get(name))
                 for name, before in self.outcomes.items()
@@ -140,35 +150,41 @@ class Recorded:
             ),
         )
 
-    def item_means(self, mutant: Mutant | None = None) -> dict[str, Fraction]:
+    def compute_item_means(self, mutant: Mutant | None = None) -> dict[str, Fraction]:
         """Return the mean score of each item, under the rubric or under a mutant of it."""
         rubric = self.rubric if mutant is None else mutant.rubric
-        counts = self._counts(rubric, {} if mutant is None else self._changed(mutant))
-        means = {item: Scale(rubric).totals(found.items()).mean for item, found in counts.items()}
+        counts = self._count_values(
+            rubric, {} if mutant is None else self._find_changed_cells(mutant)
+        )
+        means = {
+            item: WeightScale(rubric).sum_answers(found.items()).mean
+            for item, found in counts.items()
+        }
         return {item: mean for item, mean in means.items() if mean is not None}
 
-    def cells_of(self, axis: str) -> dict[str, list[Cell]]:
+    def get_cells(self, axis: str) -> dict[str, list[Cell]]:
         """Return the cells of an axis by item, under the rubric as it is."""
         return {
-            item: [self._rows[at].cells[axis] for at in rows] for item, rows in self._at.items()
+            item: [self._rows[at].cells[axis] for at in rows]
+            for item, rows in self._rows_by_item.items()
         }
 
-    def _changed(self, mutant: Mutant) -> dict[tuple[int, str], Cell]:
+    def _find_changed_cells(self, mutant: Mutant) -> dict[tuple[int, str], Cell]:
         """Return the cells that get another value, by row and axis."""
-        rows = self._at[mutant.item.id] if mutant.item else range(len(self._rows))
+        rows = self._rows_by_item[mutant.item.id] if mutant.item else range(len(self._rows))
         found = {}
         for spec in mutant.rubric:
             for number in rows if spec.name in mutant.axes else ():
                 row = self._rows[number]
-                cell = judged(spec.axis, row.response, mutant.item or row.item)
+                cell = mark_cell(spec.axis, row.response, mutant.item or row.item)
                 if cell.value != row.cells[spec.name].value:
                     found[number, spec.name] = cell
         return found
 
-    def _flip(self, number: int, axis: str, after: Cell) -> Flip:
+    def _build_flip(self, number: int, axis: str, after: Cell) -> CellFlip:
         row = self._rows[number]
         spec = next(spec for spec in self.rubric if spec.name == axis)
-        return Flip(
+        return CellFlip(
             item=row.item.id,
             axis=axis,
             got=row.response.text_of(getattr(spec.axis, "reads", None)),
@@ -177,19 +193,19 @@ class Recorded:
             answers=row.answers,
         )
 
-    def _counts(
+    def _count_values(
         self, rubric: Rubric, changed: Mapping[tuple[int, str], Cell]
-    ) -> dict[str, Counter[Values]]:
+    ) -> dict[str, Counter[AxisValues]]:
         """Count the sets of axis values of each item, in the order of the rubric's axes."""
-        items: dict[str, Counter[Values]] = {item.id: Counter() for item in self.exam.items}
+        items: dict[str, Counter[AxisValues]] = {item.id: Counter() for item in self.exam.items}
         names = [spec.name for spec in rubric]
         for number, row in enumerate(self._rows):
             cells = (changed.get((number, name), row.cells[name]) for name in names)
             items[row.item.id][tuple(cell.value for cell in cells)] += row.answers
         return items
 
-    def _outcomes(
-        self, rubric: Rubric, counts: Mapping[str, Mapping[Values, int]]
+    def _judge_gates(
+        self, rubric: Rubric, counts: Mapping[str, Mapping[AxisValues, int]]
     ) -> dict[str, Outcome]:
         """Return what each gate says; gates judge one run, so of several subjects nothing."""
         if self._measures is None:
@@ -202,10 +218,12 @@ class Recorded:
             marks=Marks(axes=axes, items=counts, errors=self._errors),
             measures=self._measures,
         )
-        found = judge(rubric, self.exam, run, detailed=False)
+        found = evaluate_gates(rubric, self.exam, run, detailed=False)
         return {outcome.gate.name: outcome.outcome for outcome in found.outcomes}
 
 
-def _all(counts: Mapping[str, Mapping[Values, int]]) -> Iterator[tuple[Values, int]]:
+def _chain_counts(
+    counts: Mapping[str, Mapping[AxisValues, int]],
+) -> Iterator[tuple[AxisValues, int]]:
     for found in counts.values():
         yield from found.items()

@@ -6,67 +6,67 @@ from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import number, ratio
-from markscheme.prove.audit import Fate
-from markscheme.weigh.records import exam_record, rubric_record
+from markscheme.exact import format_ratio, to_float
+from markscheme.prove.audit import MutantFate
+from markscheme.weigh.records import build_exam_record, build_rubric_record
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from markscheme.prove.audit import AuditReport, Rates, Tried, WrongForm
-    from markscheme.prove.golden import Miss
-    from markscheme.prove.known import Known
-    from markscheme.prove.recorded import Effect
-    from markscheme.read.cases import Cases
+    from markscheme.prove.audit import AuditReport, ErrorRates, MisjudgedAnswer, MutantResult
+    from markscheme.prove.golden import CaseFailure
+    from markscheme.prove.known import KnownAnswer
+    from markscheme.prove.recorded import MutantEffect
+    from markscheme.read.cases import GoldenCases
 
-_EXAMPLES = 10
+_MAX_EXAMPLES = 10
 
 
-def audit_record(report: AuditReport) -> dict[str, Any]:
+def build_audit_record(report: AuditReport) -> dict[str, Any]:
     """Return a whole audit."""
     return {
-        "rubric": rubric_record(report.rubric),
-        "exam": exam_record(report.exam),
+        "rubric": build_rubric_record(report.rubric),
+        "exam": build_exam_record(report.exam),
         "verdict": report.verdict.value,
         "cases": report.cases,
         "answers": report.answers,
-        "rates": [_rates_record(rates) for rates in report.rates],
-        "failures": [miss_record(miss) for miss in report.failures],
-        "counts": counts(report),
-        "mutants": [_tried_record(tried) for tried in report.mutants],
+        "rates": [_build_rates_record(rates) for rates in report.rates],
+        "failures": [build_failure_record(miss) for miss in report.failures],
+        "counts": count_fates(report),
+        "mutants": [_build_mutant_record(tried) for tried in report.mutants],
     }
 
 
-def counts(report: AuditReport) -> dict[str, dict[str, int]]:
+def count_fates(report: AuditReport) -> dict[str, dict[str, int]]:
     """Return how many mutants of each kind had which fate."""
     found = Counter((tried.mutant.kind.value, tried.fate) for tried in report.mutants)
     kinds = dict.fromkeys(tried.mutant.kind.value for tried in report.mutants)
-    return {kind: {fate.value: found[kind, fate] for fate in Fate} for kind in kinds}
+    return {kind: {fate.value: found[kind, fate] for fate in MutantFate} for kind in kinds}
 
 
-def _rates_record(rates: Rates) -> dict[str, Any]:
+def _build_rates_record(rates: ErrorRates) -> dict[str, Any]:
     return {
         "axis": rates.axis,
         "right": rates.right,
         "false_negatives": len(rates.false_negatives),
-        "false_negative_rate": _exactly(rates.false_negative_rate),
+        "false_negative_rate": _build_exact_number(rates.false_negative_rate),
         "wrong": rates.wrong,
         "false_positives": len(rates.false_positives),
-        "false_positive_rate": _exactly(rates.false_positive_rate),
+        "false_positive_rate": _build_exact_number(rates.false_positive_rate),
         "forms": dict(rates.forms),
-        "examples": [_error_record(error) for error in rates.errors[:_EXAMPLES]],
+        "examples": [_build_misjudged_record(error) for error in rates.errors[:_MAX_EXAMPLES]],
     }
 
 
-def _exactly(value: Fraction | None) -> dict[str, Any]:
-    return {"value": number(value), "exact": ratio(value)}
+def _build_exact_number(value: Fraction | None) -> dict[str, Any]:
+    return {"value": to_float(value), "exact": format_ratio(value)}
 
 
-def _error_record(error: WrongForm) -> dict[str, Any]:
-    return {**known_record(error.known), "reason": error.cell.reason}
+def _build_misjudged_record(error: MisjudgedAnswer) -> dict[str, Any]:
+    return {**build_known_answer_record(error.known), "reason": error.cell.reason}
 
 
-def known_record(known: Known) -> dict[str, Any]:
+def build_known_answer_record(known: KnownAnswer) -> dict[str, Any]:
     """Return a known answer."""
     return {
         "item": known.item.id,
@@ -77,7 +77,7 @@ def known_record(known: Known) -> dict[str, Any]:
     }
 
 
-def miss_record(miss: Miss) -> dict[str, Any]:
+def build_failure_record(miss: CaseFailure) -> dict[str, Any]:
     """Return what a golden case expects and does not get."""
     return {
         "case": miss.case,
@@ -88,7 +88,7 @@ def miss_record(miss: Miss) -> dict[str, Any]:
     }
 
 
-def effect_record(effect: Effect) -> dict[str, Any]:
+def build_effect_record(effect: MutantEffect) -> dict[str, Any]:
     """Return what recorded answers show: cells that flip, the mean, gates."""
     change = None
     if effect.before is not None and effect.after is not None:
@@ -99,8 +99,8 @@ def effect_record(effect: Effect) -> dict[str, Any]:
                 "item": flip.item,
                 "axis": flip.axis,
                 "got": flip.got,
-                "before": number(flip.before.value),
-                "after": number(flip.after.value),
+                "before": to_float(flip.before.value),
+                "after": to_float(flip.after.value),
                 "reason": flip.after.reason,
                 "near_miss": flip.after.near_miss,
                 "answers": flip.answers,
@@ -108,9 +108,9 @@ def effect_record(effect: Effect) -> dict[str, Any]:
             for flip in effect.flips
         ],
         "mean": {
-            "before": _exactly(effect.before),
-            "after": _exactly(effect.after),
-            "change": _exactly(change),
+            "before": _build_exact_number(effect.before),
+            "after": _build_exact_number(effect.after),
+            "change": _build_exact_number(change),
         },
         "gates": [
             {
@@ -123,7 +123,7 @@ def effect_record(effect: Effect) -> dict[str, Any]:
     }
 
 
-def _tried_record(tried: Tried) -> dict[str, Any]:
+def _build_mutant_record(tried: MutantResult) -> dict[str, Any]:
     mutant = tried.mutant
     return {
         "name": mutant.name,
@@ -131,24 +131,24 @@ def _tried_record(tried: Tried) -> dict[str, Any]:
         "says": mutant.says,
         "fate": tried.fate.value,
         "equivalent": mutant.equivalent or None,
-        "golden": [miss_record(miss) for miss in tried.golden],
-        "recorded": None if tried.recorded is None else effect_record(tried.recorded),
-        "known": None if tried.known is None else known_record(tried.known),
-        "add": None if tried.add is None else cases_record(tried.add),
+        "golden": [build_failure_record(miss) for miss in tried.golden],
+        "recorded": None if tried.recorded is None else build_effect_record(tried.recorded),
+        "known": None if tried.known is None else build_known_answer_record(tried.known),
+        "add": None if tried.add is None else build_cases_record(tried.add),
     }
 
 
-def cases_record(cases: Cases) -> dict[str, Any]:
+def build_cases_record(cases: GoldenCases) -> dict[str, Any]:
     """Return golden cases with the keys of their file."""
     found: dict[str, Any] = {
         "items": [
             {
                 "id": case.item.id,
                 "prompt": case.item.prompt,
-                **{key: _plain(value) for key, value in case.item.expectations.items()},
+                **{key: _to_plain_value(value) for key, value in case.item.expectations.items()},
                 "answer": case.answer,
-                "cells": {axis: number(value) for axis, value in case.cells.items()},
-                "score": number(case.score),
+                "cells": {axis: to_float(value) for axis, value in case.cells.items()},
+                "score": to_float(case.score),
                 "because": case.because,
             }
             for case in cases.items
@@ -170,7 +170,7 @@ def cases_record(cases: Cases) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value}
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
-    return [_plain(entry) for entry in value] if isinstance(value, tuple) else value
+    return [_to_plain_value(entry) for entry in value] if isinstance(value, tuple) else value

@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from markscheme.mark.axes.pattern import Pattern
-from markscheme.prove.findings import Fix, Path, Spot, finding, path_of
-from markscheme.read.models import COMPARISON
+from markscheme.mark.axes.pattern import PatternAxis
+from markscheme.prove.findings import (
+    FieldPath,
+    FindingLocation,
+    Fix,
+    make_finding,
+    parse_field_path,
+)
+from markscheme.read.models import COMPARISON_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from markscheme.errors import Problem
     from markscheme.prove.findings import LintFinding
-    from markscheme.read.tree import Map
+    from markscheme.read.tree import YamlMapping
     from markscheme.vocabulary import Axis
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
@@ -26,37 +32,44 @@ _RUBRIC_CODES = {
 }
 
 
-def rubric_refusal(problem: Problem, tree: Map | None) -> LintFinding:
+def classify_rubric_problem(problem: Problem, tree: YamlMapping | None) -> LintFinding:
     """Return the finding for what keeps a rubric from being read."""
     if tree is None:
-        return finding("R001", _spot(problem), problem.message)
-    path = path_of(problem.field)
+        return make_finding("R001", _locate_problem(problem), problem.message)
+    path = parse_field_path(problem.field)
     code = _RUBRIC_CODES.get((str(path[0]), str(path[2]))) if len(path) == 3 else None  # noqa: PLR2004 - list, index, key
-    if path and path[0] in COMPARISON:
+    if path and path[0] in COMPARISON_KEYS:
         code = "D001"
-    return finding(code or "R002", _spot(problem), problem.message, _fix(problem, path, tree))
+    return make_finding(
+        code or "R002",
+        _locate_problem(problem),
+        problem.message,
+        _build_problem_fix(problem, path, tree),
+    )
 
 
-def exam_refusal(
-    problem: Problem, tree: Map | None, axes: Sequence[Axis], known: Collection[str]
+def classify_exam_problem(
+    problem: Problem, tree: YamlMapping | None, axes: Sequence[Axis], known: Collection[str]
 ) -> LintFinding:
     """Return the finding for what keeps an exam from being read by these axes."""
     if tree is None:
-        return finding("E001", _spot(problem), problem.message)
-    path = path_of(problem.field)
+        return make_finding("E001", _locate_problem(problem), problem.message)
+    path = parse_field_path(problem.field)
     key = str(path[2]) if len(path) > 2 else ""  # noqa: PLR2004 - items, index, key
     code = "E002"
     if key in known:
-        patterns = {axis.expectation for axis in axes if isinstance(axis, Pattern)}
-        code = "E004" if key in patterns and _text(tree, path) else "E003"
-    return finding(code, _spot(problem), problem.message, _fix(problem, path, tree))
+        patterns = {axis.expectation for axis in axes if isinstance(axis, PatternAxis)}
+        code = "E004" if key in patterns and _get_tree_text(tree, path) else "E003"
+    return make_finding(
+        code, _locate_problem(problem), problem.message, _build_problem_fix(problem, path, tree)
+    )
 
 
-def _spot(problem: Problem) -> Spot:
-    return Spot(file=problem.file, line=problem.line, field=problem.field)
+def _locate_problem(problem: Problem) -> FindingLocation:
+    return FindingLocation(file=problem.file, line=problem.line, field=problem.field)
 
 
-def _value(tree: Map, path: Path) -> Any:
+def _get_tree_value(tree: YamlMapping, path: FieldPath) -> Any:
     node: Any = tree
     for part in path:
         inside = (isinstance(node, dict) and part in node) or (
@@ -68,14 +81,14 @@ def _value(tree: Map, path: Path) -> Any:
     return node
 
 
-def _text(tree: Map, path: Path) -> str | None:
-    value = _value(tree, path)
+def _get_tree_text(tree: YamlMapping, path: FieldPath) -> str | None:
+    value = _get_tree_value(tree, path)
     return value if isinstance(value, str) else None
 
 
-def _fix(problem: Problem, path: Path, tree: Map) -> Fix | None:
+def _build_problem_fix(problem: Problem, path: FieldPath, tree: YamlMapping) -> Fix | None:
     """Return the repair where the reader says that only quotation marks or brackets are wrong."""
-    text = _text(tree, path)
+    text = _get_tree_text(tree, path)
     if "put it in quotation marks" in problem.message and text is None:
         return Fix(path=path, action="quote")
     if "a number, not" in problem.message and text is not None and _NUMBER.fullmatch(text):

@@ -44,35 +44,35 @@ ABSORBED = {
     ("strip_trailing_period", "strip_trailing_periods"): "strip_trailing_periods",
     ("strip_trailing_periods", "strip_trailing_period"): "strip_trailing_periods",
 }
-_MOST = 5_000  # lists of steps looked at before a proof is given up
+_MAX_STEP_LISTS = 5_000  # lists of steps looked at before a proof is given up
 
 
-def proof_of_equality(before: Steps, after: Steps) -> str:
+def prove_equal_steps(before: Steps, after: Steps) -> str:
     """Return why two lists of steps do the same to every text, or nothing where that is not proved.
 
-    >>> proof_of_equality(("strip", "lower"), ("lower", "strip"))
+    >>> prove_equal_steps(("strip", "lower"), ("lower", "strip"))
     '`lower` and `strip` may change places on every text'
     """
-    ours, theirs = _reachable(before), _reachable(after)
+    ours, theirs = _find_equivalent_lists(before), _find_equivalent_lists(after)
     proofs = ((*theirs[steps], *ours[steps]) for steps in ours.keys() & theirs.keys())
     shortest = min(proofs, key=lambda facts: (len(facts), facts), default=())
     return "; ".join(dict.fromkeys(shortest))
 
 
-def _reachable(steps: Steps) -> dict[Steps, tuple[str, ...]]:
+def _find_equivalent_lists(steps: Steps) -> dict[Steps, tuple[str, ...]]:
     """Return the lists of steps that do the same, each with the facts that lead to it."""
     found: dict[Steps, tuple[str, ...]] = {steps: ()}
     pending = [steps]
-    while pending and len(found) < _MOST:
+    while pending and len(found) < _MAX_STEP_LISTS:
         here = pending.pop(0)
-        for there, fact in _rewritten(here):
+        for there, fact in _generate_rewrites(here):
             if there not in found:
                 found[there] = (*found[here], fact)
                 pending.append(there)
     return found
 
 
-def _rewritten(steps: Steps) -> Iterator[tuple[Steps, str]]:
+def _generate_rewrites(steps: Steps) -> Iterator[tuple[Steps, str]]:
     for at, (first, second) in enumerate(pairwise(steps)):
         before, behind = steps[:at], steps[at + 2 :]
         if first == second and first in IDEMPOTENT:

@@ -8,24 +8,24 @@ from decimal import Decimal
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.mark.axes.numeric import NumberWithin
 from markscheme.mark.axes.text import ComparingAxis, Equals
 from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import judged, score_of
-from markscheme.prove.decided import outcome_at, passes_at
-from markscheme.prove.forms import as_json
-from markscheme.prove.known import right_texts
-from markscheme.prove.mutants import Kind, Mutant
-from markscheme.prove.thresholds import around
-from markscheme.read.cases import Cases, GateCase, GoldenCase, PassCase
+from markscheme.mark.scoring import compute_score, mark_cell
+from markscheme.prove.decided import probe_gate, probe_pass_mark
+from markscheme.prove.forms import to_json_object
+from markscheme.prove.known import list_right_texts
+from markscheme.prove.mutants import Mutant, MutantKind
+from markscheme.prove.thresholds import generate_threshold_neighbours
+from markscheme.read.cases import GateCase, GoldenCase, GoldenCases, PassCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.vocabulary import Axis, Exam, Gate, Item, Rubric
 
-_ENTRIES: tuple[tuple[str, ...], ...] = (
+_TRIAL_ENTRIES: tuple[tuple[str, ...], ...] = (
     ("alpha",),
     (" Alpha. ",),
     ("alpha...",),
@@ -35,7 +35,7 @@ _ENTRIES: tuple[tuple[str, ...], ...] = (
     ("'alpha'",),
     ("a.b",),
 )
-_TEXTS = (
+_TRIAL_TEXTS = (
     "",
     "alpha",
     "ALPHA",
@@ -52,84 +52,88 @@ _TEXTS = (
     "a.b",
     "ab",
 )
-_MOST_COUNTED = 10_000
+_MAX_COUNTED = 10_000
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def suggestion(rubric: Rubric, mutant: Mutant, exam: Exam) -> Cases | None:
+def suggest_cases(rubric: Rubric, mutant: Mutant, exam: Exam) -> GoldenCases | None:
     """Return a case that would notice a mutant, with what the rubric says of it; or none found."""
     if mutant.item is not None:
         return None
-    if mutant.axes or mutant.kind in {Kind.WEIGHT, Kind.DROP_AXIS}:
-        case = next(_telling(rubric, mutant, exam.items[0]), None)
-        return None if case is None else Cases(items=(case,))
-    return _threshold(rubric, mutant)
+    if mutant.axes or mutant.kind in {MutantKind.WEIGHT, MutantKind.DROP_AXIS}:
+        case = next(_generate_telling_cases(rubric, mutant, exam.items[0]), None)
+        return None if case is None else GoldenCases(items=(case,))
+    return _suggest_threshold_case(rubric, mutant)
 
 
-def _telling(rubric: Rubric, mutant: Mutant, item: Item) -> Iterator[GoldenCase]:
+def _generate_telling_cases(rubric: Rubric, mutant: Mutant, item: Item) -> Iterator[GoldenCase]:
     """Yield answers whose cells or score a mutant changes, the plainest first."""
     axes = mutant.axes or tuple(spec.name for spec in rubric)
     for spec in rubric:
         if spec.name in axes:
-            for changed, text in product(_items(spec.axis, item), _texts(spec.axis, item)):
-                yield from _if_it_tells(rubric, mutant, changed, _output(rubric, spec.axis, text))
-    for output in _objects(rubric):
-        yield from _if_it_tells(rubric, mutant, item, output)
+            for changed, text in product(
+                _generate_trial_items(spec.axis, item), _generate_trial_texts(spec.axis, item)
+            ):
+                yield from _try_case(
+                    rubric, mutant, changed, _format_trial_output(rubric, spec.axis, text)
+                )
+    for output in _generate_trial_objects(rubric):
+        yield from _try_case(rubric, mutant, item, output)
 
 
-def _items(axis: Axis, item: Item) -> Iterator[Item]:
+def _generate_trial_items(axis: Axis, item: Item) -> Iterator[Item]:
     yield item
     if isinstance(axis, ComparingAxis):
-        for entries in _ENTRIES:
+        for entries in _TRIAL_ENTRIES:
             value: Any = entries[0] if isinstance(axis, Equals) else entries
-            yield replace(item, expectations=Frozen({**item.expectations, axis.expects: value}))
+            yield replace(item, expectations=FrozenDict({**item.expectations, axis.expects: value}))
 
 
-def _texts(axis: Axis, item: Item) -> Iterator[str]:
-    yield from right_texts(axis, item)
-    yield from _TEXTS
+def _generate_trial_texts(axis: Axis, item: Item) -> Iterator[str]:
+    yield from list_right_texts(axis, item)
+    yield from _TRIAL_TEXTS
     for name in ("limit", "at_least", "at_most"):
         limit = getattr(axis, name, None)
-        if isinstance(limit, int) and limit <= _MOST_COUNTED:
+        if isinstance(limit, int) and limit <= _MAX_COUNTED:
             for count in (limit - 1, limit, limit + 1):
                 yield from (" ".join(["word"] * count), "x" * count, "x\n" * count)
     if isinstance(axis, NumberWithin):
-        yield from _numbers(axis, item)
+        yield from _generate_trial_numbers(axis, item)
 
 
-def _numbers(axis: NumberWithin, item: Item) -> Iterator[str]:
+def _generate_trial_numbers(axis: NumberWithin, item: Item) -> Iterator[str]:
     """Yield the numbers at the tolerance, and one step inside and outside of it."""
     expected = Decimal(item.expectations[axis.expects])
     text = str(axis.tolerance)
     share = Decimal(text.removesuffix("%"))
-    for amount in (share, *around(share, share=False)):
+    for amount in (share, *generate_threshold_neighbours(share, share=False)):
         yield f"{expected + (amount * abs(expected) / 100 if text.endswith('%') else amount):f}"
 
 
-def _output(rubric: Rubric, axis: Axis, text: str) -> str:
+def _format_trial_output(rubric: Rubric, axis: Axis, text: str) -> str:
     field = getattr(axis, "reads", None)
     if field is None:
         return text
-    return as_json({**dict.fromkeys(rubric.fields.accepted, "x"), field: text})
+    return to_json_object({**dict.fromkeys(rubric.fields.accepted, "x"), field: text})
 
 
-def _objects(rubric: Rubric) -> Iterator[str]:
+def _generate_trial_objects(rubric: Rubric) -> Iterator[str]:
     """Yield responses for axes on the whole of them: an object, a strange one, none at all."""
     usual = dict.fromkeys(rubric.fields.accepted, "x")
-    yield as_json(usual)
-    yield as_json({**usual, "something_else": "x"})
-    yield as_json({})
+    yield to_json_object(usual)
+    yield to_json_object({**usual, "something_else": "x"})
+    yield to_json_object({})
     yield "no object"
 
 
-def _if_it_tells(rubric: Rubric, mutant: Mutant, item: Item, output: str) -> Iterator[GoldenCase]:
+def _try_case(rubric: Rubric, mutant: Mutant, item: Item, output: str) -> Iterator[GoldenCase]:
     response = read_response(output, rubric.fields)
     before, after = (
-        {spec.name: judged(spec.axis, response, item).value for spec in found}
+        {spec.name: mark_cell(spec.axis, response, item).value for spec in found}
         for found in (rubric, mutant.rubric)
     )
     score, other = (
-        score_of(found, [values[spec.name] for spec in found])
+        compute_score(found, [values[spec.name] for spec in found])
         for found, values in ((rubric, before), (mutant.rubric, after))
     )
     values = {axis: value for axis, value in before.items() if value is not None}
@@ -137,34 +141,34 @@ def _if_it_tells(rubric: Rubric, mutant: Mutant, item: Item, output: str) -> Ite
         yield GoldenCase(
             item=replace(item, id=_NOT_A_NAME.sub("-", mutant.name), tags={}),
             answer=output,
-            cells=Frozen(values),
+            cells=FrozenDict(values),
             score=score,
             because=f"tells apart: {mutant.says}",
         )
 
 
-def _threshold(rubric: Rubric, mutant: Mutant) -> Cases | None:
+def _suggest_threshold_case(rubric: Rubric, mutant: Mutant) -> GoldenCases | None:
     if mutant.rubric.pass_mark != rubric.pass_mark:
         for seen in (rubric.pass_mark, mutant.rubric.pass_mark):
-            passes = passes_at(rubric, seen)
-            if passes is not passes_at(mutant.rubric, seen):
-                return Cases(pass_mark=(PassCase(seen=seen, passes=passes),))
+            passes = probe_pass_mark(rubric, seen)
+            if passes is not probe_pass_mark(mutant.rubric, seen):
+                return GoldenCases(pass_mark=(PassCase(seen=seen, passes=passes),))
     changed = {gate.name: gate for gate in mutant.rubric.gates}
     for gate in rubric.gates:
         if changed.get(gate.name, gate) != gate:
-            return _gate_case(rubric, gate, changed[gate.name])
+            return _suggest_gate_case(rubric, gate, changed[gate.name])
     return None
 
 
-def _gate_case(rubric: Rubric, gate: Gate, changed: Gate) -> Cases | None:
+def _suggest_gate_case(rubric: Rubric, gate: Gate, changed: Gate) -> GoldenCases | None:
     """Return the value at which two gates differ: at one of their limits."""
     baseline = None if gate.baseline is None else Decimal("0.5")
-    for seen in (*_limits(gate), *_limits(changed)):
-        before, after = (outcome_at(rubric, one, seen, baseline) for one in (gate, changed))
+    for seen in (*_list_gate_limits(gate), *_list_gate_limits(changed)):
+        before, after = (probe_gate(rubric, one, seen, baseline) for one in (gate, changed))
         warned = before.baseline is not None and before.baseline.warning is not None
         warns = after.baseline is not None and after.baseline.warning is not None
         if (before.outcome, warned) != (after.outcome, warns):
-            return Cases(
+            return GoldenCases(
                 gates=(
                     GateCase(
                         gate=gate.name,
@@ -178,7 +182,7 @@ def _gate_case(rubric: Rubric, gate: Gate, changed: Gate) -> Cases | None:
     return None
 
 
-def _limits(gate: Gate) -> Iterator[Decimal]:
+def _list_gate_limits(gate: Gate) -> Iterator[Decimal]:
     yield from (limit for limit in (gate.at_least, gate.at_most) if limit is not None)
     if gate.baseline is not None:
         half = Decimal("0.5")

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markscheme.prove.sight import Sight, Vector, vector_of
-from markscheme.values import dataclass
-from markscheme.verdicts import Decided, DecisionRow, Policy
+from markscheme.prove.sight import TableStates, VerdictVector, unpack_vector
+from markscheme.verdicts import DecisionOutcome, DecisionRow, HitPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from markscheme.prove.sight import Gathered, State
+    from markscheme.prove.sight import CounterState, StateSummary
     from markscheme.verdicts import DecisionTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class RowConflict:
     """A vector for which rows hold that disagree."""
 
-    vector: Vector
+    vector: VerdictVector
     rows: tuple[DecisionRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fall:
+class DecisionDrop:
     """A query whose verdict improves while the decision falls."""
 
-    vector: Vector
+    vector: VerdictVector
     query: int
     better: int
-    before: Decided
-    after: Decided
+    before: DecisionOutcome
+    after: DecisionOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +46,12 @@ class TableProof:
     uncovered: int
     conflicting: int
     falls: int
-    gap: Vector | None
-    conflict: Conflict | None
-    fall: Fall | None
+    gap: VerdictVector | None
+    conflict: RowConflict | None
+    fall: DecisionDrop | None
     dead: tuple[str, ...]
-    unreachable: tuple[Decided, ...]
-    too_good: Vector | None
+    unreachable: tuple[DecisionOutcome, ...]
+    too_good: VerdictVector | None
 
     @property
     def holds(self) -> bool:
@@ -66,105 +66,113 @@ def prove_table(table: DecisionTable, queries: Mapping[str, int] | None = None) 
     Raises:
         TooLarge: the table tells too much apart to be gone through.
     """
-    return _Proof(table, dict(queries or table.queries)).result()
+    return _TableProver(table, dict(queries or table.queries)).prove()
 
 
-class _Proof:
+class _TableProver:
     def __init__(self, table: DecisionTable, queries: dict[str, int]) -> None:
         self.table = table
         self.queries = queries
         self.count = sum(queries.values())
-        self.sight = Sight(table)
-        self.reached = self.sight.gather(queries)
+        self.states = TableStates(table)
+        self.reached = self.states.gather_states(queries)
 
-    def result(self) -> TableProof:
-        sight, reached = self.sight, self.reached
-        gaps = [state for state in reached if not sight.matching(state)]
-        torn = [s for s in reached if sight.matching(s) and sight.decide(s) is None]
-        falls = list(self.falls())
+    def prove(self) -> TableProof:
+        sight, reached = self.states, self.reached
+        gaps = [state for state in reached if not sight.find_matching_rows(state)]
+        torn = [s for s in reached if sight.find_matching_rows(s) and sight.decide(s) is None]
+        falls = list(self.find_drops())
         return TableProof(
-            vectors=self.vectors(reached),
-            uncovered=self.vectors(gaps),
-            conflicting=self.vectors(torn),
+            vectors=self.count_vectors(reached),
+            uncovered=self.count_vectors(gaps),
+            conflicting=self.count_vectors(torn),
             falls=sum(count for count, _ in falls),
-            gap=self.witness(gaps),
-            conflict=self.conflict(torn),
-            fall=min((fall for _, fall in falls), key=_fall_key, default=None),
-            dead=self.dead(),
-            unreachable=self.unreachable(),
-            too_good=self.too_good(),
+            gap=self.find_witness(gaps),
+            conflict=self.find_conflict(torn),
+            fall=min((fall for _, fall in falls), key=_rank_drop, default=None),
+            dead=self.find_dead_rows(),
+            unreachable=self.find_unreachable(),
+            too_good=self.find_too_good(),
         )
 
-    def vectors(self, states: Collection[State]) -> int:
+    def count_vectors(self, states: Collection[CounterState]) -> int:
         return sum(self.reached[state][0] for state in states)
 
-    def plainest(self, states: Collection[State]) -> State | None:
+    def find_plainest_state(self, states: Collection[CounterState]) -> CounterState | None:
         return min(states, key=lambda state: self.reached[state][1], default=None)
 
-    def vector(self, state: State) -> Vector:
-        return vector_of(self.reached[state][1], self.count)
+    def get_vector(self, state: CounterState) -> VerdictVector:
+        return unpack_vector(self.reached[state][1], self.count)
 
-    def witness(self, states: Collection[State]) -> Vector | None:
-        state = self.plainest(states)
-        return None if state is None else self.vector(state)
+    def find_witness(self, states: Collection[CounterState]) -> VerdictVector | None:
+        state = self.find_plainest_state(states)
+        return None if state is None else self.get_vector(state)
 
-    def conflict(self, states: Collection[State]) -> Conflict | None:
-        state = self.plainest(states)
+    def find_conflict(self, states: Collection[CounterState]) -> RowConflict | None:
+        state = self.find_plainest_state(states)
         if state is None:
             return None
-        return Conflict(vector=self.vector(state), rows=self.sight.matching(state))
+        return RowConflict(
+            vector=self.get_vector(state), rows=self.states.find_matching_rows(state)
+        )
 
-    def falls(self) -> Iterator[tuple[int, Fall]]:
+    def find_drops(self) -> Iterator[tuple[int, DecisionDrop]]:
         """Yield every kind of improvement of one query after which the decision is worse."""
         place = 0
         for mode, count in self.queries.items():
-            others = self.sight.gather({**self.queries, mode: count - 1})
+            others = self.states.gather_states({**self.queries, mode: count - 1})
             for state, gathered in others.items():
-                yield from self.falls_of(mode, place, state, gathered)
+                yield from self.find_query_drops(mode, place, state, gathered)
             place += count
 
-    def falls_of(
-        self, mode: str, place: int, state: State, gathered: Gathered
-    ) -> Iterator[tuple[int, Fall]]:
+    def find_query_drops(
+        self, mode: str, place: int, state: CounterState, gathered: StateSummary
+    ) -> Iterator[tuple[int, DecisionDrop]]:
         """Yield the falls of one query of the mode, the others being as gathered."""
         vectors, plain = gathered
-        for worse, better, ways in self.improvements(mode):
-            was = self.sight.decide(self.sight.after(state, mode, worse))
-            now = self.sight.decide(self.sight.after(state, mode, better))
+        for worse, better, ways in self.list_improvements(mode):
+            was = self.states.decide(self.states.advance(state, mode, worse))
+            now = self.states.decide(self.states.advance(state, mode, better))
             if was is not None and now is not None and now.rank > was.rank:
-                rest = vector_of(plain, self.count - 1)
+                rest = unpack_vector(plain, self.count - 1)
                 vector = (*rest[:place], worse, *rest[place:])
-                fall = Fall(vector=vector, query=place, better=better, before=was, after=now)
+                fall = DecisionDrop(
+                    vector=vector, query=place, better=better, before=was, after=now
+                )
                 yield self.queries[mode] * ways * vectors, fall
 
-    def improvements(self, mode: str) -> Iterator[tuple[int, int, int]]:
+    def list_improvements(self, mode: str) -> Iterator[tuple[int, int, int]]:
         """Yield for two kinds of verdicts the nearest worse and better one, and how many such."""
-        for one in self.sight.kinds(mode):
-            for other in self.sight.kinds(mode):
+        for one in self.states.group_ranks(mode):
+            for other in self.states.group_ranks(mode):
                 pairs = [(a - b, a, b) for a in one for b in other if b < a]
                 if one is not other and pairs:
                     _, worse, better = min(pairs)
                     yield worse, better, len(pairs)
 
-    def dead(self) -> tuple[str, ...]:
+    def find_dead_rows(self) -> tuple[str, ...]:
         """Return the rows that never hold, or that another always goes before."""
-        first = 1 if self.table.policy is Policy.FIRST else None
-        alive = {row.name for s in self.reached for row in self.sight.matching(s)[:first]}
+        first = 1 if self.table.policy is HitPolicy.FIRST else None
+        alive = {
+            row.name for s in self.reached for row in self.states.find_matching_rows(s)[:first]
+        }
         return tuple(row.name for row in self.table.rows if row.name not in alive)
 
-    def unreachable(self) -> tuple[Decided, ...]:
-        given = set(map(self.sight.decide, self.reached))
+    def find_unreachable(self) -> tuple[DecisionOutcome, ...]:
+        given = set(map(self.states.decide, self.reached))
         return tuple(outcome for outcome in self.table.outcomes if outcome not in given)
 
-    def too_good(self) -> Vector | None:
+    def find_too_good(self) -> VerdictVector | None:
         missing = self.table.missing
         if missing is None:
             return None
-        decisions = [(state, self.sight.decide(state)) for state in self.reached]
-        return self.witness([s for s, found in decisions if found and found.rank > missing.rank])
+        decisions = [(state, self.states.decide(state)) for state in self.reached]
+        return self.find_witness(
+            [s for s, found in decisions if found and found.rank > missing.rank]
+        )
 
 
-def _fall_key(fall: Fall) -> tuple[int, int, int, Vector]:
+def _rank_drop(fall: DecisionDrop) -> tuple[int, int, int, VerdictVector]:
     """Prefer few bad verdicts, then a small improvement."""
     step = fall.vector[fall.query] - fall.better
     return sum(map(bool, fall.vector)), step, sum(fall.vector), fall.vector

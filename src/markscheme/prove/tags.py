@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from markscheme.prove.findings import finding, spot_of
+from markscheme.prove.findings import locate_item_field, make_finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from markscheme.prove.findings import LintFinding
     from markscheme.vocabulary import Item
 
-_COMMON = 3  # used so often, a tag is no typo itself
-_SHORTEST = 4  # words below this are near each other by chance
+_MIN_COMMON_USES = 3  # used so often, a tag is no typo itself
+_MIN_WORD_LENGTH = 4  # words below this are near each other by chance
 
 
 def check_tags(items: Sequence[Item]) -> Iterator[LintFinding]:
@@ -23,26 +23,28 @@ def check_tags(items: Sequence[Item]) -> Iterator[LintFinding]:
     values = {tag: Counter(item.tags[tag] for item in items if tag in item.tags) for tag in tags}
     for item in items:
         for tag, value in item.tags.items():
-            if tags[tag] == 1 and len(items) >= _COMMON:
-                near = _near(tag, tags)
+            if tags[tag] == 1 and len(items) >= _MIN_COMMON_USES:
+                near = _find_near_tag(tag, tags)
                 meant = f"; did you mean `{near}`?" if near else ""
-                yield finding("E012", spot_of(item, "tags"), f"only this item has `{tag}`{meant}")
-            elif values[tag][value] == 1 and (near := _near(value, values[tag])):
+                yield make_finding(
+                    "E012", locate_item_field(item, "tags"), f"only this item has `{tag}`{meant}"
+                )
+            elif values[tag][value] == 1 and (near := _find_near_tag(value, values[tag])):
                 told = f"only this item has `{tag}: {value}`; did you mean `{near}`?"
-                yield finding("E012", spot_of(item, "tags"), told)
+                yield make_finding("E012", locate_item_field(item, "tags"), told)
 
 
-def _near(word: str, used: Mapping[str, int]) -> str | None:
-    common = (other for other, count in used.items() if count >= _COMMON and other != word)
-    return next((other for other in common if _nearly(word, other)), None)
+def _find_near_tag(word: str, used: Mapping[str, int]) -> str | None:
+    common = (other for other, count in used.items() if count >= _MIN_COMMON_USES and other != word)
+    return next((other for other in common if _is_near(word, other)), None)
 
 
-def _nearly(one: str, other: str) -> bool:
+def _is_near(one: str, other: str) -> bool:
     """Return whether the words are the same but for case, or for one slip of a finger."""
     one, other = one.lower(), other.lower()
     if one == other:
         return True
-    if min(len(one), len(other)) < _SHORTEST or abs(len(one) - len(other)) > 1:
+    if min(len(one), len(other)) < _MIN_WORD_LENGTH or abs(len(one) - len(other)) > 1:
         return False
     start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), -1)
     if start < 0:

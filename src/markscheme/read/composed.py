@@ -9,24 +9,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def composed(text: str) -> str:
+def to_nfc(text: str) -> str:
     """Return the text in NFC."""
-    return text if is_composed(text) else unicodedata.normalize("NFC", text)
+    return text if is_nfc(text) else unicodedata.normalize("NFC", text)
 
 
-def is_composed(text: str) -> bool:
+def is_nfc(text: str) -> bool:
     """Return whether a text is in NFC, and with it all its parts."""
     return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
-def all_composed(texts: Sequence[str]) -> Sequence[str]:
+def convert_all_to_nfc(texts: Sequence[str]) -> Sequence[str]:
     """Return the texts in NFC. What is below U+0100 as a whole is NFC in its parts."""
-    if is_latin("".join(texts)):
+    if is_latin1("".join(texts)):
         return texts
-    return [text if text.isascii() else composed(text) for text in texts]
+    return [text if text.isascii() else to_nfc(text) for text in texts]
 
 
-def is_latin(text: str) -> bool:
+def is_latin1(text: str) -> bool:
     """Return whether every character is below U+0100, and the text therefore in NFC: one copy."""
     try:
         text.encode("latin-1")

@@ -14,10 +14,10 @@ from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from markscheme.errors import DocumentError, Problem
-from markscheme.read.composed import composed
-from markscheme.read.scalars import UNUSABLE, plain_value
-from markscheme.read.syntax import advice
-from markscheme.read.tree import Map, Seq
+from markscheme.read.composed import to_nfc
+from markscheme.read.scalars import UNUSABLE_NUMBER, parse_plain_scalar
+from markscheme.read.syntax import suggest_yaml_fix
+from markscheme.read.tree import YamlMapping, YamlSequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,59 +26,59 @@ MAX_DEPTH = 64
 MAX_ALIAS_NODES = 100_000
 MAX_PROBLEMS = 100
 
-_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_LINE_BREAK_PATTERN = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 
-class _Refusal(Exception):  # noqa: N818 - internal: becomes a Problem at the door
+class _YamlRefusal(Exception):  # noqa: N818 - internal: becomes a Problem at the door
     def __init__(self, line: int, message: str, field: str = "") -> None:
         super().__init__(message)
         self.problem = (line, field, message)
 
 
-def parsed(text: str, shown: str) -> Map:
+def parse_yaml(text: str, shown: str) -> YamlMapping:
     """Return the one mapping in a text, with the problems that did not keep it from being read."""
-    builder = _Builder(shown)
+    builder = _TreeBuilder(shown)
     try:
-        for event in events_of(text):
-            builder.take(event)
-    except _Refusal as refusal:
-        raise builder.refused(*refusal.problem) from None
+        for event in iterate_events(text):
+            builder.handle_event(event)
+    except _YamlRefusal as refusal:
+        raise builder.build_error(*refusal.problem) from None
     except MarkedYAMLError as error:
-        raise builder.refused(*_syntax_problem(error, text)) from None
+        raise builder.build_error(*_build_syntax_problem(error, text)) from None
     except YAMLError as error:
         message = f"not YAML: {str(error).splitlines()[0]}"
-        raise builder.refused(_bad_character_line(text), "", message) from None
-    if not isinstance(builder.root, Map):
-        problem = Problem(file=shown, line=1, field="", message=_not_a_mapping(builder))
+        raise builder.build_error(_find_bad_character_line(text), "", message) from None
+    if not isinstance(builder.root, YamlMapping):
+        problem = Problem(file=shown, line=1, field="", message=_describe_non_mapping(builder))
         raise DocumentError([problem])
     builder.root.problems = tuple(builder.problems)
     return builder.root
 
 
-def _syntax_problem(error: MarkedYAMLError, text: str) -> tuple[int, str, str]:
+def _build_syntax_problem(error: MarkedYAMLError, text: str) -> tuple[int, str, str]:
     """Return line, field and message of what the parser could not read."""
-    lines = _LINE_BREAK.split(text)
+    lines = _LINE_BREAK_PATTERN.split(text)
     mark, said = error.problem_mark or error.context_mark, error.problem or error.context or ""
     at = min(mark.line, len(lines) - 1) if mark else 0  # the parser puts the end one line further
-    told = advice(said, lines[at], mark.column if mark else 0)
+    told = suggest_yaml_fix(said, lines[at], mark.column if mark else 0)
     return at + 1, "", f"not YAML: {said}; {told}" if told else f"not YAML: {said}"
 
 
-def _not_a_mapping(builder: _Builder) -> str:
+def _describe_non_mapping(builder: _TreeBuilder) -> str:
     if builder.root is None:
         return "the file is empty; a mapping of keys to values is needed"
-    kind = "a list" if isinstance(builder.root, Seq) else "a single value"
+    kind = "a list" if isinstance(builder.root, YamlSequence) else "a single value"
     return f"the file holds {kind}; a mapping of keys to values is needed"
 
 
-def _bad_character_line(text: str) -> int:
+def _find_bad_character_line(text: str) -> int:
     for number, line in enumerate(text.split("\n"), start=1):
         if any(not (c.isprintable() or c in "\t\r\x85\xa0") for c in line):
             return number
     return 1
 
 
-def events_of(text: str) -> Iterator[Any]:
+def iterate_events(text: str) -> Iterator[Any]:
     """Yield the events of the parser."""
     take = CParser(text).get_event
     while True:
@@ -88,158 +88,168 @@ def events_of(text: str) -> Iterator[Any]:
             return
 
 
-class _Builder:
+class _TreeBuilder:
     """Builds the tree from parser events with a stack of its own."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.root: Any = None
         self.problems: list[Problem] = []
-        self.stack: list[Map | Seq] = []
+        self.stack: list[YamlMapping | YamlSequence] = []
         self.keys: list[tuple[str, int] | None] = []
         self.anchors: dict[str, tuple[Any, int]] = {}
-        self.opened: list[tuple[str | None, int]] = []
+        self.open_anchors: list[tuple[str | None, int]] = []
         self.nodes = 0
         self.alias_nodes = 0
         self.documents = 0
 
-    def take(self, event: Any) -> None:
-        taken = _TAKEN.get(type(event))
+    def handle_event(self, event: Any) -> None:
+        taken = _EVENT_HANDLERS.get(type(event))
         if taken is not None:
             taken(self, event, event.start_mark.line + 1)
 
-    def note(self, line: int, field: str, message: str) -> None:
+    def add_problem(self, line: int, field: str, message: str) -> None:
         """Keep a problem and read on."""
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(file=self.file, line=line, field=field, message=message))
 
-    def refused(self, line: int, field: str, message: str) -> DocumentError:
+    def build_error(self, line: int, field: str, message: str) -> DocumentError:
         """Return the error that ends the reading, with all that was noted before."""
         last = Problem(file=self.file, line=line, field=field, message=message)
         return DocumentError([*self.problems, last])
 
-    def path(self) -> str:
+    def format_path(self) -> str:
         """Return the dotted path of the place where the parser stands."""
         parts = []
         for depth, (holder, key) in enumerate(zip(self.stack, self.keys, strict=True), start=1):
-            if isinstance(holder, Seq):
+            if isinstance(holder, YamlSequence):
                 parts.append(str(len(holder) - (depth < len(self.stack))))
             elif key is not None:
                 parts.append(key[0])
         return ".".join(parts)
 
-    def start(self, _: Any, line: int) -> None:
+    def start_document(self, _: Any, line: int) -> None:
         self.documents += 1
         if self.documents > 1:
-            raise _Refusal(line, "a second document starts here; one file holds one")
+            raise _YamlRefusal(line, "a second document starts here; one file holds one")
 
     def _refuse_tag(self, event: Any, line: int) -> None:
         if str(event.tag) != "!":
             message = f"the tag `{event.tag}` is refused; plain values only"
-            raise _Refusal(line, message, self.path())
+            raise _YamlRefusal(line, message, self.format_path())
 
-    def open(self, event: Any, line: int) -> None:
+    def open_container(self, event: Any, line: int) -> None:
         if event.ctag is not None:
             self._refuse_tag(event, line)
         if len(self.stack) >= MAX_DEPTH:
             message = f"nested deeper than {MAX_DEPTH} levels, the most that is read"
-            raise _Refusal(line, message)
-        holder = Map(line) if type(event) is events.MappingStartEvent else Seq(line)
-        if self._expects_key():
-            raise _Refusal(line, "a key must be plain text, not a list or mapping", self.path())
+            raise _YamlRefusal(line, message)
+        holder = (
+            YamlMapping(line) if type(event) is events.MappingStartEvent else YamlSequence(line)
+        )
+        if self._is_key_expected():
+            raise _YamlRefusal(
+                line, "a key must be plain text, not a list or mapping", self.format_path()
+            )
         self.nodes += 1
-        self._attach(holder, line)
-        self.opened.append((event.anchor, self.nodes))
+        self._attach_value(holder, line)
+        self.open_anchors.append((event.anchor, self.nodes))
         self.stack.append(holder)
         self.keys.append(None)
 
-    def close(self, *_: Any) -> None:
+    def close_container(self, *_: Any) -> None:
         holder = self.stack.pop()
         self.keys.pop()
-        anchor, start = self.opened.pop()
+        anchor, start = self.open_anchors.pop()
         if anchor is not None:
             self.anchors[anchor] = (holder, self.nodes - start + 1)
-        self._value_done()
+        self._finish_value()
 
-    def scalar(self, event: Any, line: int) -> None:
+    def add_scalar(self, event: Any, line: int) -> None:
         if event.ctag is not None:
             self._refuse_tag(event, line)
         self.nodes += 1
-        if self._expects_key():
-            self._take_key(event, line)
+        if self._is_key_expected():
+            self._set_key(event, line)
             return
-        value = self._value_of(event, line)
+        value = self._parse_scalar(event, line)
         if event.anchor is not None:
             self.anchors[event.anchor] = (value, 1)
-        self._attach(value, line)
-        self._value_done()
+        self._attach_value(value, line)
+        self._finish_value()
 
-    def alias(self, event: Any, line: int) -> None:
-        if self._expects_key():
-            raise _Refusal(line, "an alias cannot be a key", self.path())
+    def add_alias(self, event: Any, line: int) -> None:
+        if self._is_key_expected():
+            raise _YamlRefusal(line, "an alias cannot be a key", self.format_path())
         if event.anchor not in self.anchors:
-            raise _Refusal(line, f"`*{event.anchor}` names no finished anchor", self.path())
+            raise _YamlRefusal(
+                line, f"`*{event.anchor}` names no finished anchor", self.format_path()
+            )
         value, size = self.anchors[event.anchor]
         self.nodes += size
         self.alias_nodes += size
         if self.alias_nodes > MAX_ALIAS_NODES:
             message = f"aliases expand to more than {MAX_ALIAS_NODES} values, the most that is read"
-            raise _Refusal(line, message, self.path())
-        self._attach(value, line)
-        self._value_done()
+            raise _YamlRefusal(line, message, self.format_path())
+        self._attach_value(value, line)
+        self._finish_value()
 
-    def _expects_key(self) -> bool:
-        return bool(self.stack) and self.keys[-1] is None and type(self.stack[-1]) is Map
+    def _is_key_expected(self) -> bool:
+        return bool(self.stack) and self.keys[-1] is None and type(self.stack[-1]) is YamlMapping
 
-    def _take_key(self, event: Any, line: int) -> None:
-        key = composed(str(event.value))
+    def _set_key(self, event: Any, line: int) -> None:
+        key = to_nfc(str(event.value))
         self.keys[-1] = (key, line)
         holder = self.stack[-1]
         if key == "<<" and not event.style:
-            raise _Refusal(line, "merge keys are refused; write the keys out", self.path())
-        if type(holder) is Map and key in holder:
+            raise _YamlRefusal(
+                line, "merge keys are refused; write the keys out", self.format_path()
+            )
+        if type(holder) is YamlMapping and key in holder:
             first = holder.lines[key]
             message = f"the key occurs twice, first on line {first}; each key may occur once"
-            self.note(line, self.path(), message)
+            self.add_problem(line, self.format_path(), message)
 
-    def _attach(self, value: Any, line: int) -> None:
+    def _attach_value(self, value: Any, line: int) -> None:
         if not self.stack:
             self.root = value
             return
         holder, key = self.stack[-1], self.keys[-1]
-        if type(holder) is Map and key is not None:
+        if type(holder) is YamlMapping and key is not None:
             if key[0] not in holder:
                 holder.lines[key[0]] = key[1]
                 holder[key[0]] = value
-        elif type(holder) is Seq:
+        elif type(holder) is YamlSequence:
             holder.lines.append(line)
             holder.append(value)
 
-    def _value_done(self) -> None:
+    def _finish_value(self) -> None:
         if self.keys:
             self.keys[-1] = None
 
-    def _value_of(self, event: Any, line: int) -> Any:
-        text = composed(str(event.value))
+    def _parse_scalar(self, event: Any, line: int) -> Any:
+        text = to_nfc(str(event.value))
         if "\0" in text:
-            self.note(line, self.path(), "holds a NUL character, which no answer may hold either")
+            self.add_problem(
+                line, self.format_path(), "holds a NUL character, which no answer may hold either"
+            )
         if event.style or not event.implicit[0]:
             return text
-        value = plain_value(text)
-        if value is UNUSABLE:
+        value = parse_plain_scalar(text)
+        if value is UNUSABLE_NUMBER:
             allowed = "finite numbers of fewer than 100 digits are allowed"
             message = f"`{text[:20]}` is not a number that can be used; {allowed}"
-            self.note(line, self.path(), message)
+            self.add_problem(line, self.format_path(), message)
             return None
         return value
 
 
-_TAKEN: dict[type, Callable[[_Builder, Any, int], None]] = {
-    events.DocumentStartEvent: _Builder.start,
-    events.ScalarEvent: _Builder.scalar,
-    events.AliasEvent: _Builder.alias,
-    events.MappingStartEvent: _Builder.open,
-    events.SequenceStartEvent: _Builder.open,
-    events.MappingEndEvent: _Builder.close,
-    events.SequenceEndEvent: _Builder.close,
+_EVENT_HANDLERS: dict[type, Callable[[_TreeBuilder, Any, int], None]] = {
+    events.DocumentStartEvent: _TreeBuilder.start_document,
+    events.ScalarEvent: _TreeBuilder.add_scalar,
+    events.AliasEvent: _TreeBuilder.add_alias,
+    events.MappingStartEvent: _TreeBuilder.open_container,
+    events.SequenceStartEvent: _TreeBuilder.open_container,
+    events.MappingEndEvent: _TreeBuilder.close_container,
+    events.SequenceEndEvent: _TreeBuilder.close_container,
 }

@@ -23,32 +23,32 @@ from typing import (
     get_type_hints,
 )
 
-from markscheme.frozen import Frozen
-from markscheme.read.shapes import UNSAID, Limits, Made, Model, renamed
+from markscheme.frozen import FrozenDict
+from markscheme.read.shapes import UNSET, Constraints, Converter, Model, alias_key
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import Axis
 
-COMPARISON = ("verdicts", "verdict_rules", "decision_table")
+COMPARISON_KEYS = ("verdicts", "verdict_rules", "decision_table")
 """The keys of a rubric that are for comparisons."""
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
-def _number(value: Any) -> Decimal | None:
+def _parse_number(value: Any) -> Decimal | None:
     number = isinstance(value, int | Decimal) and not isinstance(value, bool)
     return Decimal(value) if number else None
 
 
-Number = Annotated[Decimal, Made(_number, "number_type", Frozen(type="number"))]
+Number = Annotated[Decimal, Converter(_parse_number, "number_type", FrozenDict(type="number"))]
 Share = Annotated[
     Decimal,
-    Made(_number, "number_type", Frozen(type="number", minimum=0, maximum=1)),
-    Limits(at_least=0, at_most=1),
+    Converter(_parse_number, "number_type", FrozenDict(type="number", minimum=0, maximum=1)),
+    Constraints(at_least=0, at_most=1),
 ]
-Name = Annotated[str, Limits(pattern=NAME, longest=200)]
-Text = Annotated[str, Limits(longest=100_000)]
+Name = Annotated[str, Constraints(pattern=NAME_PATTERN, longest=200)]
+Text = Annotated[str, Constraints(longest=100_000)]
 Scalar = str | bool | int | Number
-NOTHING: Any = ()
+NO_ENTRIES: Any = ()
 
 
 class RubricModel(Model):
@@ -58,13 +58,13 @@ class RubricModel(Model):
     """
 
     rubric: Name
-    version: Annotated[int, Limits(at_least=1)] = 1
+    version: Annotated[int, Constraints(at_least=1)] = 1
     title: Text = ""
-    normalise: list[Any] = NOTHING
+    normalise: list[Any] = NO_ENTRIES
     tool_families: Any = None
-    axes: Annotated[list[Any], Limits(shortest=1)] = NOTHING
-    pass_mark: Annotated[Share, Limits(above=0)] = Decimal(1)
-    gates: list[Any] = NOTHING
+    axes: Annotated[list[Any], Constraints(shortest=1)] = NO_ENTRIES
+    pass_mark: Annotated[Share, Constraints(above=0)] = Decimal(1)
+    gates: list[Any] = NO_ENTRIES
     verdicts: Any = None
     verdict_rules: Any = None
     decision_table: Any = None
@@ -73,11 +73,11 @@ class RubricModel(Model):
 class ItemModel(Model):
     """One item; keys beside these three are what axes expect of it."""
 
-    open = True
+    allows_extra_keys = True
 
     id: Name
-    prompt: Annotated[Text, Limits(shortest=1)]
-    tags: dict[Name, Scalar] = Frozen()
+    prompt: Annotated[Text, Constraints(shortest=1)]
+    tags: dict[Name, Scalar] = FrozenDict()
 
 
 class ExamModel(Model):
@@ -85,7 +85,7 @@ class ExamModel(Model):
 
     exam: Name
     title: Text = ""
-    items: Annotated[list[ItemModel], Limits(shortest=1)]
+    items: Annotated[list[ItemModel], Constraints(shortest=1)]
 
 
 class AxisModel(Model):
@@ -93,7 +93,7 @@ class AxisModel(Model):
 
     name: Name
     kind: str
-    weight: Share = UNSAID  # where none has one, all count alike
+    weight: Share = UNSET  # where none has one, all count alike
 
 
 class RatedModel(Model):
@@ -101,7 +101,7 @@ class RatedModel(Model):
 
     name: Name
     title: Text = ""
-    question: Annotated[Text, Limits(shortest=1)]
+    question: Annotated[Text, Constraints(shortest=1)]
 
 
 class ScaleModel(RatedModel):
@@ -110,10 +110,10 @@ class ScaleModel(RatedModel):
     kind: Literal["scale"]
     anchors: Annotated[
         dict[
-            Annotated[str, Limits(pattern=r"^-?[0-9]{1,3}$")],
-            Annotated[Text, Limits(shortest=1)],
+            Annotated[str, Constraints(pattern=r"^-?[0-9]{1,3}$")],
+            Annotated[Text, Constraints(shortest=1)],
         ],
-        Limits(shortest=2, longest=20),
+        Constraints(shortest=2, longest=20),
     ]
 
 
@@ -123,47 +123,51 @@ class NoteModel(RatedModel):
     kind: Literal["note"]
 
 
-RATED: Mapping[str, type[RatedModel]] = {"scale": ScaleModel, "note": NoteModel}
+RATED_MODELS: Mapping[str, type[RatedModel]] = {"scale": ScaleModel, "note": NoteModel}
 
 
 def is_rated(entry: Any) -> bool:
     """Return whether an entry of `axes` is one that people answer, and that nothing marks."""
-    return isinstance(entry, Mapping) and entry.get("kind") in tuple(RATED)
+    return isinstance(entry, Mapping) and entry.get("kind") in tuple(RATED_MODELS)
 
 
 @lru_cache(maxsize=256)
-def axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
+def build_axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
     """Return the model of one axis kind, made from the fields of its dataclass, once."""
-    hints = parameter_types(axis)
+    hints = get_parameter_types(axis)
     held: dict[str, Any] = {"kind": Literal[axis.kind]}
     defaults: dict[str, Any] = {"__doc__": axis.__doc__}
     for field in dataclasses.fields(axis):  # type: ignore[arg-type]
         if field.name == "tool_families":  # stated once, for all axes
             continue
-        hint = _document_type(hints[field.name])
+        hint = _to_document_type(hints[field.name])
         if field.name == "normalise":
             hint = list[Literal[steps]]  # type: ignore[valid-type]
         required = field.default is dataclasses.MISSING
         default = ... if required else None if field.name == "normalise" else field.default
         # what a model has itself (`keys`, `open`) is free for parameters behind an alias
         held[f"{field.name}_"] = hint
-        defaults[f"{field.name}_"] = renamed(field.name, default)
-    return type(f"{axis.__name__}Axis", (AxisModel,), {"__annotations__": held, **defaults})
+        defaults[f"{field.name}_"] = alias_key(field.name, default)
+    return type(
+        f"{axis.__name__.removesuffix('Axis')}Axis",
+        (AxisModel,),
+        {"__annotations__": held, **defaults},
+    )
 
 
 @lru_cache(maxsize=256)
-def parameter_types(axis: type[Axis]) -> Mapping[str, Any]:
+def get_parameter_types(axis: type[Axis]) -> Mapping[str, Any]:
     """Return the types of the fields of an axis, found out once."""
     return get_type_hints(axis)
 
 
-def _document_type(hint: Any) -> Any:
+def _to_document_type(hint: Any) -> Any:
     """Turn a field's type into what a document may hold: lists for tuples, words for enums."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
-        return Union[tuple(_document_type(argument) for argument in arguments)]  # noqa: UP007
+        return Union[tuple(_to_document_type(argument) for argument in arguments)]  # noqa: UP007
     if origin is tuple:
-        return list[_document_type(arguments[0])]  # type: ignore[misc]
+        return list[_to_document_type(arguments[0])]  # type: ignore[misc]
     if isinstance(hint, type) and issubclass(hint, Enum):
         return Literal[tuple(member.value for member in hint)]
     if origin is Mapping:
@@ -171,8 +175,8 @@ def _document_type(hint: Any) -> Any:
     return Number if hint in {Decimal, float} else hint
 
 
-def axis_models(
+def build_axis_models(
     kinds: Mapping[str, type[Axis]], steps: tuple[str, ...]
 ) -> dict[str, type[AxisModel]]:
     """Return the model of every kind by its name in a rubric."""
-    return {kind: axis_model(axis, steps) for kind, axis in kinds.items()}
+    return {kind: build_axis_model(axis, steps) for kind, axis in kinds.items()}

@@ -12,9 +12,9 @@ import re
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from markscheme.read.composed import composed, is_composed
-from markscheme.read.scalars import UNUSABLE, plain_value
-from markscheme.read.tree import Map, Seq
+from markscheme.read.composed import is_nfc, to_nfc
+from markscheme.read.scalars import UNUSABLE_NUMBER, parse_plain_scalar
+from markscheme.read.tree import YamlMapping, YamlSequence
 
 _DEEPEST = 16
 _LONGEST_KEY = 100
@@ -38,7 +38,7 @@ class _Unsure(Exception):  # noqa: N818 - internal: the parser knows
     """The document is not plain, or something is wrong with it."""
 
 
-def read_plainly(text: str) -> Map | None:
+def read_plainly(text: str) -> YamlMapping | None:
     """Return the tree of a text that is written plainly; none where it is not."""
     text = text.replace("\r\n", "\n")
     if not _is_printable(text):
@@ -49,8 +49,8 @@ def read_plainly(text: str) -> Map | None:
         return None
 
 
-def _one_line(text: str) -> Map:
-    root = Map(1)
+def _one_line(text: str) -> YamlMapping:
+    root = YamlMapping(1)
     root.update(_json(text))
     root.lines = dict.fromkeys(root, 1)
     return root
@@ -61,7 +61,7 @@ def _is_printable(text: str) -> bool:
     try:
         return not text.encode("latin-1").translate(None, _PRINTABLE)
     except UnicodeEncodeError:
-        return text.replace("\n", "").isprintable() and is_composed(text)
+        return text.replace("\n", "").isprintable() and is_nfc(text)
 
 
 class _Lines:
@@ -71,11 +71,11 @@ class _Lines:
     """
 
     def __init__(self) -> None:
-        self.root = Map(0)
+        self.root = YamlMapping(0)
         self.open: list[tuple[int, str, Any]] = [(0, "", self.root)]
         self.key: str | None = None
 
-    def tree(self, text: str) -> Map:
+    def tree(self, text: str) -> YamlMapping:
         """Return the tree of a text."""
         for number, (indent, dash, key, rest) in enumerate(_LINE.findall(text), start=1):
             if key or dash or (rest and rest[0] != "#"):  # what is empty or a comment says nothing
@@ -95,7 +95,7 @@ class _Lines:
             if not key:
                 holder.append(_value(rest))
                 return
-            holder.append(Map(number))
+            holder.append(YamlMapping(number))
             holder = self._go_into(holder[-1], column + len(dash), "")
         if not key or key in holder:
             raise _Unsure
@@ -110,7 +110,7 @@ class _Lines:
         at, sign, holder = self.open[-1]
         key, self.key = self.key, None
         if key is not None and (column > at or (column == at and dash)):
-            holder[key] = Seq(number) if dash else Map(number)
+            holder[key] = YamlSequence(number) if dash else YamlMapping(number)
             return self._go_into(holder[key], column, dash)
         while at > column or (at == column and dash != sign):
             self.open.pop()
@@ -121,7 +121,9 @@ class _Lines:
             raise _Unsure
         return holder
 
-    def _go_into(self, holder: Map | Seq, column: int, dash: str) -> Map | Seq:
+    def _go_into(
+        self, holder: YamlMapping | YamlSequence, column: int, dash: str
+    ) -> YamlMapping | YamlSequence:
         self.open.append((column, dash, holder))
         if len(self.open) > _DEEPEST:
             raise _Unsure
@@ -144,8 +146,8 @@ def _value(text: str) -> Any:
 
 
 def _plain(text: str) -> Any:
-    value = plain_value(text)
-    if value is UNUSABLE:
+    value = parse_plain_scalar(text)
+    if value is UNUSABLE_NUMBER:
         raise _Unsure
     return value
 
@@ -158,7 +160,7 @@ def _quoted(text: str) -> str:
     escaped = re.fullmatch(_ESCAPED, text)
     if escaped is None:
         raise _Unsure
-    return composed(json.loads(escaped[1]))
+    return to_nfc(json.loads(escaped[1]))
 
 
 def _in_brackets(text: str) -> Any:

@@ -4,54 +4,54 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.frozen import Frozen
-from markscheme.read.complaints import iterate
-from markscheme.read.models import RATED, NoteModel, ScaleModel
+from markscheme.frozen import FrozenDict
+from markscheme.read.complaints import iterate_mappings
+from markscheme.read.models import RATED_MODELS, NoteModel, ScaleModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.read.complaints import Complaints
-    from markscheme.read.tree import Map
+    from markscheme.read.complaints import ProblemCollector
+    from markscheme.read.tree import YamlMapping
     from markscheme.verdicts import VerdictRules
     from markscheme.vocabulary import NoteAxis, ScaleAxis
 
 
-def read_rated(
-    tree: Map, complaints: Complaints
+def read_rated_axes(
+    tree: YamlMapping, complaints: ProblemCollector
 ) -> tuple[tuple[ScaleAxis, ...], tuple[NoteAxis, ...]]:
     """Read the scales and the notes of a rubric; complain of all that is wrong with them."""
     scales: list[ScaleAxis] = []
     notes: list[NoteAxis] = []
-    for index, entry in iterate(tree.get("axes")):
-        model = RATED.get(str(entry.get("kind")))
-        found = complaints.check(model, entry, ("axes", index)) if model else None
+    for index, entry in iterate_mappings(tree.get("axes")):
+        model = RATED_MODELS.get(str(entry.get("kind")))
+        found = complaints.validate_node(model, entry, ("axes", index)) if model else None
         if isinstance(found, ScaleModel):
-            scale = _scale(found)
+            scale = _build_scale_axis(found)
             scales.append(scale)
-            for told in _anchor_problems(scale):
-                complaints.add(("axes", index, "anchors"), told)
+            for told in _find_anchor_problems(scale):
+                complaints.add_problem(("axes", index, "anchors"), told)
         elif isinstance(found, NoteModel):
-            notes.append(_note(found))
+            notes.append(_build_note_axis(found))
     return tuple(scales), tuple(notes)
 
 
-def _note(model: NoteModel) -> NoteAxis:
+def _build_note_axis(model: NoteModel) -> NoteAxis:
     from markscheme.vocabulary import NoteAxis  # noqa: PLC0415 - most rubrics have none
 
     return NoteAxis(name=model.name, title=model.title, question=model.question)
 
 
-def _scale(model: ScaleModel) -> ScaleAxis:
+def _build_scale_axis(model: ScaleModel) -> ScaleAxis:
     from markscheme.vocabulary import ScaleAxis  # noqa: PLC0415 - most rubrics have none
 
     anchors = sorted((int(score), text) for score, text in model.anchors.items())
     return ScaleAxis(
-        name=model.name, title=model.title, question=model.question, anchors=Frozen(anchors)
+        name=model.name, title=model.title, question=model.question, anchors=FrozenDict(anchors)
     )
 
 
-def _anchor_problems(scale: ScaleAxis) -> Iterator[str]:
+def _find_anchor_problems(scale: ScaleAxis) -> Iterator[str]:
     between = range(scale.lowest, scale.highest + 1)
     missing = [str(score) for score in between if score not in scale.anchors]
     if missing:
@@ -60,7 +60,7 @@ def _anchor_problems(scale: ScaleAxis) -> Iterator[str]:
 
 
 def check_scales(
-    scales: Sequence[ScaleAxis], rules: VerdictRules | None, complaints: Complaints
+    scales: Sequence[ScaleAxis], rules: VerdictRules | None, complaints: ProblemCollector
 ) -> None:
     """Complain where the rules are made for other averages than those of the scales."""
     if not scales or rules is None:
@@ -73,4 +73,4 @@ def check_scales(
     ):
         if told != found:
             message = f"{told} is not what the axes of kind `scale` give, which is {found}"
-            complaints.add(("verdict_rules", "scores", key), message)
+            complaints.add_problem(("verdict_rules", "scores", key), message)

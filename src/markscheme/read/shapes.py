@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
 
-class Limits(NamedTuple):
+class Constraints(NamedTuple):
     """Bounds of a number, of the length of a text, list or mapping, and the pattern of a text."""
 
     at_least: int | None = None
@@ -24,15 +24,15 @@ class Limits(NamedTuple):
     pattern: str | None = None
 
 
-class Made(NamedTuple):
+class Converter(NamedTuple):
     """How a value is made that no plain type stands for; the maker returns `None` to refuse it."""
 
-    maker: Callable[[Any], Any]
+    convert: Callable[[Any], Any]
     kind: str
     schema: Mapping[str, Any]
 
 
-class Key(NamedTuple):
+class ModelKey(NamedTuple):
     """A key of a model: its name in documents, what it may hold, and what it is if left out."""
 
     alias: str
@@ -41,7 +41,7 @@ class Key(NamedTuple):
     default: Any
 
 
-class _Renamed(NamedTuple):
+class _AliasedDefault(NamedTuple):
     default: Any
     alias: str
 
@@ -50,52 +50,52 @@ class _Renamed(NamedTuple):
         return self.default
 
 
-UNSAID: Any = object()
+UNSET: Any = object()
 """The default of a key that says nothing where it is left out."""
 
 
-def renamed(alias: str, default: Any = ...) -> Any:
+def alias_key(alias: str, default: Any = ...) -> Any:
     """Say how a key is called in documents where Python cannot have that name."""
-    return _Renamed(default, alias)
+    return _AliasedDefault(default, alias)
 
 
 class Model:
     """A mapping with the keys that are annotated and no others; an `open` one may have others."""
 
-    open: ClassVar[bool] = False
+    allows_extra_keys: ClassVar[bool] = False
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.__dict__ = values  # what is not there has its default, in the class
 
     @property
-    def stated(self) -> Collection[str]:
+    def stated_keys(self) -> Collection[str]:
         """The names of the keys that the document had."""
         return vars(self).keys()
 
     @classmethod
-    def own_keys(cls) -> Mapping[str, Key]:
+    def get_keys(cls) -> Mapping[str, ModelKey]:
         """Return the keys by their names in Python, those of the bases first."""
-        if cls not in _KEYS:
-            _KEYS[cls] = _keys(cls)
-        return _KEYS[cls]
+        if cls not in _KEYS_BY_MODEL:
+            _KEYS_BY_MODEL[cls] = _collect_keys(cls)
+        return _KEYS_BY_MODEL[cls]
 
 
-_KEYS: dict[type[Model], dict[str, Key]] = {}
+_KEYS_BY_MODEL: dict[type[Model], dict[str, ModelKey]] = {}
 
 
-def _keys(model: type[Model]) -> dict[str, Key]:
+def _collect_keys(model: type[Model]) -> dict[str, ModelKey]:
     keys = {}
     for base in reversed(model.__mro__):
-        for name, hint in _annotations(base).items():
+        for name, hint in _read_annotations(base).items():
             if get_origin(hint) is ClassVar:
                 continue
             default, alias = base.__dict__.get(name, ...), name
-            if isinstance(default, _Renamed):
+            if isinstance(default, _AliasedDefault):
                 default, alias = default
-            keys[name] = Key(alias, hint, default is ..., default)
+            keys[name] = ModelKey(alias, hint, default is ..., default)
     return keys
 
 
 @cache
-def _annotations(base: type) -> dict[str, Any]:
+def _read_annotations(base: type) -> dict[str, Any]:
     return get_annotations(base, eval_str=True)

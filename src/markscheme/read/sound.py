@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-LARGEST = 2**63 - 1
+MAX_STORABLE_NUMBER = 2**63 - 1
 
 
-def whole(value: object) -> int | None:
+def validate_count(value: object) -> int | None:
     """Return a count that can be stored; anything else is none."""
-    return value if type(value) is int and 0 <= value <= LARGEST else None
+    return value if type(value) is int and 0 <= value <= MAX_STORABLE_NUMBER else None
 
 
-def fault_in_text(text: str) -> str | None:
+def find_text_fault(text: str) -> str | None:
     """Say what makes a text unfit to be stored and compared; `None` where nothing does."""
     if "\0" in text:
         return "a NUL character"

@@ -6,25 +6,25 @@ from pathlib import Path
 
 from markscheme.errors import UsageError
 
-BUILT_IN = Path(__file__).parent.parent / "builtin"
+BUILTIN_DIR = Path(__file__).parent.parent / "builtin"
 
 
-def built_in(kind: str, suffix: str = ".yaml") -> list[str]:
+def list_builtin_names(kind: str, suffix: str = ".yaml") -> list[str]:
     """Return the names of what is built in of a kind, such as `rubrics` or `exams`."""
-    names = [entry.name for entry in (BUILT_IN / kind).iterdir()]
+    names = [entry.name for entry in (BUILTIN_DIR / kind).iterdir()]
     return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))
 
 
-def locate(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path, str]:
+def locate_document(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path, str]:
     """Find a document by built-in name or path; return it with what messages call it."""
-    if str(source) in built_in(kind, suffix):
+    if str(source) in list_builtin_names(kind, suffix):
         name = f"{source}{suffix}"
-        return BUILT_IN / kind / name, f"builtin/{kind}/{name}"
+        return BUILTIN_DIR / kind / name, f"builtin/{kind}/{name}"
     path = Path(source)
-    if not _exists(path):
+    if not _path_exists(path):
         from difflib import get_close_matches  # noqa: PLC0415 - only where something is wrong
 
-        names = built_in(kind, suffix)
+        names = list_builtin_names(kind, suffix)
         close = get_close_matches(str(source), names, n=1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
         what = kind.removesuffix("s")
@@ -33,14 +33,14 @@ def locate(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path, 
     return path, str(source)
 
 
-def answers_at(named: str) -> str:
+def resolve_answers(named: str) -> str:
     """Return where recorded answers are that are built in under this name; else the name itself."""
-    if named not in built_in("answers", ".jsonl"):
+    if named not in list_builtin_names("answers", ".jsonl"):
         return named
-    return str(BUILT_IN / "answers" / f"{named}.jsonl")
+    return str(BUILTIN_DIR / "answers" / f"{named}.jsonl")
 
 
-def _exists(path: Path) -> bool:
+def _path_exists(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError):  # a name that no file can have

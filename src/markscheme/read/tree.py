@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from markscheme.errors import Problem
 
 
-class Map(dict[str, Any]):
+class YamlMapping(dict[str, Any]):
     """A mapping that knows its own line and the line of each of its keys.
 
     The root also holds the problems that did not keep the rest from being read.
@@ -25,7 +25,7 @@ class Map(dict[str, Any]):
         self.problems: tuple[Problem, ...] = ()
 
 
-class Seq(list[Any]):
+class YamlSequence(list[Any]):
     """A sequence that knows its own line and the line of each of its entries."""
 
     __slots__ = ("line", "lines")
@@ -35,14 +35,14 @@ class Seq(list[Any]):
         self.lines: list[int] = []
 
 
-def line_of(tree: Map, path: tuple[str | int, ...]) -> int:
+def find_line(tree: YamlMapping, path: tuple[str | int, ...]) -> int:
     """Return the line of the deepest part of `path` that the tree holds."""
     line = tree.line
     node: Any = tree
     for part in path:
-        if isinstance(node, Map) and part in node.lines:
+        if isinstance(node, YamlMapping) and part in node.lines:
             line, node = node.lines[str(part)], node[str(part)]
-        elif isinstance(node, Seq) and isinstance(part, int) and part < len(node):
+        elif isinstance(node, YamlSequence) and isinstance(part, int) and part < len(node):
             line, node = node.lines[part], node[part]
         else:
             break

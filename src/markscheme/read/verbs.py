@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from markscheme.read.sources import BUILT_IN
-from markscheme.values import dataclass
+from markscheme.read.sources import BUILTIN_DIR
 
 
 class Tense(StrEnum):
@@ -47,7 +47,7 @@ class Person(StrEnum):
         return f"{ordinal} {'singular' if self.value.endswith('sg') else 'plural'}"
 
 
-Form = tuple[str, Tense, Person]
+VerbForm = tuple[str, Tense, Person]
 """One form of the table: verb, tense, person."""
 
 
@@ -83,17 +83,17 @@ class VerbTable:
 
     Example:
         >>> table = load_verbs()
-        >>> table.english("eat", "present-perfect", "3sg")
+        >>> table.get_english_form("eat", "present-perfect", "3sg")
         'has eaten'
-        >>> table.spanish("eat", "present-perfect", "3sg")
+        >>> table.get_spanish_form("eat", "present-perfect", "3sg")
         'ha comido'
     """
 
     verbs: Mapping[str, Verb]
-    overrides: Mapping[Form, str]
-    glosses: Mapping[Form, str]
+    overrides: Mapping[VerbForm, str]
+    glosses: Mapping[VerbForm, str]
 
-    def english(self, verb: str, tense: str, person: str) -> str:
+    def get_english_form(self, verb: str, tense: str, person: str) -> str:
         """The English form, composed from the principal parts.
 
         Raises:
@@ -102,13 +102,13 @@ class VerbTable:
         """
         parts = self.verbs[verb]
         form = (verb, Tense(tense), Person(person))
-        return self.overrides.get(form) or self._compose(parts, form[1], form[2])
+        return self.overrides.get(form) or self._compose_form(parts, form[1], form[2])
 
-    def spanish(self, verb: str, tense: str, person: str) -> str:
+    def get_spanish_form(self, verb: str, tense: str, person: str) -> str:
         """The Spanish form that carries the meaning; raises what `english` raises."""
         return self.glosses[verb, Tense(tense), Person(person)]
 
-    def _compose(self, verb: Verb, tense: Tense, person: Person) -> str:
+    def _compose_form(self, verb: Verb, tense: Tense, person: Person) -> str:
         match tense:
             case Tense.PRESENT_SIMPLE:
                 return verb.third if person is Person.THIRD_SINGULAR else verb.base
@@ -117,27 +117,29 @@ class VerbTable:
             case Tense.FUTURE_SIMPLE:
                 return f"will {verb.base}"
             case Tense.PRESENT_PERFECT:
-                return f"{self.english('have', Tense.PRESENT_SIMPLE, person)} {verb.participle}"
+                return f"{self.get_english_form('have', Tense.PRESENT_SIMPLE, person)} {verb.participle}"
             case Tense.PRESENT_CONTINUOUS:
-                return f"{self.english('be', Tense.PRESENT_SIMPLE, person)} {verb.ing}"
+                return f"{self.get_english_form('be', Tense.PRESENT_SIMPLE, person)} {verb.ing}"
 
 
 @cache
 def load_verbs() -> VerbTable:
     """The verb table of the package, read once."""
     return VerbTable(
-        verbs={row["base"]: _verb(row) for row in _rows("verbs.csv")},
-        overrides={_form(row): row["english"] for row in _rows("overrides.csv")},
-        glosses={_form(row): row["spanish"] for row in _rows("glosses.csv")},
+        verbs={row["base"]: _parse_verb(row) for row in _read_verb_csv("verbs.csv")},
+        overrides={
+            _parse_verb_form(row): row["english"] for row in _read_verb_csv("overrides.csv")
+        },
+        glosses={_parse_verb_form(row): row["spanish"] for row in _read_verb_csv("glosses.csv")},
     )
 
 
-def _rows(name: str) -> list[dict[str, str]]:
-    text = (BUILT_IN / name).read_text(encoding="utf-8")
+def _read_verb_csv(name: str) -> list[dict[str, str]]:
+    text = (BUILTIN_DIR / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
-def _verb(row: dict[str, str]) -> Verb:
+def _parse_verb(row: dict[str, str]) -> Verb:
     return Verb(
         base=row["base"],
         third=row["third"],
@@ -150,5 +152,5 @@ def _verb(row: dict[str, str]) -> Verb:
     )
 
 
-def _form(row: dict[str, str]) -> Form:
+def _parse_verb_form(row: dict[str, str]) -> VerbForm:
     return row["verb"], Tense(row["tense"]), Person(row["person"])

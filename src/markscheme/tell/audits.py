@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.exact import show
-from markscheme.prove.audit import Fate, Judged
-from markscheme.prove.mutants import Kind
-from markscheme.prove.records import counts
+from markscheme.exact import format_decimal
+from markscheme.prove.audit import AuditVerdict, MutantFate
+from markscheme.prove.mutants import MutantKind
+from markscheme.prove.records import count_fates
 from markscheme.sentences import sentence
-from markscheme.tell.cases import cases_text
-from markscheme.tell.language import say, told
-from markscheme.tell.reports import OUTCOMES
-from markscheme.tell.terminal import console
+from markscheme.tell.cases import format_golden_cases
+from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.reports import OUTCOME_WORDS
+from markscheme.tell.terminal import create_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,37 +23,37 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from markscheme.prove.audit import AuditReport, Tried
-    from markscheme.prove.recorded import Effect
+    from markscheme.prove.audit import AuditReport, MutantResult
+    from markscheme.prove.recorded import MutantEffect
 
-_SHOWN = 10
-_EXAMPLES = 3
-_VERDICTS = {
-    Judged.SOUND: (
+_AUDIT_ROWS_SHOWN = 10
+_ERROR_EXAMPLES_SHOWN = 3
+_AUDIT_VERDICTS = {
+    AuditVerdict.SOUND: (
         sentence("SOUND"),
         "bold green",
         sentence("every mutant is noticed or proved equivalent"),
     ),
-    Judged.WRONG: (
+    AuditVerdict.WRONG: (
         sentence("WRONG"),
         "bold red",
         sentence("the rubric is wrong about answers that are known"),
     ),
-    Judged.UNGUARDED: (
+    AuditVerdict.UNGUARDED: (
         sentence("UNGUARDED"),
         "bold red",
         sentence("a mutant survives: add a case that notices it"),
     ),
-    Judged.UNTESTED: (
+    AuditVerdict.UNTESTED: (
         sentence("CANNOT TELL"),
         "bold magenta",
         sentence("there was nothing to test it with"),
     ),
 }
-_FATES = {
-    Fate.KILLED: sentence("killed"),
-    Fate.EQUIVALENT: sentence("equivalent"),
-    Fate.SURVIVED: sentence("survived"),
+_FATE_WORDS = {
+    MutantFate.KILLED: sentence("killed"),
+    MutantFate.EQUIVALENT: sentence("equivalent"),
+    MutantFate.SURVIVED: sentence("survived"),
 }
 
 
@@ -62,13 +62,13 @@ class AuditPage:
 
     def __init__(self, report: AuditReport, out: Console | None = None) -> None:
         self.report = report
-        self.out = out or console()
+        self.out = out or create_console()
 
-    def print(self) -> None:
+    def print_audit(self) -> None:
         """Print the whole audit."""
         report = self.report
-        self._line(
-            say(
+        self._print_line(
+            translate(
                 "audit of {rubric} on {exam}: {cases:,} golden cases, {answers:,} recorded "
                 "answers, {mutants:,} mutants",
                 rubric=report.rubric.name,
@@ -78,174 +78,202 @@ class AuditPage:
                 mutants=len(report.mutants),
             )
         )
-        self._rates()
-        self._failures()
-        self._counts()
-        self._equivalent()
-        self._noticed()
-        self._survivors()
-        word, style, because = _VERDICTS[report.verdict]
+        self._print_error_rates()
+        self._print_failed_cases()
+        self._print_mutant_counts()
+        self._print_equivalents()
+        self._print_killed()
+        self._print_survivors()
+        word, style, because = _AUDIT_VERDICTS[report.verdict]
         self.out.print()
-        self.out.print(Text(told(word), style=style) + Text(f": {told(because)}"), highlight=False)
+        self.out.print(
+            Text(translate_stored(word), style=style) + Text(f": {translate_stored(because)}"),
+            highlight=False,
+        )
 
-    def _line(self, text: str, style: str = "") -> None:
+    def _print_line(self, text: str, style: str = "") -> None:
         self.out.print(Text(text, style=style), highlight=False, soft_wrap=True)
 
-    def _head(self, text: str) -> None:
+    def _print_heading(self, text: str) -> None:
         self.out.print()
-        self._line(text, "bold")
+        self._print_line(text, "bold")
 
-    def _rates(self) -> None:
-        self._head(say("Answers that are known to be right or wrong, in every form"))
-        table = _table(
-            say("axis"), say("false negatives"), say("rate"), say("false positives"), say("rate")
+    def _print_error_rates(self) -> None:
+        self._print_heading(translate("Answers that are known to be right or wrong, in every form"))
+        table = _create_table(
+            translate("axis"),
+            translate("false negatives"),
+            translate("rate"),
+            translate("false positives"),
+            translate("rate"),
         )
         for rates in self.report.rates:
             table.add_row(
                 rates.axis,
-                say("{n:,} of {of:,}", n=len(rates.false_negatives), of=rates.right),
-                _exactly(rates.false_negative_rate),
-                say("{n:,} of {of:,}", n=len(rates.false_positives), of=rates.wrong),
-                _exactly(rates.false_positive_rate),
+                translate("{n:,} of {of:,}", n=len(rates.false_negatives), of=rates.right),
+                _format_exact_rate(rates.false_negative_rate),
+                translate("{n:,} of {of:,}", n=len(rates.false_positives), of=rates.wrong),
+                _format_exact_rate(rates.false_positive_rate),
             )
         self.out.print(table, highlight=False)
         for rates in self.report.rates:
-            for form, count in rates.forms.most_common(_SHOWN):
-                wrong = say(
+            for form, count in rates.forms.most_common(_AUDIT_ROWS_SHOWN):
+                wrong = translate(
                     "{axis} is wrong about {n:,} in the form: {form}",
                     axis=rates.axis,
                     n=count,
-                    form=told(form),
+                    form=translate_stored(form),
                 )
-                self._line(f"  {wrong}", "red")
-            for error in rates.errors[:_EXAMPLES]:
+                self._print_line(f"  {wrong}", "red")
+            for error in rates.errors[:_ERROR_EXAMPLES_SHOWN]:
                 known = error.known
-                what = {"item": known.item.id, "answer": _short(known.output)}
+                what = {"item": known.item.id, "answer": _shorten_answer(known.output)}
                 line = (
-                    say("{item}: right but judged otherwise: {answer}", **what)
+                    translate("{item}: right but judged otherwise: {answer}", **what)
                     if known.right
-                    else say("{item}: wrong but judged otherwise: {answer}", **what)
+                    else translate("{item}: wrong but judged otherwise: {answer}", **what)
                 )
-                self._line(f"    {line} ({told(error.cell.reason)})")
+                self._print_line(f"    {line} ({translate_stored(error.cell.reason)})")
 
-    def _failures(self) -> None:
+    def _print_failed_cases(self) -> None:
         failures = self.report.failures
         if not failures:
             return
-        self._head(say("Golden cases that the rubric fails ({n:,})", n=len(failures)))
+        self._print_heading(
+            translate("Golden cases that the rubric fails ({n:,})", n=len(failures))
+        )
         for miss in failures:
             because = f"; {miss.because}" if miss.because else ""
-            line = say(
+            line = translate(
                 "{what} expected {expected}, got {got}",
                 what=miss.on,
                 expected=miss.expected,
                 got=miss.got,
             )
-            self._line(f"  {miss.case}: {line}{because}", "red")
+            self._print_line(f"  {miss.case}: {line}{because}", "red")
 
-    def _counts(self) -> None:
-        self._head(say("Mutants"))
-        table = _table(say("kind"), *(told(_FATES[fate]) for fate in Fate))
-        for kind, fates in counts(self.report).items():
-            table.add_row(kind, *(f"{fates[fate.value]:,}" for fate in Fate))
+    def _print_mutant_counts(self) -> None:
+        self._print_heading(translate("Mutants"))
+        table = _create_table(
+            translate("kind"), *(translate_stored(_FATE_WORDS[fate]) for fate in MutantFate)
+        )
+        for kind, fates in count_fates(self.report).items():
+            table.add_row(kind, *(f"{fates[fate.value]:,}" for fate in MutantFate))
         self.out.print(table, highlight=False)
 
-    def _equivalent(self) -> None:
-        found = self.report.of(Fate.EQUIVALENT)
+    def _print_equivalents(self) -> None:
+        found = self.report.of(MutantFate.EQUIVALENT)
         if found:
-            self._head(say("Equivalent: no answer can tell them from the rubric"))
-            self._listed(
-                f"  {told(tried.mutant.says)}: {told(tried.mutant.equivalent)}" for tried in found
+            self._print_heading(translate("Equivalent: no answer can tell them from the rubric"))
+            self._print_list(
+                f"  {translate_stored(tried.mutant.says)}: {translate_stored(tried.mutant.equivalent)}"
+                for tried in found
             )
 
-    def _noticed(self) -> None:
+    def _print_killed(self) -> None:
         """Print who noticed which mutant; expectations are too many to be told one by one."""
-        killed = self.report.of(Fate.KILLED)
-        rules = [tried for tried in killed if tried.mutant.kind is not Kind.DROP_EXPECTATION]
+        killed = self.report.of(MutantFate.KILLED)
+        rules = [tried for tried in killed if tried.mutant.kind is not MutantKind.DROP_EXPECTATION]
         if rules:
-            self._head(say("Who noticed what"))
+            self._print_heading(translate("Who noticed what"))
             for tried in rules:
-                self._line(f"  {told(tried.mutant.says)}: {_noticed_by(tried)}")
+                self._print_line(
+                    f"  {translate_stored(tried.mutant.says)}: {_describe_detection(tried)}"
+                )
 
-    def _survivors(self) -> None:
-        found = self.report.of(Fate.SURVIVED)
+    def _print_survivors(self) -> None:
+        found = self.report.of(MutantFate.SURVIVED)
         if not found:
             return
-        self._head(say("Survived: nothing notices ({n:,})", n=len(found)))
-        self._listed(
-            (f"  {told(tried.mutant.says)} ({tried.mutant.name})" for tried in found), "red"
+        self._print_heading(translate("Survived: nothing notices ({n:,})", n=len(found)))
+        self._print_list(
+            (f"  {translate_stored(tried.mutant.says)} ({tried.mutant.name})" for tried in found),
+            "red",
         )
         if any(tried.add is not None for tried in found):
-            self._head(say("Cases that would notice (--write-cases FILE writes them)"))
+            self._print_heading(
+                translate("Cases that would notice (--write-cases FILE writes them)")
+            )
             self.out.print(
-                Text(cases_text(self.report.rubric.name, self.report.to_add)), soft_wrap=True
+                Text(format_golden_cases(self.report.rubric.name, self.report.to_add)),
+                soft_wrap=True,
             )
         if any(tried.add is None for tried in found):
-            self._line(say("For some of them no case was found; they may be equivalent."))
+            self._print_line(
+                translate("For some of them no case was found; they may be equivalent.")
+            )
 
-    def _listed(self, lines: Iterable[str], style: str = "") -> None:
+    def _print_list(self, lines: Iterable[str], style: str = "") -> None:
         every = list(lines)
-        for line in every[: _SHOWN * 3]:
-            self._line(line, style)
-        if len(every) > _SHOWN * 3:
-            self._line(f"  {say('… and {n:,} more', n=len(every) - _SHOWN * 3)}")
+        for line in every[: _AUDIT_ROWS_SHOWN * 3]:
+            self._print_line(line, style)
+        if len(every) > _AUDIT_ROWS_SHOWN * 3:
+            self._print_line(
+                f"  {translate('… and {n:,} more', n=len(every) - _AUDIT_ROWS_SHOWN * 3)}"
+            )
 
 
-def _table(*columns: str) -> Table:
+def _create_table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for at, column in enumerate(columns):
         table.add_column(column, justify="right" if at else "left", no_wrap=True)
     return table
 
 
-def _exactly(rate: Fraction | None) -> str:
+def _format_exact_rate(rate: Fraction | None) -> str:
     if rate is None or rate in {0, 1}:
         return "–" if rate is None else str(rate)
-    return f"{rate} = {show(rate)}"
+    return f"{rate} = {format_decimal(rate)}"
 
 
-def _noticed_by(tried: Tried) -> str:
+def _describe_detection(tried: MutantResult) -> str:
     noticed = []
     if tried.golden:
         cases = list(dict.fromkeys(miss.case for miss in tried.golden))
-        more = f" {say('and {n:,} more', n=len(cases) - 1)}" if len(cases) > 1 else ""
-        noticed.append(say("golden {case}", case=cases[0]) + more)
+        more = f" {translate('and {n:,} more', n=len(cases) - 1)}" if len(cases) > 1 else ""
+        noticed.append(translate("golden {case}", case=cases[0]) + more)
     if tried.recorded is not None and tried.recorded.seen:
-        noticed.append(moved(tried.recorded))
+        noticed.append(describe_effect(tried.recorded))
     if tried.known is not None:
-        item, form = tried.known.item.id, told(tried.known.form)
-        noticed.append(say("a known answer to {item} ({form})", item=item, form=form))
+        item, form = tried.known.item.id, translate_stored(tried.known.form)
+        noticed.append(translate("a known answer to {item} ({form})", item=item, form=form))
     return "; ".join(noticed)
 
 
-def moved(effect: Effect) -> str:
+def describe_effect(effect: MutantEffect) -> str:
     """Say what recorded answers show of a change: cells by direction, the mean, gates."""
     lost, gained = (sum(f.answers for f in flips) for flips in (effect.falls, effect.rises))
-    mean = say("mean {before} to {after}", before=show(effect.before), after=show(effect.after))
-    said = f"{mean}{''.join(f', {line}' for line in gate_changes(effect))}"
+    mean = translate(
+        "mean {before} to {after}",
+        before=format_decimal(effect.before),
+        after=format_decimal(effect.after),
+    )
+    said = f"{mean}{''.join(f', {line}' for line in describe_gate_changes(effect))}"
     if effect.flips:
-        return say(
+        return translate(
             "recorded: cells: {lost:,} fall, {gained:,} rise; {said}",
             lost=lost,
             gained=gained,
             said=said,
         )
-    return say("recorded: {said}", said=said)
+    return translate("recorded: {said}", said=said)
 
 
-def gate_changes(effect: Effect) -> list[str]:
+def describe_gate_changes(effect: MutantEffect) -> list[str]:
     """Say which gates say something else."""
     return [
-        say(
+        translate(
             "gate {gate} {before} to {after}",
             gate=change.gate,
-            before=told(OUTCOMES[change.before]),
-            after=say("gone") if change.after is None else told(OUTCOMES[change.after]),
+            before=translate_stored(OUTCOME_WORDS[change.before]),
+            after=translate("gone")
+            if change.after is None
+            else translate_stored(OUTCOME_WORDS[change.after]),
         )
         for change in effect.gates
     ]
 
 
-def _short(text: str, most: int = 80) -> str:
+def _shorten_answer(text: str, most: int = 80) -> str:
     line = "".join(c if c.isprintable() else " " for c in text)
     return line if len(line) <= most else f"{line[: most - 1]}…"

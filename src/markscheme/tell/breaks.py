@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.exact import number, show
-from markscheme.prove.breaking import recognised
-from markscheme.prove.records import effect_record, miss_record
-from markscheme.tell.language import say, told
-from markscheme.tell.reports import OUTCOMES
-from markscheme.tell.terminal import console
+from markscheme.exact import format_decimal, to_float
+from markscheme.prove.breaking import explain_cascade
+from markscheme.prove.records import build_effect_record, build_failure_record
+from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.reports import OUTCOME_WORDS
+from markscheme.tell.terminal import create_console
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from markscheme.prove.mutants import Mutant
     from markscheme.vocabulary import Exam, Rubric
 
-_ROWS = 25
-_CASES = 3
+_CASCADE_ROWS_SHOWN = 25
+_CASES_SHOWN = 3
 
 
 class CascadePage:
@@ -36,85 +36,92 @@ class CascadePage:
         self.found = found
         self.rubric = rubric
         self.exam = exam
-        self.out = out or console()
+        self.out = out or create_console()
 
-    def symptoms(self) -> None:
+    def print_symptoms(self) -> None:
         """Print what can be seen: items before and after, the mean, each gate."""
-        self._items()
+        self._print_items()
         effect = self.found.effect
-        means = {"before": show(effect.before), "after": show(effect.after)}
-        self._line("\n" + say("mean {before} to {after}", **means))
+        means = {"before": format_decimal(effect.before), "after": format_decimal(effect.after)}
+        self._print_line("\n" + translate("mean {before} to {after}", **means))
         after = {change.gate: change.after for change in effect.gates}
         for gate, before in self.found.gates.items():
             now = after.get(gate, before)
-            was = told(OUTCOMES[before])
-            new = say("gone") if now is None else told(OUTCOMES[now])
+            was = translate_stored(OUTCOME_WORDS[before])
+            new = translate("gone") if now is None else translate_stored(OUTCOME_WORDS[now])
             if now is before:
-                self._line(say("gate {gate}: {before} unchanged", gate=gate, before=was))
+                self._print_line(
+                    translate("gate {gate}: {before} unchanged", gate=gate, before=was)
+                )
             else:
-                self._line(
-                    say("gate {gate}: {before} to {after}", gate=gate, before=was, after=new)
+                self._print_line(
+                    translate("gate {gate}: {before} to {after}", gate=gate, before=was, after=new)
                 )
 
-    def solution(self) -> None:
+    def print_solution(self) -> None:
         """Print how the fault is recognised, and which golden cases would have noticed it."""
-        self._line("\n" + say("How to recognise it"), "bold")
-        for line in recognised(self.found):
-            self._line(f"  {told(line)}")
+        self._print_line("\n" + translate("How to recognise it"), "bold")
+        for line in explain_cascade(self.found):
+            self._print_line(f"  {translate_stored(line)}")
         cases = list({miss.case: miss.because for miss in self.found.golden}.items())
         if cases:
-            head = say("Golden cases that notice it (`markscheme audit`)")
-            self._line(f"\n{head}", "bold")
-            for case, because in cases[:_CASES]:
-                self._line(f"  {case}: {because}")
-            if len(cases) > _CASES:
-                self._line(f"  {say('… and {n:,} more', n=len(cases) - _CASES)}")
-        mean = show(self.found.effect.before)
-        back = say("The rule is back: mean {mean}. No file was changed.", mean=mean)
-        self._line(f"\n{back}")
+            head = translate("Golden cases that notice it (`markscheme audit`)")
+            self._print_line(f"\n{head}", "bold")
+            for case, because in cases[:_CASES_SHOWN]:
+                self._print_line(f"  {case}: {because}")
+            if len(cases) > _CASES_SHOWN:
+                self._print_line(f"  {translate('… and {n:,} more', n=len(cases) - _CASES_SHOWN)}")
+        mean = format_decimal(self.found.effect.before)
+        back = translate("The rule is back: mean {mean}. No file was changed.", mean=mean)
+        self._print_line(f"\n{back}")
 
-    def _line(self, text: str, style: str = "") -> None:
+    def _print_line(self, text: str, style: str = "") -> None:
         self.out.print(Text(text, style=style), highlight=False, soft_wrap=True)
 
-    def _items(self) -> None:
+    def _print_items(self) -> None:
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-        for column in (say("item"), say("axis"), say("got"), say("expected")):
+        for column in (
+            translate("item"),
+            translate("axis"),
+            translate("got"),
+            translate("expected"),
+        ):
             table.add_column(column, no_wrap=True, max_width=36, overflow="ellipsis")
-        for column in (say("cell"), say("score before"), say("after")):
+        for column in (translate("cell"), translate("score before"), translate("after")):
             table.add_column(column, justify="right", no_wrap=True)
         keys = {spec.name: getattr(spec.axis, "expects", "") for spec in self.rubric}
         items = {item.id: item for item in self.exam.items}
         flips = sorted(self.found.effect.flips, key=lambda flip: list(items).index(flip.item))
-        for flip in flips[:_ROWS]:
+        for flip in flips[:_CASCADE_ROWS_SHOWN]:
             table.add_row(
                 flip.item,
                 flip.axis,
                 Text(flip.got),
-                Text(_listed(items[flip.item].expectations, keys[flip.axis])),
-                say(
+                Text(_format_expectation(items[flip.item].expectations, keys[flip.axis])),
+                translate(
                     "{before} to {after}",
-                    before=_short(flip.before.value),
-                    after=_short(flip.after.value),
+                    before=_format_cell_value(flip.before.value),
+                    after=_format_cell_value(flip.after.value),
                 ),
-                show(self.found.before[flip.item]),
-                show(self.found.after.get(flip.item)),
+                format_decimal(self.found.before[flip.item]),
+                format_decimal(self.found.after.get(flip.item)),
             )
         self.out.print(table, highlight=False)
-        if len(flips) > _ROWS:
-            more = len(flips) - _ROWS
-            self._line(say("… and {n:,} more cells (--format json has all)", n=more))
+        if len(flips) > _CASCADE_ROWS_SHOWN:
+            more = len(flips) - _CASCADE_ROWS_SHOWN
+            self._print_line(translate("… and {n:,} more cells (--format json has all)", n=more))
 
 
-def _short(value: Any) -> str:
+def _format_cell_value(value: Any) -> str:
     return "–" if value is None else f"{value}"
 
 
-def _listed(expectations: Mapping[str, Any], key: str) -> str:
+def _format_expectation(expectations: Mapping[str, Any], key: str) -> str:
     value = expectations.get(key, "")
     return ", ".join(map(repr, value)) if isinstance(value, tuple) else str(value)
 
 
-def steps_record(steps: Mapping[str, Mutant]) -> list[dict[str, Any]]:
+def build_steps_record(steps: Mapping[str, Mutant]) -> list[dict[str, Any]]:
     """Return the rules that can be removed."""
     return [
         {"step": step, "says": mutant.says, "axes": list(mutant.axes)}
@@ -122,9 +129,9 @@ def steps_record(steps: Mapping[str, Mutant]) -> list[dict[str, Any]]:
     ]
 
 
-def symptoms_record(found: Cascade) -> dict[str, Any]:
+def build_symptoms_record(found: Cascade) -> dict[str, Any]:
     """Return what can be seen of a missing rule without being told which it is."""
-    effect = effect_record(found.effect)
+    effect = build_effect_record(found.effect)
     for flip in effect["flips"]:
         del flip["reason"], flip["near_miss"]
     return {
@@ -132,15 +139,15 @@ def symptoms_record(found: Cascade) -> dict[str, Any]:
         "items": [
             {
                 "item": item,
-                "before": number(found.before[item]),
-                "after": number(found.after.get(item)),
+                "before": to_float(found.before[item]),
+                "after": to_float(found.after.get(item)),
             }
             for item in found.items
         ],
     }
 
 
-def solution_record(found: Cascade) -> dict[str, Any]:
+def build_solution_record(found: Cascade) -> dict[str, Any]:
     """Return which rule is missing, how it is recognised, and the golden cases that notice."""
     return {
         "step": found.step,
@@ -157,6 +164,6 @@ def solution_record(found: Cascade) -> dict[str, Any]:
             }
             for pattern in found.patterns
         ],
-        "recognised": list(recognised(found)),
-        "golden": [miss_record(miss) for miss in found.golden],
+        "recognised": list(explain_cascade(found)),
+        "golden": [build_failure_record(miss) for miss in found.golden],
     }

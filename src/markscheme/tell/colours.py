@@ -12,9 +12,18 @@ INK, MUTED, LINE, TRACK, GOOD, BAD, WARN, UNDECIDED = (
     "#a15c00",
     "#7a3fb0",
 )
-AXES = ("#3566b8", "#e0912b", "#2b9a8b", "#a05cc2", "#7d8a2e", "#c4647f", "#4d91b3", "#8a6a4c")
-STEPS = ("#b3261f", "#e58a6f", "#f6c9a0", "#f8e7b8", "#e3f1d3", "#d3ebdb")
-_DARK_AXES = (
+AXIS_COLOURS = (
+    "#3566b8",
+    "#e0912b",
+    "#2b9a8b",
+    "#a05cc2",
+    "#7d8a2e",
+    "#c4647f",
+    "#4d91b3",
+    "#8a6a4c",
+)
+HEAT_COLOURS = ("#b3261f", "#e58a6f", "#f6c9a0", "#f8e7b8", "#e3f1d3", "#d3ebdb")
+_DARK_AXIS_COLOURS = (
     "#6f9ff0",
     "#efb05a",
     "#4cc4b3",
@@ -24,10 +33,10 @@ _DARK_AXES = (
     "#7dbcdc",
     "#bd9b7b",
 )
-_DARK_STEPS = ("#c23a32", "#8f3f31", "#6f4427", "#574a22", "#2e4027", "#1f3a2b")
-LIMITS = ("0.5", "0.75", "0.92", "0.95", "1")
+_DARK_HEAT_COLOURS = ("#c23a32", "#8f3f31", "#6f4427", "#574a22", "#2e4027", "#1f3a2b")
+HEAT_LIMITS = ("0.5", "0.75", "0.92", "0.95", "1")
 """Where the steps of a heat map end; the last is for full marks."""
-COLOURS = {  # light, dark
+COLOUR_SCHEMES = {  # light, dark
     "ink": (INK, "#e9edf2"),
     "muted": (MUTED, "#a3afbd"),
     "line": (LINE, "#36404c"),
@@ -36,6 +45,12 @@ COLOURS = {  # light, dark
     "bad": (BAD, "#ff8a84"),
     "warn": (WARN, "#f2b35e"),
     "undecided": (UNDECIDED, "#cfa3f5"),
-    **{f"axis{at}": pair for at, pair in enumerate(zip(AXES, _DARK_AXES, strict=True))},
-    **{f"step{at}": pair for at, pair in enumerate(zip(STEPS, _DARK_STEPS, strict=True))},
+    **{
+        f"axis{at}": pair
+        for at, pair in enumerate(zip(AXIS_COLOURS, _DARK_AXIS_COLOURS, strict=True))
+    },
+    **{
+        f"step{at}": pair
+        for at, pair in enumerate(zip(HEAT_COLOURS, _DARK_HEAT_COLOURS, strict=True))
+    },
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.charts import drawn, short
-from markscheme.tell.colours import AXES, LINE, MUTED
-from markscheme.values import dataclass
+from markscheme.tell.charts import render_svg, shorten_labels
+from markscheme.tell.colours import AXIS_COLOURS, LINE, MUTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class DotPair:
     """What both variants got on one axis; `None` where it is not known."""
 
     name: str
@@ -24,14 +24,14 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class ChartRange:
     """From where to where ratings or scores go, and how far apart the lines are."""
 
     lowest: float
     highest: float
     step: float = 1
 
-    def axis(self) -> dict[str, Any]:
+    def build_axis(self) -> dict[str, Any]:
         """Return the horizontal axis of a chart of ratings or scores."""
         ticks = round((self.highest - self.lowest) / self.step)
         form = "d" if self.step == 1 else ".2f"
@@ -43,30 +43,30 @@ class Range:
         }
 
 
-def paired_dots(pairs: Sequence[Pair], over: Range, colour: int = 0) -> Markup:
+def draw_paired_dots(pairs: Sequence[DotPair], over: ChartRange, colour: int = 0) -> Markup:
     """Draw a line for each axis with a dot for each variant; the candidate's lies on top."""
-    labels = short((pair.name for pair in pairs), 32)
+    labels = shorten_labels((pair.name for pair in pairs), 32)
     values = [
         {"n": label, "b": pair.baseline, "c": pair.candidate}
         for label, pair in zip(labels, pairs, strict=True)
     ]
     y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
     y["axis"] = {"labelLimit": 240, "grid": True}
-    x = over.axis()
+    x = over.build_axis()
     dots = [
         {
             "transform": [{"filter": f"datum.{field} != null"}],
             "mark": {"type": "point", "filled": True, "opacity": 1, "size": size, "color": fill},
             "encoding": {"x": {**x, "field": field}, "y": y},
         }
-        for field, size, fill in (("b", 190, MUTED), ("c", 90, AXES[colour]))
+        for field, size, fill in (("b", 190, MUTED), ("c", 90, AXIS_COLOURS[colour]))
     ]
     line = {
         "transform": [{"filter": "datum.b != null && datum.c != null"}],
         "mark": {"type": "rule", "strokeWidth": 5, "color": LINE},
         "encoding": {"x": {**x, "field": "b"}, "x2": {"field": "c"}, "y": y},
     }
-    return drawn(
+    return render_svg(
         {
             "width": 300,
             "height": {"step": 30},
@@ -77,12 +77,12 @@ def paired_dots(pairs: Sequence[Pair], over: Range, colour: int = 0) -> Markup:
     )
 
 
-def rows_of_dots(
-    axes: Sequence[str], variants: Sequence[Sequence[float | None]], over: Range
+def draw_dot_rows(
+    axes: Sequence[str], variants: Sequence[Sequence[float | None]], over: ChartRange
 ) -> Markup:
     """Draw a dot for each variant on each axis, one below the other; the baseline is the first."""
-    labels = short(axes, 32)
-    colours = [MUTED, *(AXES[at % len(AXES)] for at in range(len(variants) - 1))]
+    labels = shorten_labels(axes, 32)
+    colours = [MUTED, *(AXIS_COLOURS[at % len(AXIS_COLOURS)] for at in range(len(variants) - 1))]
     values = [
         {"n": label, "v": at, "x": value}
         for at, variant in enumerate(variants)
@@ -93,7 +93,7 @@ def rows_of_dots(
     y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
     y |= {"axis": {"labelLimit": 240, "grid": True}, "scale": {"domain": labels}}
     known = list(range(len(variants)))
-    return drawn(
+    return render_svg(
         {
             "width": 300,
             "height": {"step": 13},
@@ -101,7 +101,7 @@ def rows_of_dots(
             "data": {"values": values},
             "mark": {"type": "point", "filled": True, "opacity": 1, "size": 90},
             "encoding": {
-                "x": {**over.axis(), "field": "x"},
+                "x": {**over.build_axis(), "field": "x"},
                 "y": y,
                 "yOffset": {**which, "scale": {"domain": known}},
                 "color": {**which, "legend": None, "scale": {"domain": known, "range": colours}},

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.charts import drawn, short
+from markscheme.tell.charts import render_svg, shorten_labels
 from markscheme.tell.colours import BAD, INK, MUTED
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +26,14 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _GapRow:
     """What is drawn of a gap; a bound that lies beyond the chart ends at its edge."""
 
     gap: Gap
     label: str
     edges: tuple[float, float]
 
-    def value(self) -> dict[str, Any]:
+    def build_value(self) -> dict[str, Any]:
         low, high = self.edges
         lower, upper = self.gap.bounds or (self.gap.mean, self.gap.mean)
         return {
@@ -47,11 +47,11 @@ class _Row:
         }
 
 
-_HIGH = 38
+_ROW_HEIGHT = 38
 _PLAIN_ZERO = "datum.value ? datum.label : '0'"
 
 
-def gaps(found: Sequence[Gap], equal: str, limit: str) -> Markup:
+def draw_gaps(found: Sequence[Gap], equal: str, limit: str) -> Markup:
     """Draw each difference with its bounds, beside no difference and the limit, both with a word.
 
     Beyond the limit the ground is coloured: what lies there wholly is worse.
@@ -59,28 +59,32 @@ def gaps(found: Sequence[Gap], equal: str, limit: str) -> Markup:
     seen = [0.0, *(end for gap in found for end in (gap.mean, gap.limit, *(gap.bounds or ())))]
     pad = max(0.01, (max(seen) - min(seen)) * 0.12)
     edges = max(-1.05, min(seen) - pad), min(1.05, max(seen) + pad)
-    labels = short((gap.name for gap in found), 24)
-    rows = [_Row(gap=g, label=n, edges=edges) for n, g in zip(labels, found, strict=True)]
+    labels = shorten_labels((gap.name for gap in found), 24)
+    rows = [_GapRow(gap=g, label=n, edges=edges) for n, g in zip(labels, found, strict=True)]
     x: dict[str, Any] = {"type": "quantitative", "title": None}
     x["scale"] = {"domain": list(edges), "nice": False}
     x["axis"] = {"format": "+.2~f", "tickCount": 5, "labelColor": MUTED, "labelExpr": _PLAIN_ZERO}
     y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
     y["scale"] = {"domain": labels, "padding": 0}
     y["axis"] = {"labelLimit": 200} if len(found) > 1 else None
-    return drawn(
+    return render_svg(
         {
             "width": 340,
-            "height": {"step": _HIGH},
+            "height": {"step": _ROW_HEIGHT},
             "padding": {"left": 14, "right": 14, "top": 5, "bottom": 5},
-            "data": {"values": [row.value() for row in rows]},
-            "layer": [*_ground(x, y), *_bounds(x, y), *_words(x, found, equal, limit)],
+            "data": {"values": [row.build_value() for row in rows]},
+            "layer": [
+                *_build_ground_layers(x, y),
+                *_build_bound_layers(x, y),
+                *_build_label_layers(x, found, equal, limit),
+            ],
         }
     )
 
 
-def _ground(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
+def _build_ground_layers(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what a difference is held against: the limit, what is beyond it, no difference."""
-    line = {"type": "tick", "thickness": 2, "size": _HIGH}
+    line = {"type": "tick", "thickness": 2, "size": _ROW_HEIGHT}
     return [
         {
             "mark": {"type": "rect", "color": BAD, "opacity": 0.1},
@@ -91,7 +95,7 @@ def _ground(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _bounds(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
+def _build_bound_layers(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
     colour = {"field": "c", "type": "nominal", "scale": None}
     return [
         {
@@ -110,7 +114,9 @@ def _bounds(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _words(x: dict[str, Any], found: Sequence[Gap], equal: str, limit: str) -> list[dict[str, Any]]:
+def _build_label_layers(
+    x: dict[str, Any], found: Sequence[Gap], equal: str, limit: str
+) -> list[dict[str, Any]]:
     """Return the words above the lines: the limit's end at it, those of no difference begin."""
     said = ((found[0].limit, limit, "right", -2), (0.0, equal, "left", 2))
     return [

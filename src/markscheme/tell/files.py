@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import orjson
 
 from markscheme.errors import UsageError
-from markscheme.weigh.records import item_records
-from markscheme.wholly import appearing
+from markscheme.weigh.records import iter_item_records
+from markscheme.wholly import write_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     Frames = Iterator[pl.DataFrame]
 
-_ROW_GROUP = 32_768  # rows that the writer holds back; smaller groups make a larger index
-_PATIENCE = 2.0  # seconds for a writer that is given up to end what it has begun
-SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
-_DATABASE = b"SQLite format 3\0"
+_ROW_GROUP_SIZE = 32_768  # rows that the writer holds back; smaller groups make a larger index
+_WRITER_TIMEOUT = 2.0  # seconds for a writer that is given up to end what it has begun
+RESULT_SUFFIXES = (".json", ".jsonl", ".parquet", ".csv")
+_SQLITE_HEADER = b"SQLite format 3\0"
 
 
 def check_destination(
-    name: str, inputs: Iterable[str], suffixes: tuple[str, ...] = SUFFIXES
+    name: str, inputs: Iterable[str], suffixes: tuple[str, ...] = RESULT_SUFFIXES
 ) -> Path:
     """Return the path, or say at once why nothing can be written there.
 
@@ -46,7 +46,7 @@ def check_destination(
         raise UsageError(f"`{name}`: the ending decides the format; use {', '.join(suffixes)}")
     if path.is_dir():
         raise UsageError(f"`{name}` is a folder; name a file")
-    if _is_a_database(path):
+    if _is_sqlite_file(path):
         raise UsageError(f"`{name}` is a database, the store perhaps; write to another file")
     if not path.parent.is_dir():
         raise UsageError(f"`{name}`: the folder `{path.parent}` does not exist")
@@ -55,10 +55,10 @@ def check_destination(
     return path
 
 
-def _is_a_database(path: Path) -> bool:
+def _is_sqlite_file(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(_DATABASE)) == _DATABASE
+            return file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER
     except OSError:
         return False
 
@@ -66,7 +66,7 @@ def _is_a_database(path: Path) -> bool:
 def check_folder(name: str) -> Path:
     """Return the path of a folder to make, or say at once why it cannot be made."""
     path = Path(name)
-    if path.suffix.lower() in SUFFIXES:
+    if path.suffix.lower() in RESULT_SUFFIXES:
         raise UsageError(f"`{name}`: this engine writes a folder of Parquet files; name a folder")
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise UsageError(f"`{name}` exists; name a new folder, or an empty one")
@@ -77,7 +77,7 @@ def check_folder(name: str) -> Path:
     return path
 
 
-def passing_json(
+def stream_json_document(
     frames: Iterable[pl.DataFrame],
     stream: BinaryIO,
     result: Callable[[], Result],
@@ -94,7 +94,7 @@ def passing_json(
     stream.write(b'"items": [')
     separator = b"\n"
     for frame in frames:
-        for record in item_records(frame):
+        for record in iter_item_records(frame):
             stream.write(separator + orjson.dumps(record))
             separator = b",\n"
         yield frame
@@ -109,7 +109,7 @@ def write_frames(
     frames: Iterable[pl.DataFrame], path: Path, schema: pl.Schema, result: Callable[[], Result]
 ) -> None:
     """Write all rows to the file, in the format of its ending."""
-    with _whole(path) as partial:
+    with _create_file_atomically(path) as partial:
         if path.suffix.lower() == ".parquet":
             _write_parquet(frames, schema, partial)
         else:
@@ -117,13 +117,13 @@ def write_frames(
                 _write_stream(frames, stream, path.suffix.lower(), schema, result)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_file_atomically(path: Path, content: bytes) -> None:
     """Write a file at once."""
-    with _whole(path) as partial:
+    with _create_file_atomically(path) as partial:
         partial.write_bytes(content)
 
 
-def add_to(path: Path, content: bytes) -> None:
+def append_to_file(path: Path, content: bytes) -> None:
     """Add to the end of a file that others add to as well."""
     try:
         with path.open("ab") as stream:
@@ -133,10 +133,10 @@ def add_to(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[Path]:
+def _create_file_atomically(path: Path) -> Iterator[Path]:
     """Give a file to write that takes its name when all of it was written."""
     try:
-        with appearing(path) as partial:
+        with write_path(path) as partial:
             partial.touch(exist_ok=False)  # whoever may not write here is told before the work
             yield partial
     except OSError as error:
@@ -144,16 +144,16 @@ def _whole(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
+def create_folder_atomically(folder: Path) -> Iterator[Path]:
     """Give a folder to write to, which gets its name only when all is written."""
-    with appearing(folder.parent.resolve() / folder.name) as partial:
+    with write_path(folder.parent.resolve() / folder.name) as partial:
         partial.mkdir()
         yield partial
         for left in partial.glob(".*.partial"):  # by a writer that was killed
             left.unlink()
 
 
-def rows_in(folder: Path) -> Frames:
+def read_folder_rows(folder: Path) -> Frames:
     """Yield the rows that were written to a folder, file by file."""
     import polars as pl  # noqa: PLC0415 - heavy, and only needed to read
 
@@ -161,7 +161,7 @@ def rows_in(folder: Path) -> Frames:
         yield pl.read_parquet(path, glob=False)
 
 
-def drain(frames: Iterable[pl.DataFrame]) -> None:
+def drain_frames(frames: Iterable[pl.DataFrame]) -> None:
     """Let the rows flow to nowhere."""
     for _ in frames:
         pass
@@ -175,7 +175,7 @@ def _write_stream(
     result: Callable[[], Result],
 ) -> None:
     if suffix == ".json":
-        drain(passing_json(frames, stream, result))
+        drain_frames(stream_json_document(frames, stream, result))
     elif suffix == ".jsonl":
         _write_jsonl(frames, stream)
     else:
@@ -193,12 +193,12 @@ def _write_jsonl(frames: Iterable[pl.DataFrame], stream: BinaryIO) -> None:
 def _write_csv(frames: Iterable[pl.DataFrame], stream: BinaryIO, schema: pl.Schema) -> None:
     """Write flat columns: `breakdown.correctness`; what was expected as a JSON list."""
     first = True
-    for frame in _or_empty(frames, schema):
-        _flat(frame).write_csv(stream, include_header=first)
+    for frame in _ensure_one_frame(frames, schema):
+        _flatten_columns(frame).write_csv(stream, include_header=first)
         first = False
 
 
-def _or_empty(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Frames:
+def _ensure_one_frame(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Frames:
     import polars as pl  # noqa: PLC0415 - heavy, and only needed to write
 
     empty = True
@@ -209,7 +209,7 @@ def _or_empty(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Frames:
         yield pl.DataFrame(schema=schema)
 
 
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+def _flatten_columns(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - heavy, and only needed to write
 
     columns: list[pl.Series] = []
@@ -251,7 +251,7 @@ def _write_parquet(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path
     def write() -> None:
         try:
             register_io_source(source, schema=schema).sink_parquet(
-                path, compression="lz4", statistics=False, row_group_size=_ROW_GROUP
+                path, compression="lz4", statistics=False, row_group_size=_ROW_GROUP_SIZE
             )
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             raised.append(error)
@@ -263,7 +263,7 @@ def _write_parquet(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path
         ended.wait()  # `join` is lost when it is interrupted
     except BaseException:
         given_up.set()
-        ended.wait(_PATIENCE)
+        ended.wait(_WRITER_TIMEOUT)
         raise
     if raised:
         raise raised[0]

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from markscheme.exact import number, show
-from markscheme.tell.language import say, told
+from markscheme.exact import format_decimal, to_float
+from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.reports import ItemStatus
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
-    from markscheme.tell.reports import ItemReport, Report, Row
+    from markscheme.tell.reports import ItemReport, Row, RunReport
     from markscheme.vocabulary import Item, Rubric
     from markscheme.weigh.outcomes import ItemChange
 
-_BAR = 1000
-_GLANCE = 90
-_TEXTS = 3_000_000  # characters of all answers together, so that a page stays small
-_LEAST, _MOST = 500, 12_000
+_BAR_WIDTH = 1000
+_EXCERPT_LENGTH = 90
+_PAGE_TEXT_BUDGET = 3_000_000  # characters of all answers together, so that a page stays small
+_MIN_TEXT_LENGTH, _MAX_TEXT_LENGTH = 500, 12_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class ItemRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ItemListing:
     """The rows, the different bars in them, and what the page's script reads of each item."""
 
     rows: tuple[ItemRow, ...]
@@ -48,60 +48,61 @@ class Listing:
     data: dict[str, Any]
 
 
-def link(**state: str) -> str:
+def build_items_link(**state: str) -> str:
     """Return the address, within the page, of a state of the list of items."""
     return f"#{urlencode(state)}"
 
 
-def tag_link(tags: Mapping[str, str], **state: str) -> str:
+def build_tag_link(tags: Mapping[str, str], **state: str) -> str:
     """Return the address of the items that have these tags."""
     return (
         f"#{urlencode([*(('tag.' + tag, value) for tag, value in tags.items()), *state.items()])}"
     )
 
 
-def listing(report: Report) -> Listing:
+def build_item_listing(report: RunReport) -> ItemListing:
     """Return the items of a report, in the order of the exam."""
     items = {item.id: item for item in report.past.exam.items}
-    tags = _tags(items.values())
+    tags = _collect_tag_values(items.values())
     changes = {change.item: change for found in report.comparisons for change in found.moved}
-    texts, looks = _Numbered(), _Looks(report)
+    texts, looks = _ValueIndex(), _ItemDisplayCache(report)
     answers = sum(len(found.answers) for found in report.items)
-    limit = max(_LEAST, min(_MOST, _TEXTS // max(answers, 1)))
-    records = _Records(report, items, tags, texts, limit)
-    rows = tuple(_row(found, looks.of(found)) for found in report.items)
+    limit = max(_MIN_TEXT_LENGTH, min(_MAX_TEXT_LENGTH, _PAGE_TEXT_BUDGET // max(answers, 1)))
+    records = _ItemRecordBuilder(report, items, tags, texts, limit)
+    rows = tuple(_build_item_row(found, looks.get_display(found)) for found in report.items)
     data = {
         "axes": [[spec.name, str(spec.weight)] for spec in report.past.rubric],
         "tags": [[tag, list(values)] for tag, values in tags.items()],
         "items": [
-            records.item(found, looks.of(found), changes.get(found.item)) for found in report.items
+            records.build_item(found, looks.get_display(found), changes.get(found.item))
+            for found in report.items
         ],
         "texts": list(texts),
     }
-    return Listing(rows=rows, bars=tuple(looks.bars), tags=tags, data=data)
+    return ItemListing(rows=rows, bars=tuple(looks.bars), tags=tags, data=data)
 
 
-def status_word(status: ItemStatus) -> str:
+def translate_status(status: ItemStatus) -> str:
     """Say what became of an item."""
     match status:
         case ItemStatus.PASSED:
-            return say("passed")
+            return translate("passed")
         case ItemStatus.FAILED:
-            return say("failed")
+            return translate("failed")
         case ItemStatus.UNSCORED:
-            return say("not scored")
+            return translate("not scored")
         case ItemStatus.MISSING:
-            return say("no answer")
+            return translate("no answer")
 
 
-class _Numbered(dict[Any, int]):
+class _ValueIndex(dict[Any, int]):
     """Numbers values in the order in which they are met; equal ones share a number."""
 
-    def of(self, value: Any) -> int:
+    def get_number(self, value: Any) -> int:
         return self.setdefault(value, len(self))
 
 
-def _tags(items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
+def _collect_tag_values(items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for item in items:
         for tag, value in item.tags.items():
@@ -110,7 +111,7 @@ def _tags(items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
+class _ItemDisplay:
     """What is shown of the means of an item: its score, which bar, and where it lost points."""
 
     score: str
@@ -119,68 +120,70 @@ class _Look:
     lost: list[int]
 
 
-class _Looks:
+class _ItemDisplayCache:
     """Knows the look of every item; those that share their means share it."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: RunReport) -> None:
         self._rubric = report.past.rubric
-        self._known: dict[tuple[int, Fraction | None], _Look] = {}
-        self.bars = _Numbered()
+        self._displays: dict[tuple[int, Fraction | None], _ItemDisplay] = {}
+        self.bars = _ValueIndex()
 
-    def of(self, found: ItemReport) -> _Look:
+    def get_display(self, found: ItemReport) -> _ItemDisplay:
         """Return what is shown of the means of an item."""
         key = (id(found.axes), found.score)
-        if key not in self._known:
-            self._known[key] = self._look(found)
-        return self._known[key]
+        if key not in self._displays:
+            self._displays[key] = self._build_display(found)
+        return self._displays[key]
 
-    def _look(self, found: ItemReport) -> _Look:
+    def _build_display(self, found: ItemReport) -> _ItemDisplay:
         scored, axes = found.score is not None, found.axes
-        return _Look(
-            score=show(found.score),
-            number=number(found.score),
-            bar=self.bars.of(_bar(self._rubric, axes)) if scored else None,
+        return _ItemDisplay(
+            score=format_decimal(found.score),
+            number=to_float(found.score),
+            bar=self.bars.get_number(_build_bar_segments(self._rubric, axes)) if scored else None,
             lost=[at for at, s in enumerate(self._rubric) if scored and (axes[s.name] or 0) < 1],
         )
 
 
-def _row(found: ItemReport, look: _Look) -> ItemRow:
+def _build_item_row(found: ItemReport, look: _ItemDisplay) -> ItemRow:
     got = found.answers[0].get("got") if found.answers else None
     return ItemRow(
         item=found.item,
         status=found.status.value,
-        word=status_word(found.status),
+        word=translate_status(found.status),
         score=look.score,
-        got=_glance(str(got or "")),
+        got=_shorten_excerpt(str(got or "")),
         bar=look.bar,
     )
 
 
-def _bar(rubric: Rubric, axes: Mapping[str, Fraction | None]) -> tuple[tuple[int, int, int], ...]:
+def _build_bar_segments(
+    rubric: Rubric, axes: Mapping[str, Fraction | None]
+) -> tuple[tuple[int, int, int], ...]:
     """Return the parts of a bar: which axis, from where, how wide."""
     parts, end = [], 0
     for at, spec in enumerate(rubric):
-        width = round(float(spec.weight) * (number(axes[spec.name]) or 0) * _BAR)
+        width = round(float(spec.weight) * (to_float(axes[spec.name]) or 0) * _BAR_WIDTH)
         if width:
             parts.append((at % 8, end, width))
         end += width
     return tuple(parts)
 
 
-def _glance(text: str) -> str:
-    line = " ".join(text[: 4 * _GLANCE].split())
-    return line if len(line) <= _GLANCE else f"{line[: _GLANCE - 1]}…"
+def _shorten_excerpt(text: str) -> str:
+    line = " ".join(text[: 4 * _EXCERPT_LENGTH].split())
+    return line if len(line) <= _EXCERPT_LENGTH else f"{line[: _EXCERPT_LENGTH - 1]}…"
 
 
-class _Records:
+class _ItemRecordBuilder:
     """Makes what opens under a row; keys are short, because there may be thousands."""
 
     def __init__(
         self,
-        report: Report,
+        report: RunReport,
         items: Mapping[str, Item],
         tags: Mapping[str, Sequence[str]],
-        texts: _Numbered,
+        texts: _ValueIndex,
         limit: int,
     ) -> None:
         self._rubric = report.past.rubric
@@ -191,7 +194,9 @@ class _Records:
         self._texts = texts
         self._limit = limit
 
-    def item(self, found: ItemReport, look: _Look, change: ItemChange | None) -> dict[str, Any]:
+    def build_item(
+        self, found: ItemReport, look: _ItemDisplay, change: ItemChange | None
+    ) -> dict[str, Any]:
         """Return one item: its question, how it did, and its answers."""
         item = self._items[found.item]
         record: dict[str, Any] = {
@@ -201,60 +206,70 @@ class _Records:
             "l": look.lost,
             "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
-            "e": [[key, entries(value)] for key, value in item.expectations.items()],
-            "a": [self._answer(row) for row in found.answers],
+            "e": [[key, list_expected_texts(value)] for key, value in item.expectations.items()],
+            "a": [self._build_answer(row) for row in found.answers],
         }
         if found.more:
             record["m"] = found.more
         if change is not None:
-            record["c"] = [show(change.before), show(change.after)]
+            record["c"] = [format_decimal(change.before), format_decimal(change.after)]
         return record
 
-    def _answer(self, row: Row) -> dict[str, Any]:
-        record: dict[str, Any] = {"g": self._cut(row.get("got")), "v": shown(row.get("score"))}
+    def _build_answer(self, row: Row) -> dict[str, Any]:
+        record: dict[str, Any] = {
+            "g": self._truncate(row.get("got")),
+            "v": format_cell_value(row.get("score")),
+        }
         if row.get("output") is not None:
-            record["o"] = self._cut(row["output"])
-        record["c"] = [self._cell(row, spec.name) for spec in self._rubric]
+            record["o"] = self._truncate(row["output"])
+        record["c"] = [self._build_cell(row, spec.name) for spec in self._rubric]
         known = {
             "n": row.get("attempt"),
             "r": row.get("reading"),
-            "ms": _number(row.get("latency_ms")),
+            "ms": _to_json_number(row.get("latency_ms")),
             "in": row.get("tokens_in"),
             "out": row.get("tokens_out"),
-            "cost": _number(row.get("cost")),
+            "cost": _to_json_number(row.get("cost")),
         }
         return {**record, **{key: value for key, value in known.items() if value is not None}}
 
-    def _cell(self, row: Row, axis: str) -> list[Any]:
+    def _build_cell(self, row: Row, axis: str) -> list[Any]:
         value = row["breakdown"].get(axis)
-        reason = (row.get("reason") or {}).get(axis) or say("no reason is recorded")
+        reason = (row.get("reason") or {}).get(axis) or translate("no reason is recorded")
         near = (row.get("near_miss") or {}).get(axis)
-        cell: list[Any] = [shown(value), self._texts.of(self._cut(told(reason)))]
-        return [*cell, self._texts.of(self._cut(told(near)))] if near else cell
+        cell: list[Any] = [
+            format_cell_value(value),
+            self._texts.get_number(self._truncate(translate_stored(reason))),
+        ]
+        return (
+            [*cell, self._texts.get_number(self._truncate(translate_stored(near)))]
+            if near
+            else cell
+        )
 
-    def _cut(self, text: Any) -> str:
-        return cut(text, self._limit)
+    def _truncate(self, text: Any) -> str:
+        return truncate_text(text, self._limit)
 
 
-def cut(text: Any, limit: int) -> str:
+def truncate_text(text: Any, limit: int) -> str:
     """Return a text of at most so many characters, with how many more there are."""
     whole = "" if text is None else str(text)
     if len(whole) <= limit:
         return whole
-    more = say("({n} more characters)", n=f"{len(whole) - limit:,}")
+    more = translate("({n} more characters)", n=f"{len(whole) - limit:,}")
     return f"{whole[:limit]}… {more}"
 
 
-def entries(expected: Any) -> list[str]:
+def list_expected_texts(expected: Any) -> list[str]:
     """Return what an item expects, as texts."""
     return list(map(str, expected if isinstance(expected, list | tuple) else [expected]))
 
 
-def _number(value: Any) -> Any:
+def _to_json_number(value: Any) -> Any:
     """Return a number as a page holds it; a result file has exact ones."""
     return float(value) if isinstance(value, Decimal) else value
 
 
-def shown(value: Any) -> str | None:
+def format_cell_value(value: Any) -> str | None:
     """Return a value of an axis or a score as a page shows it."""
     return None if value is None else f"{float(value):.4g}"

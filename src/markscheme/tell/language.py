@@ -10,24 +10,22 @@ import gettext
 import os
 import re
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
-
-from markscheme.values import dataclass
 
 LANGUAGES = ("en", "es")
 DOMAIN = "markscheme"
 CATALOGUES = Path(__file__).parent / "catalogues"
 # Patterns that are compiled where they are used: English needs hardly any.
-_FIELD = r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}"
-_QUOTED = r'"[^"]*"'
-_CONTROL = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
-_HIDDEN = 0xF0000  # private characters stand for what is not to be translated
-_LONGEST = 5_000  # characters
-_NAME = r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*"  # a number, a name, tags
-_NAMES = frozenset(
+_FIELD_PATTERN = r"\{([a-z_]+)(?:![rsa])?(?::[^{}]*)?\}"
+_QUOTED_PATTERN = r'"[^"]*"'
+_CONTROL_PATTERN = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+_FIRST_PLACEHOLDER = 0xF0000  # private characters stand for what is not to be translated
+_MAX_SENTENCE_LENGTH = 5_000  # characters
+_NAME_PATTERN = r"\S+|[^\s:]+: \S+(?:, [^\s:]+: \S+)*"  # a number, a name, tags
+_NAME_FIELDS = frozenset(
     {
         "baseline",
         "exam",
@@ -47,196 +45,210 @@ _NAMES = frozenset(
         "words",
     }
 )  # fields that hold names, which are the same in every language
-_WORDS = "words"  # the field that holds what somebody else said, whatever that is
-_NUMBERS = frozenset({"n", "of", "seen", "limit", "place", "hits", "others", "rest", "over"})
-_SEPARATORS = ("; ", ", ")
-_WEAK = 8  # letters
+_QUOTE_FIELD = "words"  # the field that holds what somebody else said, whatever that is
+_NUMBER_FIELDS = frozenset({"n", "of", "seen", "limit", "place", "hits", "others", "rest", "over"})
+_LIST_SEPARATORS = ("; ", ", ")
+_MIN_TEMPLATE_LETTERS = 8  # letters
 
-_spoken: ContextVar[str] = ContextVar("language", default="en")
+_language: ContextVar[str] = ContextVar("language", default="en")
 
 
-def speak(language: str) -> None:
+def set_language(language: str) -> None:
     """Let everything that is told from here on be in this language."""
-    _spoken.set(language)
+    _language.set(language)
 
 
-def spoken() -> str:
+def get_language() -> str:
     """Return the language in which things are told."""
-    return _spoken.get()
+    return _language.get()
 
 
-def language_of_the_locale() -> str:
+def detect_language() -> str:
     """Return the language that the environment asks for, or English."""
     asked = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     language = asked.partition("_")[0].partition(".")[0].lower()
     return language if language in LANGUAGES else "en"
 
 
-def say(text: str, /, **values: object) -> str:
+def translate(text: str, /, **values: object) -> str:
     """Return a text in the language that is spoken, with its values in place."""
-    template = _catalogue(spoken()).gettext(text)
-    return template.format(**_shown(values)) if values else template
+    template = _load_catalogue(get_language()).gettext(text)
+    return template.format(**_sanitize_values(values)) if values else template
 
 
-def say_many(one: str, many: str, n: int, /, **values: object) -> str:
+def translate_plural(one: str, many: str, n: int, /, **values: object) -> str:
     """Return the text for one or for many; both may use `{n}`."""
-    return _catalogue(spoken()).ngettext(one, many, n).format(n=n, **_shown(values))
+    return (
+        _load_catalogue(get_language())
+        .ngettext(one, many, n)
+        .format(n=n, **_sanitize_values(values))
+    )
 
 
-def harmless(text: str) -> str:
+def replace_control_characters(text: str) -> str:
     """Return a text without characters that would steer a terminal or turn its lines around."""
-    return text if text.isprintable() else re.sub(_CONTROL, " ", text)
+    return text if text.isprintable() else re.sub(_CONTROL_PATTERN, " ", text)
 
 
-def _shown(values: dict[str, object]) -> dict[str, object]:
-    return {k: harmless(v) if isinstance(v, str) else v for k, v in values.items()}
+def _sanitize_values(values: dict[str, object]) -> dict[str, object]:
+    return {
+        k: replace_control_characters(v) if isinstance(v, str) else v for k, v in values.items()
+    }
 
 
-def told(sentence: str) -> str:
+def translate_stored(sentence: str) -> str:
     """Return a stored English sentence in the language that is spoken, or as it is."""
-    return sentence if spoken() == "en" else _retold(sentence, spoken())
+    return sentence if get_language() == "en" else _translate_sentence(sentence, get_language())
 
 
 @cache
-def _catalogue(language: str) -> gettext.NullTranslations:
+def _load_catalogue(language: str) -> gettext.NullTranslations:
     return gettext.translation(DOMAIN, CATALOGUES, [language], fallback=language == "en")
 
 
 @lru_cache(maxsize=16_384)
-def _retold(sentence: str, language: str) -> str:
+def _translate_sentence(sentence: str, language: str) -> str:
     """Translate a sentence; what others said in it is foreign, and stays as it is.
 
     That is what stands in the field for their words, and else in quotation marks.
     """
-    if len(sentence) > _LONGEST or max(sentence, default="") >= chr(_HIDDEN):
+    if len(sentence) > _MAX_SENTENCE_LENGTH or max(sentence, default="") >= chr(_FIRST_PLACEHOLDER):
         return sentence  # not one of ours
     foreign: list[str] = []
 
     def hide(text: str) -> str:
         foreign.append(text)
-        return chr(_HIDDEN + len(foreign) - 1)
+        return chr(_FIRST_PLACEHOLDER + len(foreign) - 1)
 
     def shown(text: str) -> str:
-        return "".join(shown(foreign[ord(c) - _HIDDEN]) if c >= chr(_HIDDEN) else c for c in text)
+        return "".join(
+            shown(foreign[ord(c) - _FIRST_PLACEHOLDER]) if c >= chr(_FIRST_PLACEHOLDER) else c
+            for c in text
+        )
 
-    start, end = _words_in(sentence, language)
+    start, end = _find_quoted_words(sentence, language)
     words = hide(sentence[start:end]) if end else ""
     ours = f"{sentence[:start]}{words}{sentence[end:]}"
-    told = _translated(re.sub(_QUOTED, lambda found: hide(found[0]), ours), language)
+    told = _translate_text(re.sub(_QUOTED_PATTERN, lambda found: hide(found[0]), ours), language)
     return sentence if told is None else shown(told)
 
 
-def _words_in(sentence: str, language: str) -> tuple[int, int]:
+def _find_quoted_words(sentence: str, language: str) -> tuple[int, int]:
     """Return from where to where somebody else speaks; who says such a sentence speaks on."""
-    known = (one.pattern for one in _speeches(language) if one.longest in sentence)
-    spans = (found.span(_WORDS) for one in known if (found := one.search(sentence)))
+    known = (
+        one.pattern for one in _load_quoting_templates(language) if one.longest_literal in sentence
+    )
+    spans = (found.span(_QUOTE_FIELD) for one in known if (found := one.search(sentence)))
     return min(spans, default=(0, 0))
 
 
-def _translated(text: str, language: str) -> str | None:
+def _translate_text(text: str, language: str) -> str | None:
     """Return a known text, a list of known texts, or a known sentence with its parts told."""
     if not text:
         return None
-    known = _catalogue(language).gettext(text)
+    known = _load_catalogue(language).gettext(text)
     if known != text or " " not in text:
         return known if known != text else None
     return (
-        _unformatted(text, language, lists=True)
-        or _listed(text, language)
-        or _unformatted(text, language, lists=False)
+        _translate_by_template(text, language, lists=True)
+        or _translate_list(text, language)
+        or _translate_by_template(text, language, lists=False)
     )
 
 
-def _listed(text: str, language: str) -> str | None:
-    for separator in _SEPARATORS:
+def _translate_list(text: str, language: str) -> str | None:
+    for separator in _LIST_SEPARATORS:
         parts = text.split(separator)
         if len(parts) > 1 and all(" " in part for part in parts):  # a single word may be a name
-            told = [_translated(part, language) for part in parts]
+            told = [_translate_text(part, language) for part in parts]
             if None not in told:
                 return separator.join(filter(None, told))
     return None
 
 
-def _unformatted(text: str, language: str, *, lists: bool) -> str | None:
+def _translate_by_template(text: str, language: str, *, lists: bool) -> str | None:
     """Return a sentence in translation, the values that were put into it told in turn.
 
     Sentences with a comma or semicolon of their own come before lists, the others after.
     """
-    for known in _templates(language, lists=lists):
-        found = known.pattern.fullmatch(text) if known.longest in text else None
+    for known in _load_templates(language, lists=lists):
+        found = known.pattern.fullmatch(text) if known.longest_literal in text else None
         if found is None:
             continue
         values = found.groupdict()
         told = {
-            name: None if name in _NAMES else _translated(value, language)
+            name: None if name in _NAME_FIELDS else _translate_text(value, language)
             for name, value in values.items()
         }
-        if known.weak and not all(told[name] or _is_name(name, values[name]) for name in told):
+        if known.is_weak and not all(told[name] or _is_name(name, values[name]) for name in told):
             continue
         return known.translation.format(**{name: told[name] or values[name] for name in told})
     return None
 
 
 def _is_name(field: str, value: str) -> bool:
-    return field in _NAMES or re.fullmatch(_NAME, value) is not None
+    return field in _NAME_FIELDS or re.fullmatch(_NAME_PATTERN, value) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Template:
+class _SentenceTemplate:
     """What a stored sentence looks like; a weak one has hardly a word of its own."""
 
     pattern: re.Pattern[str]
     translation: str
-    longest: str
-    weak: bool
+    longest_literal: str
+    is_weak: bool
 
 
 @cache
-def _templates(language: str, *, lists: bool) -> tuple[_Template, ...]:
+def _load_templates(language: str, *, lists: bool) -> tuple[_SentenceTemplate, ...]:
     """Return what stored sentences look like, those with the most words of their own first."""
-    catalogue = _catalogue(language)
+    catalogue = _load_catalogue(language)
     known: dict[object, str] = getattr(catalogue, "_catalog", {})  # plural forms are pairs
     fitting = [
         text
         for text in known
         if isinstance(text, str)
-        and re.search(_FIELD, text)
-        and any(separator in _literals(text) for separator in _SEPARATORS) is lists
+        and re.search(_FIELD_PATTERN, text)
+        and any(separator in _strip_fields(text) for separator in _LIST_SEPARATORS) is lists
     ]
-    ordered = sorted(fitting, key=lambda text: -len(_literals(text)))
-    return tuple(_template(text, known[text]) for text in ordered)
+    ordered = sorted(fitting, key=lambda text: -len(_strip_fields(text)))
+    return tuple(_compile_template(text, known[text]) for text in ordered)
 
 
 @cache
-def _speeches(language: str) -> tuple[_Template, ...]:
+def _load_quoting_templates(language: str) -> tuple[_SentenceTemplate, ...]:
     """Return what sentences look like in which somebody else speaks."""
-    every = (*_templates(language, lists=True), *_templates(language, lists=False))
+    every = (*_load_templates(language, lists=True), *_load_templates(language, lists=False))
     return tuple(
         replace(one, pattern=re.compile(rf"{one.pattern.pattern}\Z", re.DOTALL))
         for one in every
-        if _WORDS in one.pattern.groupindex
+        if _QUOTE_FIELD in one.pattern.groupindex
     )
 
 
-def _literals(template: str) -> str:
-    return re.sub(_FIELD, "", template)
+def _strip_fields(template: str) -> str:
+    return re.sub(_FIELD_PATTERN, "", template)
 
 
-def _template(text: str, translation: str) -> _Template:
+def _compile_template(text: str, translation: str) -> _SentenceTemplate:
     parts, seen, end = [], set(), 0
-    for field in re.finditer(_FIELD, text):
+    for field in re.finditer(_FIELD_PATTERN, text):
         name = field[1]
         parts.append(re.escape(text[end : field.start()]))
-        value = ".*" if name == _WORDS else r"\S+?" if name in _NUMBERS else ".+?"
+        value = ".*" if name == _QUOTE_FIELD else r"\S+?" if name in _NUMBER_FIELDS else ".+?"
         parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{value})")
         seen.add(name)
         end = field.end()
     pattern = re.compile("".join((*parts, re.escape(text[end:]))), re.DOTALL)
-    pieces = [text[one.end() : other.start()] for one, other in pairwise(re.finditer(_FIELD, text))]
+    pieces = [
+        text[one.end() : other.start()]
+        for one, other in pairwise(re.finditer(_FIELD_PATTERN, text))
+    ]
     first, last = text[: text.index("{")], text[text.rindex("}") + 1 :]
-    return _Template(
+    return _SentenceTemplate(
         pattern=pattern,
-        translation=re.sub(_FIELD, r"{\1}", translation),
-        longest=max(first, *pieces, last, key=len),
-        weak=sum(map(str.isalpha, _literals(text))) < _WEAK,
+        translation=re.sub(_FIELD_PATTERN, r"{\1}", translation),
+        longest_literal=max(first, *pieces, last, key=len),
+        is_weak=sum(map(str.isalpha, _strip_fields(text))) < _MIN_TEMPLATE_LETTERS,
     )

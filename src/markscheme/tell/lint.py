@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from markscheme.prove.findings import LintFinding, LintReport
 
-_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def lines(report: LintReport) -> Iterator[str]:
+def format_lint_lines(report: LintReport) -> Iterator[str]:
     """Yield the findings, the hint of each code once, and the totals."""
     yield from map(str, report.findings)
     codes = dict.fromkeys(found.code for found in report.findings)
@@ -27,20 +27,20 @@ def lines(report: LintReport) -> Iterator[str]:
         yield from (f"{code} {CODES[code].title}: {CODES[code].hint}" for code in sorted(codes))
         yield ""
     for file, count in report.fixed.items():
-        yield f"{file}: {_counted(count, 'repair')}"
-    yield f"{_counted(len(report.files), 'file')}: {_totals(report)}"
+        yield f"{file}: {_format_count(count, 'repair')}"
+    yield f"{_format_count(len(report.files), 'file')}: {_format_lint_totals(report)}"
 
 
-def _totals(report: LintReport) -> str:
-    told = [_counted(n, severity) for severity in Severity if (n := report.count(severity))]
+def _format_lint_totals(report: LintReport) -> str:
+    told = [_format_count(n, severity) for severity in Severity if (n := report.count(severity))]
     return ", ".join(told) or "nothing found"
 
 
-def _counted(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def document(report: LintReport) -> dict[str, Any]:
+def build_lint_document(report: LintReport) -> dict[str, Any]:
     """Return the findings as plain data."""
     return {
         "files": list(report.files),
@@ -48,11 +48,11 @@ def document(report: LintReport) -> dict[str, Any]:
         "counts": {str(severity): report.count(severity) for severity in Severity},
         "codes": dict(sorted(Counter(found.code for found in report.findings).items())),
         "fixed": dict(report.fixed),
-        "findings": [_plain(found) for found in report.findings],
+        "findings": [_build_finding_record(found) for found in report.findings],
     }
 
 
-def _plain(found: LintFinding) -> dict[str, Any]:
+def _build_finding_record(found: LintFinding) -> dict[str, Any]:
     return {
         "file": found.file,
         "line": found.line,
@@ -65,20 +65,20 @@ def _plain(found: LintFinding) -> dict[str, Any]:
     }
 
 
-def sarif(report: LintReport, version: str) -> dict[str, Any]:
+def build_sarif_log(report: LintReport, version: str) -> dict[str, Any]:
     """Return the findings as a SARIF log of one run."""
     codes = list(CODES)
     driver = {
         "name": "markscheme",
         "version": version,
-        "rules": [_rule(code) for code in codes],
+        "rules": [_build_sarif_rule(code) for code in codes],
     }
-    results = [_result(found, codes.index(found.code)) for found in report.findings]
+    results = [_build_sarif_result(found, codes.index(found.code)) for found in report.findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+    return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _build_sarif_rule(code: str) -> dict[str, Any]:
     stated = CODES[code]
     return {
         "id": code,
@@ -88,10 +88,10 @@ def _rule(code: str) -> dict[str, Any]:
     }
 
 
-def _result(found: LintFinding, index: int) -> dict[str, Any]:
+def _build_sarif_result(found: LintFinding, index: int) -> dict[str, Any]:
     named = f"{found.field}: " if found.field else ""
     place = {
-        "artifactLocation": {"uri": _uri(found.file)},
+        "artifactLocation": {"uri": _build_file_uri(found.file)},
         "region": {"startLine": max(found.line, 1)},
     }
     return {
@@ -103,6 +103,6 @@ def _result(found: LintFinding, index: int) -> dict[str, Any]:
     }
 
 
-def _uri(file: str) -> str:
+def _build_file_uri(file: str) -> str:
     path = Path(file)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())

@@ -10,149 +10,159 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from markscheme.exact import plain, show, signed
-from markscheme.tell.bad_rows import name_of, reason_of
-from markscheme.tell.language import say, told
+from markscheme.exact import format_decimal, format_plain, format_signed
+from markscheme.tell.bad_rows import format_bad_row_count, format_bad_row_reason
+from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.reports import (
-    EVIDENCE,
-    FIRST,
-    LEVELS,
-    OUTCOMES,
+    EVIDENCE_WORDS,
+    LEVEL_WORDS,
+    OUTCOME_WORDS,
+    PATTERNS_SHOWN,
     ItemStatus,
-    item_line,
-    lost_axes,
-    reason,
+    find_lost_axes,
+    format_cell_reason,
+    format_item_line,
 )
 from markscheme.vocabulary import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from markscheme.tell.reports import Report, Row
+    from markscheme.tell.reports import Row, RunReport
     from markscheme.vocabulary import Gate
     from markscheme.weigh.outcomes import BaselineReport, GateOutcome, ItemChange
 
-_ITEMS_SHOWN = 20
+_MARKDOWN_ITEMS_SHOWN = 20
 _NAMES_SHOWN = 50
-_BAD_ROWS = 5
-_LONGEST = 300
-_SIGNS = {
+_BAD_ROWS_SHOWN = 5
+_MARKDOWN_TEXT_LENGTH = 300
+_OUTCOME_SIGNS = {
     Outcome.PASS: "✅",
     Outcome.WARN: "⚠️",
     Outcome.FAIL: "❌",
     Outcome.UNDECIDED: "❔",
     Outcome.NOT_APPLICABLE: "⚪",
 }
-_MARKUP = re.compile(r"([\\`*_\[\]<>#!|~&$])")
-_ALIVE = re.compile(r"(?<=@)|(?<=://)|(?<=www)(?=\.)|(?<=\\#)", re.IGNORECASE)
+_MARKUP_CHARACTERS = re.compile(r"([\\`*_\[\]<>#!|~&$])")
+_AUTOLINK_POINTS = re.compile(r"(?<=@)|(?<=://)|(?<=www)(?=\.)|(?<=\\#)", re.IGNORECASE)
 
 
-def markdown(report: Report) -> str:
+def render_run_markdown(report: RunReport) -> str:
     """Return the whole comment."""
-    return "\n".join(_lines(report)) + "\n"
+    return "\n".join(_format_report_lines(report)) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
-    sign = _SIGNS[report.gates.verdict]
-    yield f"### {sign} markscheme: {sentence(report.verdict)}"
+def _format_report_lines(report: RunReport) -> Iterator[str]:
+    sign = _OUTCOME_SIGNS[report.gates.verdict]
+    yield f"### {sign} markscheme: {escape_markdown(report.verdict)}"
     yield ""
-    yield sentence(report.title)
+    yield escape_markdown(report.title)
     if report.gates.outcomes:
         yield ""
-        heads = (say("observed"), say("limit"), say("margin"), say("why"))
-        yield f"| {say('gate')} | | {' | '.join(heads)} |"
+        heads = (translate("observed"), translate("limit"), translate("margin"), translate("why"))
+        yield f"| {translate('gate')} | | {' | '.join(heads)} |"
         yield "|---|---|--:|--:|--:|---|"
-        yield from map(_gate, report.gates.outcomes)
+        yield from map(_format_gate_row, report.gates.outcomes)
     for found in report.comparisons:
-        yield from _comparison(found, report)
-    yield from _patterns(report)
-    yield from _bad_rows(report)
-    yield from _failing(report)
+        yield from _format_baseline_section(found, report)
+    yield from _format_patterns(report)
+    yield from _format_bad_rows(report)
+    yield from _format_failing_items(report)
 
 
-def _patterns(report: Report) -> Iterator[str]:
+def _format_patterns(report: RunReport) -> Iterator[str]:
     if report.patterns:
-        yield f"\n#### {say('What to look at first')}\n"
-        for number, found in enumerate(report.patterns[:FIRST], start=1):
-            yield f"{number}. {sentence(told(found.sentence))} → {sentence(told(found.action))}"
+        yield f"\n#### {translate('What to look at first')}\n"
+        for number, found in enumerate(report.patterns[:PATTERNS_SHOWN], start=1):
+            yield f"{number}. {escape_markdown(translate_stored(found.sentence))} → {escape_markdown(translate_stored(found.action))}"
 
 
-def _bad_rows(report: Report) -> Iterator[str]:
-    total, shown = report.past.run.marks.errors, report.bad_rows[:_BAD_ROWS]
+def _format_bad_rows(report: RunReport) -> Iterator[str]:
+    total, shown = report.past.run.marks.errors, report.bad_rows[:_BAD_ROWS_SHOWN]
     if not shown:
         return
-    what = name_of(total, live=report.is_live)
-    yield f"\n**{what} ({say('not scored')}):**\n"
+    what = format_bad_row_count(total, live=report.is_live)
+    yield f"\n**{what} ({translate('not scored')}):**\n"
     for row in shown:
-        said = f" {code(row.excerpt)}" if row.excerpt else ""
-        yield f"- {sentence(reason_of(row, live=report.is_live))}{said}"
+        said = f" {format_code_span(row.excerpt)}" if row.excerpt else ""
+        yield f"- {escape_markdown(format_bad_row_reason(row, live=report.is_live))}{said}"
     if total > len(shown):
-        yield f"- {say('… and {n:,} more', n=total - len(shown))}"
+        yield f"- {translate('… and {n:,} more', n=total - len(shown))}"
 
 
-def _gate(found: GateOutcome) -> str:
+def _format_gate_row(found: GateOutcome) -> str:
     gate = found.gate
     cells = (
-        f"{code(gate.name, cell=True)} ({told(LEVELS[gate.level])})",
-        f"{_SIGNS[found.outcome]} {told(OUTCOMES[found.outcome])}",
-        show(found.observed),
-        sentence(limit_of(gate)),
-        signed(found.margin),
-        sentence(told(found.because)),
+        f"{format_code_span(gate.name, cell=True)} ({translate_stored(LEVEL_WORDS[gate.level])})",
+        f"{_OUTCOME_SIGNS[found.outcome]} {translate_stored(OUTCOME_WORDS[found.outcome])}",
+        format_decimal(found.observed),
+        escape_markdown(format_gate_limit(gate)),
+        format_signed(found.margin),
+        escape_markdown(translate_stored(found.because)),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def limit_of(gate: Gate) -> str:
+def format_gate_limit(gate: Gate) -> str:
     """Return the limit of a gate in short."""
     if gate.baseline is not None:
-        return say("a drop of {limit}", limit=gate.baseline.max_drop)
+        return translate("a drop of {limit}", limit=gate.baseline.max_drop)
     limits = (("≥", gate.at_least), ("≤", gate.at_most))
-    said = [f"{sign} {plain(limit)}" for sign, limit in limits if limit is not None]
-    return f" {say('and')} ".join(said)
+    said = [f"{sign} {format_plain(limit)}" for sign, limit in limits if limit is not None]
+    return f" {translate('and')} ".join(said)
 
 
-def _comparison(found: BaselineReport, report: Report) -> Iterator[str]:
+def _format_baseline_section(found: BaselineReport, report: RunReport) -> Iterator[str]:
     yield ""
-    yield "#### " + say("Since the baseline {baseline}", baseline=code(found.baseline))
+    yield "#### " + translate(
+        "Since the baseline {baseline}", baseline=format_code_span(found.baseline)
+    )
     yield ""
-    yield f"| | {say('baseline')} | {say('now')} | {say('change')} |"
+    yield f"| | {translate('baseline')} | {translate('now')} | {translate('change')} |"
     yield "|---|--:|--:|--:|"
-    before, after = show(found.before), show(found.after)
-    yield f"| **{say('score')}** | {before} | {after} | {signed(found.change)} |"
+    before, after = format_decimal(found.before), format_decimal(found.after)
+    yield f"| **{translate('score')}** | {before} | {after} | {format_signed(found.change)} |"
     for moved in found.axes:
-        axis = code(moved.axis, cell=True)
-        before, after = show(moved.before), show(moved.after)
-        yield f"| {axis} | {before} | {after} | {signed(moved.change)} |"
+        axis = format_code_span(moved.axis, cell=True)
+        before, after = format_decimal(moved.before), format_decimal(moved.after)
+        yield f"| {axis} | {before} | {after} | {format_signed(moved.change)} |"
     if found.evidence is not None:
-        outcome, because = EVIDENCE[found.evidence.outcome], found.evidence.because
-        yield f"\n**{say('Evidence')}:** {sentence(f'{told(outcome)} ({told(because)})')}"
+        outcome, because = EVIDENCE_WORDS[found.evidence.outcome], found.evidence.because
+        yield f"\n**{translate('Evidence')}:** {escape_markdown(f'{translate_stored(outcome)} ({translate_stored(because)})')}"
     if found.warning:
-        yield f"\n**⚠️ {say('Suspicious rise')}:** {sentence(told(found.warning))}"
-        yield from _changes(say("Items that moved"), found.moved, None)
-    yield from _changes(say("Items that went from pass to fail"), found.regressed, report)
-    yield from _changes(say("Items that went from fail to pass"), found.recovered, None)
-    new, gone = say("New items"), say("Items that are gone")
+        yield f"\n**⚠️ {translate('Suspicious rise')}:** {escape_markdown(translate_stored(found.warning))}"
+        yield from _format_item_changes(translate("Items that moved"), found.moved, None)
+    yield from _format_item_changes(
+        translate("Items that went from pass to fail"), found.regressed, report
+    )
+    yield from _format_item_changes(
+        translate("Items that went from fail to pass"), found.recovered, None
+    )
+    new, gone = translate("New items"), translate("Items that are gone")
     for what, names in ((new, found.added), (gone, found.removed)):
         if names:
-            yield f"\n**{what} ({len(names):,}):** {_named(names)}"
+            yield f"\n**{what} ({len(names):,}):** {_format_item_names(names)}"
 
 
-def _changes(what: str, changes: Sequence[ItemChange], report: Report | None) -> Iterator[str]:
+def _format_item_changes(
+    what: str, changes: Sequence[ItemChange], report: RunReport | None
+) -> Iterator[str]:
     """Yield items that moved, with the reasons of what they lost where the report has them."""
     if not changes:
         return
     yield f"\n**{what} ({len(changes):,}):**\n"
-    for change in changes[:_ITEMS_SHOWN]:
-        axes = ", ".join(f"{code(axis)} {signed(by)}" for axis, by in change.axes.items())
-        yield f"- {code(change.item)}: {show(change.before)} → {show(change.after)} ({axes})"
-        item = report.item(change.item) if report else None
-        yield from _reasons(item.answers if item else (), report)
-    if len(changes) > _ITEMS_SHOWN:
-        yield f"- {say('… and {n:,} more', n=len(changes) - _ITEMS_SHOWN)}"
+    for change in changes[:_MARKDOWN_ITEMS_SHOWN]:
+        axes = ", ".join(
+            f"{format_code_span(axis)} {format_signed(by)}" for axis, by in change.axes.items()
+        )
+        yield f"- {format_code_span(change.item)}: {format_decimal(change.before)} → {format_decimal(change.after)} ({axes})"
+        item = report.find_item(change.item) if report else None
+        yield from _format_loss_reasons(item.answers if item else (), report)
+    if len(changes) > _MARKDOWN_ITEMS_SHOWN:
+        yield f"- {translate('… and {n:,} more', n=len(changes) - _MARKDOWN_ITEMS_SHOWN)}"
 
 
-def _failing(report: Report) -> Iterator[str]:
+def _format_failing_items(report: RunReport) -> Iterator[str]:
     """Yield the items that do not pass and are not told as regressed already, folded away."""
     known = {change.item for found in report.comparisons for change in found.regressed}
     failing = [
@@ -164,48 +174,48 @@ def _failing(report: Report) -> Iterator[str]:
         return
     n = len(failing)
     what = (
-        say("Not passing: {n:,} other items", n=n)
+        translate("Not passing: {n:,} other items", n=n)
         if known
-        else say("Not passing: {n:,} items", n=n)
+        else translate("Not passing: {n:,} items", n=n)
     )
     yield f"\n<details><summary>{what}</summary>\n"
-    for item in failing[:_ITEMS_SHOWN]:
-        yield f"- {code(item.item)}: {sentence(item_line(item, report.past.rubric))}"
-        yield from _reasons(item.answers, report)
-    if len(failing) > _ITEMS_SHOWN:
-        yield f"- {say('… and {n:,} more', n=len(failing) - _ITEMS_SHOWN)}"
+    for item in failing[:_MARKDOWN_ITEMS_SHOWN]:
+        yield f"- {format_code_span(item.item)}: {escape_markdown(format_item_line(item, report.past.rubric))}"
+        yield from _format_loss_reasons(item.answers, report)
+    if len(failing) > _MARKDOWN_ITEMS_SHOWN:
+        yield f"- {translate('… and {n:,} more', n=len(failing) - _MARKDOWN_ITEMS_SHOWN)}"
     yield "\n</details>"
 
 
-def _reasons(answers: Iterable[Row], report: Report | None) -> Iterator[str]:
+def _format_loss_reasons(answers: Iterable[Row], report: RunReport | None) -> Iterator[str]:
     """Yield why the first of the answers lost its points."""
     if report is None:
         return
     for row in islice(answers, 1):
-        for axis in lost_axes(row, report.past.rubric):
-            yield f"  - {code(axis)}: {code(reason(row, axis))}"
+        for axis in find_lost_axes(row, report.past.rubric):
+            yield f"  - {format_code_span(axis)}: {format_code_span(format_cell_reason(row, axis))}"
 
 
-def _named(names: Sequence[str]) -> str:
-    shown = ", ".join(map(code, names[:_NAMES_SHOWN]))
+def _format_item_names(names: Sequence[str]) -> str:
+    shown = ", ".join(map(format_code_span, names[:_NAMES_SHOWN]))
     more = len(names) - _NAMES_SHOWN
-    return f"{shown} {say('and {n:,} more', n=more)}" if more > 0 else shown
+    return f"{shown} {translate('and {n:,} more', n=more)}" if more > 0 else shown
 
 
-def code(text: str, *, cell: bool = False) -> str:
+def format_code_span(text: str, *, cell: bool = False) -> str:
     """Return foreign text as a code span on one line, in which nothing is alive."""
-    flat = _flat(text)
+    flat = _flatten_text(text)
     fence = "`" * (1 + max(map(len, re.findall("`+", flat)), default=0))
     edge = " " if flat.startswith("`") or flat.endswith("`") else ""
     span = f"{fence}{edge}{flat or '–'}{edge}{fence}"
     return span.replace("|", "\\|") if cell else span
 
 
-def sentence(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return a sentence of ours, which may name foreign things, with no markup alive in it."""
-    return _ALIVE.sub("\u200b", _MARKUP.sub(r"\\\1", _flat(text)))
+    return _AUTOLINK_POINTS.sub("\u200b", _MARKUP_CHARACTERS.sub(r"\\\1", _flatten_text(text)))
 
 
-def _flat(text: str) -> str:
+def _flatten_text(text: str) -> str:
     flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"
+    return flat if len(flat) <= _MARKDOWN_TEXT_LENGTH else f"{flat[: _MARKDOWN_TEXT_LENGTH - 1]}…"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.exact import show
-from markscheme.tell.language import harmless, say, say_many
+from markscheme.exact import format_decimal
+from markscheme.tell.language import replace_control_characters, translate, translate_plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,26 +16,36 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from markscheme.weigh.operations import Operation, OperationGroup
+    from markscheme.weigh.operations import OperationalMetric, OperationGroup
 
 
 def print_operations(groups: Sequence[OperationGroup], out: Console) -> None:
     """Print means and sums; `≥` marks what may be higher, and unknown ones are counted."""
     if not groups:
         return
-    out.print(f"\n[bold]{say('Measured, not scored: mean (sum)')}[/bold]")
+    out.print(f"\n[bold]{translate('Measured, not scored: mean (sum)')}[/bold]")
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
-    heads = (say("sessions"), say("latency s"), say("tool calls"), say("dispatches"), say("tokens"))
+    heads = (
+        translate("sessions"),
+        translate("latency s"),
+        translate("tool calls"),
+        translate("dispatches"),
+        translate("tokens"),
+    )
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
-    for group in _telling(groups):
-        metrics = (_told(found) for found in group.metrics.values())
-        table.add_row(Text(harmless(_name(group))), str(group.sessions), *metrics)
+    for group in _skip_repeated_groups(groups):
+        metrics = (_format_operation(found) for found in group.metrics.values())
+        table.add_row(
+            Text(replace_control_characters(_format_group_name(group))),
+            str(group.sessions),
+            *metrics,
+        )
     out.print(table)
 
 
-def _telling(groups: Sequence[OperationGroup]) -> Iterator[OperationGroup]:
+def _skip_repeated_groups(groups: Sequence[OperationGroup]) -> Iterator[OperationGroup]:
     """Yield the groups without those that only say again what the group above them says."""
     above = 0
     for group in groups:
@@ -45,19 +55,21 @@ def _telling(groups: Sequence[OperationGroup]) -> Iterator[OperationGroup]:
             yield group
 
 
-def _name(group: OperationGroup) -> str:
-    of = group.item or (f"{group.tag}: {group.value}" if group.tag else say("all"))
+def _format_group_name(group: OperationGroup) -> str:
+    of = group.item or (f"{group.tag}: {group.value}" if group.tag else translate("all"))
     return of if group.variant is None else f"  {of}, {group.variant}"
 
 
-def _told(found: Operation) -> str:
+def _format_operation(found: OperationalMetric) -> str:
     if found.sum is None:
         return "–"
     bound = "≥ " if found.lower_bounds else ""
-    unknown = f" {say_many('{n} unknown', '{n} unknown', found.unknown)}" if found.unknown else ""
-    return f"{bound}{_number(found.mean)} ({_number(found.sum)}){unknown}"
+    unknown = (
+        f" {translate_plural('{n} unknown', '{n} unknown', found.unknown)}" if found.unknown else ""
+    )
+    return f"{bound}{_format_operation_number(found.mean)} ({_format_operation_number(found.sum)}){unknown}"
 
 
-def _number(value: Fraction | None) -> str:
-    whole, _, decimals = show(value, 2).partition(".")
+def _format_operation_number(value: Fraction | None) -> str:
+    whole, _, decimals = format_decimal(value, 2).partition(".")
     return f"{int(whole):,}" if decimals == "00" else f"{int(whole):,}.{decimals}"

@@ -5,25 +5,30 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.comparisons import ComparisonPage, markdown_table
-from markscheme.tell.language import say, told
-from markscheme.tell.markdown import sentence as safe
+from markscheme.tell.comparisons import ComparisonPage, render_markdown_table
+from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.markdown import escape_markdown as safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.comparison_tables import Rows
-    from markscheme.weigh.planning import Plan
+    from markscheme.tell.comparison_tables import TableRows
+    from markscheme.weigh.planning import ComparisonPlan
 
 
-def plan_record(plan: Plan) -> dict[str, Any]:
+def build_plan_record(plan: ComparisonPlan) -> dict[str, Any]:
     """Return the document that `markscheme compare --plan --format json` prints."""
     repeats = [{**asdict(one), "answers": one.answers} for one in plan.by_repeats]
     return {"plan": {**asdict(plan), "by_repeats": repeats}}
 
 
-def _repeat_rows(plan: Plan) -> Rows:
-    header = (say("runs of each query"), say("noise"), say("queries"), say("answers"))
+def _build_repeat_rows(plan: ComparisonPlan) -> TableRows:
+    header = (
+        translate("runs of each query"),
+        translate("noise"),
+        translate("queries"),
+        translate("answers"),
+    )
     rows = [
         (
             str(one.repeats),
@@ -36,19 +41,23 @@ def _repeat_rows(plan: Plan) -> Rows:
     return [header, *rows]
 
 
-def _ladder_rows(plan: Plan) -> Rows:
-    header = (say("queries"), say("chance to show it"), say("smallest loss ruled out"))
+def _build_ladder_rows(plan: ComparisonPlan) -> TableRows:
+    header = (
+        translate("queries"),
+        translate("chance to show it"),
+        translate("smallest loss ruled out"),
+    )
     rows = [(str(r.queries), f"{r.power:.0%}", f"{r.detectable:.2f}") for r in plan.ladder]
     return [header, *rows]
 
 
-def _head(plan: Plan) -> str:
-    return say(
+def _format_plan_heading(plan: ComparisonPlan) -> str:
+    return translate(
         "margin {margin}, noise {noise} per query ({source}), of which {within} comes anew with "
         "every run",
         margin=f"{plan.margin:g}",
         noise=f"{plan.noise:.4g}",
-        source=told(plan.source),
+        source=translate_stored(plan.source),
         within=f"{plan.within:.4g}",
     )
 
@@ -56,25 +65,27 @@ def _head(plan: Plan) -> str:
 class PlanPage(ComparisonPage):
     """Prints a plan."""
 
-    def plan(self, plan: Plan) -> None:
+    def print_plan(self, plan: ComparisonPlan) -> None:
         """Print all of it."""
-        self.line(_head(plan), style="bold")
-        self.table(_repeat_rows(plan), left=())
-        self.section(say("With one run of each query"))
-        self.table(_ladder_rows(plan), left=())
-        self.line("")
+        self.print_line(_format_plan_heading(plan), style="bold")
+        self.print_table(_build_repeat_rows(plan), left=())
+        self.print_section(translate("With one run of each query"))
+        self.print_table(_build_ladder_rows(plan), left=())
+        self.print_line("")
         for line in plan.plain:
-            self.line(told(line))
+            self.print_line(translate_stored(line))
 
 
-def plan_markdown(plan: Plan) -> str:
+def render_plan_markdown(plan: ComparisonPlan) -> str:
     """Return a plan as Markdown."""
-    return "\n".join(_markdown(plan)) + "\n"
+    return "\n".join(_build_plan_markdown(plan)) + "\n"
 
 
-def _markdown(plan: Plan) -> Iterator[str]:
-    yield f"### {safe(_head(plan))}"
-    yield from markdown_table(say("Repeats"), _repeat_rows(plan))
-    yield from markdown_table(say("With one run of each query"), _ladder_rows(plan))
+def _build_plan_markdown(plan: ComparisonPlan) -> Iterator[str]:
+    yield f"### {safe(_format_plan_heading(plan))}"
+    yield from render_markdown_table(translate("Repeats"), _build_repeat_rows(plan))
+    yield from render_markdown_table(
+        translate("With one run of each query"), _build_ladder_rows(plan)
+    )
     yield ""
-    yield from (f"- {safe(told(line))}" for line in plan.plain)
+    yield from (f"- {safe(translate_stored(line))}" for line in plan.plain)

@@ -11,18 +11,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from markscheme.ask.replies import Fault
-from markscheme.exact import plain
-from markscheme.tell.tallies import Tally
+from markscheme.exact import format_plain
+from markscheme.tell.tallies import SubjectProgress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from markscheme.ask.runner import Asked
-    from markscheme.ask.states import State
+    from markscheme.ask.runner import AskedQuestion
+    from markscheme.ask.states import SubjectState
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.aggregate import Counts
+    from markscheme.weigh.aggregate import AnswerCounts
 
-    class Scored(Protocol):
+    class HasScoreCounts(Protocol):
         """Anything that was scored."""
 
         @property
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
             """How many answers it has."""
 
         @property
-        def counts(self) -> Counts:
+        def counts(self) -> AnswerCounts:
             """What was counted."""
 
-    class Place(Protocol):
+    class ProgressDisplay(Protocol):
         """Where it is shown how a run goes."""
 
-        def count(self) -> None:
+        def count_question(self) -> None:
             """Take note of one more question that is done."""
 
-        def tell(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
+        def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
             """Show what is known, in lines of parts."""
 
-    S = TypeVar("S", bound=Scored)
+    S = TypeVar("S", bound=HasScoreCounts)
 
-_EVERY = 10.0  # seconds between two lines in a pipe
-_REDRAWN = 0.5
+_PIPE_INTERVAL = 10.0  # seconds between two lines in a pipe
+_TERMINAL_INTERVAL = 0.5
 
 
-def watched(stretches: Iterable[S], label: str) -> Iterator[S]:
+def show_scoring_progress(stretches: Iterable[S], label: str) -> Iterator[S]:
     """Hand the stretches on, and show on stderr how many answers went by if a person watches."""
     if not sys.stderr.isatty():
         yield from stretches
@@ -69,89 +69,101 @@ def watched(stretches: Iterable[S], label: str) -> Iterator[S]:
 
 
 @contextmanager
-def asking(rubric: Rubric, exam: Exam, subjects: Sequence[str], total: int) -> Iterator[Asking]:
+def show_asking_progress(
+    rubric: Rubric, exam: Exam, subjects: Sequence[str], total: int
+) -> Iterator[AskingProgress]:
     """Give whom to tell of every question that is done, and show how the run goes on stderr.
 
     On a terminal lines that change; in a pipe a plain line every ten seconds, whatever happens.
     """
     items = {item.id: item for item in exam.items}
-    tallies = {name: Tally(rubric, items) for name in subjects}
+    tallies = {name: SubjectProgress(rubric, items) for name in subjects}
     if not sys.stderr.isatty():
-        yield Asking(tallies, _Pipe(total), every=_EVERY)
+        yield AskingProgress(tallies, _PipeProgress(total), every=_PIPE_INTERVAL)
         return
-    from markscheme.tell.standing import Standing  # noqa: PLC0415 - only where a person watches
+    from markscheme.tell.standing import TerminalProgress  # noqa: PLC0415 - only where a person watches
 
-    with Standing(total) as standing:
-        yield Asking(tallies, standing, every=_REDRAWN)
+    with TerminalProgress(total) as standing:
+        yield AskingProgress(tallies, standing, every=_TERMINAL_INTERVAL)
 
 
-class Asking:
+class AskingProgress:
     """Hears every reply and how the subjects do, and tells it every so many seconds.
 
     Replies come from the thread that keeps them, how the subjects do from the one that asks.
     """
 
-    def __init__(self, tallies: dict[str, Tally], place: Place, *, every: float) -> None:
-        self._tallies, self._place, self._every = tallies, place, every
-        self._states: Sequence[State] = ()
-        self._told, self._told_of = time.monotonic(), 0
-        self._telling = Lock()
+    def __init__(
+        self, tallies: dict[str, SubjectProgress], place: ProgressDisplay, *, every: float
+    ) -> None:
+        self._subjects, self._display, self._interval = tallies, place, every
+        self._states: Sequence[SubjectState] = ()
+        self._refreshed_at, self._refreshed_count = time.monotonic(), 0
+        self._refresh_lock = Lock()
 
     @property
-    def _done(self) -> int:
-        return sum(tally.done for tally in self._tallies.values())
+    def _done_count(self) -> int:
+        return sum(tally.done for tally in self._subjects.values())
 
-    def heard(self, asked: Asked) -> None:
+    def count_reply(self, asked: AskedQuestion) -> None:
         """Count one reply."""
-        self._tallies[asked.ask.subject].count(asked)
-        self._place.count()
-        self._tell_if_due()
+        self._subjects[asked.scheduled.subject].count_reply(asked)
+        self._display.count_question()
+        self._refresh_if_due()
 
-    def look(self, states: Sequence[State]) -> None:
+    def update_states(self, states: Sequence[SubjectState]) -> None:
         """Take how the subjects do, also while nobody answers; what was done before is past."""
         if not self._states:
-            self._told, self._told_of = time.monotonic(), self._done
+            self._refreshed_at, self._refreshed_count = time.monotonic(), self._done_count
         self._states = states
-        self._tell_if_due()
+        self._refresh_if_due()
 
-    def _tell_if_due(self) -> None:
+    def _refresh_if_due(self) -> None:
         """Tell what is known, unless that was done just now or is being done."""
-        if time.monotonic() - self._told >= self._every and self._telling.acquire(blocking=False):
+        if time.monotonic() - self._refreshed_at >= self._interval and self._refresh_lock.acquire(
+            blocking=False
+        ):
             try:
-                self._tell()
+                self._refresh()
             finally:
-                self._telling.release()
+                self._refresh_lock.release()
 
-    def _tell(self) -> None:
-        now, done = time.monotonic(), self._done
-        rate = (done - self._told_of) / max(now - self._told, 1e-9)
-        self._told, self._told_of = now, done
-        lines = [*_troubles(self._states, still=not rate), *(self._known(rate) if done else ())]
-        self._place.tell(done, rate, lines)
+    def _refresh(self) -> None:
+        now, done = time.monotonic(), self._done_count
+        rate = (done - self._refreshed_count) / max(now - self._refreshed_at, 1e-9)
+        self._refreshed_at, self._refreshed_count = now, done
+        lines = [
+            *_format_troubles(self._states, still=not rate),
+            *(self._format_status_lines(rate) if done else ()),
+        ]
+        self._display.show_status(done, rate, lines)
 
-    def _known(self, rate: float) -> list[list[str]]:
+    def _format_status_lines(self, rate: float) -> list[list[str]]:
         """Return what is known of the answers; each of several subjects has a line of its own."""
-        for tally in self._tallies.values():
-            tally.mark()
-        cost = sum((tally.cost for tally in self._tallies.values()), Decimal(0))
-        pace = [f"{rate:.1f}/s", *([f"cost {plain(cost)}"] if cost else [])]
-        if len(self._tallies) == 1:
-            (tally,) = self._tallies.values()
-            return [[*tally.told(), *pace, *tally.axes()]]
-        each = ([f"{name}: {one.done:,} done", *one.told()] for name, one in self._tallies.items())
+        for tally in self._subjects.values():
+            tally.mark_new_replies()
+        cost = sum((tally.cost for tally in self._subjects.values()), Decimal(0))
+        pace = [f"{rate:.1f}/s", *([f"cost {format_plain(cost)}"] if cost else [])]
+        if len(self._subjects) == 1:
+            (tally,) = self._subjects.values()
+            return [[*tally.format_summary(), *pace, *tally.format_axes()]]
+        each = (
+            [f"{name}: {one.done:,} done", *one.format_summary()]
+            for name, one in self._subjects.items()
+        )
         return [*each, pace]
 
 
-class _Pipe:
+class _PipeProgress:
     """Prints plain lines."""
 
     def __init__(self, total: int) -> None:
         self._total = total
 
-    def count(self) -> None:
+    def count_question(self) -> None:
         """Do nothing: a line tells of many."""
 
-    def tell(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
+    def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
         """Print one line; who read it may be gone, and the run goes on."""
         left = f", about {(self._total - done) / rate:.0f} s left" if rate else ""
         said = [f"{done:,} of {self._total:,} done{left}", *map(", ".join, lines)]
@@ -159,30 +171,36 @@ class _Pipe:
             sys.stderr.write(f"{'; '.join(said)}\n")
 
 
-def _troubles(states: Sequence[State], *, still: bool) -> Iterator[list[str]]:
+def _format_troubles(states: Sequence[SubjectState], *, still: bool) -> Iterator[list[str]]:
     """Yield what holds the run up; where it stands still and nothing is wrong, what is waited for.
 
     Of several subjects each says who it is.
     """
-    found = [line for state in states for line in _trouble(state, named=len(states) > 1)]
+    found = [
+        line for state in states for line in _format_subject_trouble(state, named=len(states) > 1)
+    ]
     running = sum(state.running for state in states)
     yield from found or ([[f"{running:,} under way"]] if still and running else [])
 
 
-def _trouble(state: State, *, named: bool) -> Iterator[list[str]]:
+def _format_subject_trouble(state: SubjectState, *, named: bool) -> Iterator[list[str]]:
     failed = dict(state.failed)
     if state.busy:
         refusals = failed.pop(Fault.BUSY, 0)
         many = f"{refusals:,} refusal{'' if refusals == 1 else 's'}"
-        yield [f"{state.subject} is busy ({many})", _again(state.again)]
+        yield [f"{state.subject} is busy ({many})", _format_retry_delay(state.seconds_until_retry)]
     if failed:
         tries = sum(failed.values())
         kinds = ", ".join(f"{kind} {n:,}" for kind, n in failed.items())
         who = f"{state.subject}: " if named else ""
         many = "1 try" if tries == 1 else f"{tries:,} tries"
-        quiet = [_again(state.again)] if state.again and not state.busy else []
+        quiet = (
+            [_format_retry_delay(state.seconds_until_retry)]
+            if state.seconds_until_retry and not state.busy
+            else []
+        )
         yield [f"{who}{many} failed: {kinds if len(failed) > 1 else next(iter(failed))}", *quiet]
 
 
-def _again(seconds: float) -> str:
+def _format_retry_delay(seconds: float) -> str:
     return f"asked again in {math.ceil(seconds):,} s" if seconds else "asked again now"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import signed
-from markscheme.tell.language import say, told
-from markscheme.weigh.attempt_pairs import attempts_in_words
+from markscheme.exact import format_signed
+from markscheme.tell.language import translate, translate_stored
+from markscheme.weigh.attempt_pairs import describe_attempts
 from markscheme.weigh.outcomes import Evidence
-from markscheme.weigh.reach import doubts_in_words
+from markscheme.weigh.reach import describe_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,64 +19,64 @@ if TYPE_CHECKING:
 _PLACES = (4, 6, 9)
 
 
-def because_of(pair: RunPair) -> str:
+def explain_outcome(pair: RunPair) -> str:
     """Say why the outcome is what it is: where the bounds lie beside the margin."""
-    evidence, bounds = pair.statistics.non_inferiority, bounds_of(pair)
+    evidence, bounds = pair.statistics.non_inferiority, compute_bounds(pair)
     if bounds is None:
-        return told(evidence.because)
-    lower, upper = (_beside(Fraction(bound), -pair.statistics.margin) for bound in bounds)
-    named = {"lower": lower, "upper": upper, "margin": margin_of(pair)}
+        return translate_stored(evidence.because)
+    lower, upper = (_format_bound(Fraction(bound), -pair.statistics.margin) for bound in bounds)
+    named = {"lower": lower, "upper": upper, "margin": format_margin(pair)}
     match evidence.outcome:
         case Evidence.PASS:
-            return say(
+            return translate(
                 "The true difference is above {lower} with 95 % confidence, and so within the "
                 "margin of {margin}.",
                 **named,
             )
         case Evidence.FAIL:
-            return say(
+            return translate(
                 "The true difference is below {upper} with 95 % confidence, and so beyond the "
                 "margin of {margin}.",
                 **named,
             )
         case Evidence.INCONCLUSIVE:
-            return say(
+            return translate(
                 "The true difference may be anything from {lower} to {upper}, and the margin of "
                 "{margin} lies between.",
                 **named,
             )
 
 
-def settles_of(pair: RunPair) -> str:
+def explain_what_settles(pair: RunPair) -> str:
     """Say what would settle it, where it is open."""
     evidence = pair.statistics.non_inferiority
     if evidence.outcome is not Evidence.INCONCLUSIVE:
         return ""
     if evidence.mean is None:
-        return say("More items: one alone, or one cluster, shows no spread.")
+        return translate("More items: one alone, or one cluster, shows no spread.")
     needed, alike = evidence.items_needed, pair.statistics.detectable.pairs_needed
-    words = say("No number of items like these: the difference lies at the margin itself.")
+    words = translate("No number of items like these: the difference lies at the margin itself.")
     if needed is not None:
         now = {"n": needed, "now": evidence.n}
-        words = say("About {n:,} items like these, where now there are {now:,}.", **now)
+        words = translate("About {n:,} items like these, where now there are {now:,}.", **now)
     if alike is None or alike <= evidence.n or pair.statistics.clustered is not None:
         return words
-    return f"{words} " + say(
+    return f"{words} " + translate(
         "If the two are truly alike, about {n:,} show it 4 times in 5.", n=alike
     )
 
 
-def doubts_of(pair: RunPair) -> Iterator[str]:
+def describe_pair_doubts(pair: RunPair) -> Iterator[str]:
     """Yield what to know before the outcome is relied on."""
-    yield from map(told, doubts_in_words(pair.statistics))
+    yield from map(translate_stored, describe_doubts(pair.statistics))
     if not pair.first.balanced:
-        yield from map(told, pair.first.in_words(pair.baseline, pair.candidate))
+        yield from map(translate_stored, pair.first.describe_order(pair.baseline, pair.candidate))
     if pair.attempts.baseline_only or pair.attempts.candidate_only:
-        *_, left_out = attempts_in_words(pair.attempts, pair.baseline, pair.candidate)
-        yield told(left_out)
+        *_, left_out = describe_attempts(pair.attempts, pair.baseline, pair.candidate)
+        yield translate_stored(left_out)
 
 
-def bounds_of(pair: RunPair) -> tuple[float, float] | None:
+def compute_bounds(pair: RunPair) -> tuple[float, float] | None:
     """Return the bounds that decide, as differences of the score.
 
     With a relative margin they are of candidate - (1 - r) · baseline, which is the difference and
@@ -89,12 +89,12 @@ def bounds_of(pair: RunPair) -> tuple[float, float] | None:
     return evidence.lower - by, evidence.upper - by
 
 
-def _beside(bound: Fraction, margin: Fraction) -> str:
+def _format_bound(bound: Fraction, margin: Fraction) -> str:
     """Return a bound with as many places as tell it from the margin."""
-    told_apart = (p for p in _PLACES if signed(bound, p) != signed(margin, p))
-    return signed(bound, next(told_apart, _PLACES[-1]))
+    told_apart = (p for p in _PLACES if format_signed(bound, p) != format_signed(margin, p))
+    return format_signed(bound, next(told_apart, _PLACES[-1]))
 
 
-def margin_of(pair: RunPair) -> str:
+def format_margin(pair: RunPair) -> str:
     """Return what may be lost, in points of the score."""
-    return signed(-pair.statistics.margin)
+    return format_signed(-pair.statistics.margin)

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.exact import show, signed
-from markscheme.tell.comparison_tables import chance, every_two
-from markscheme.tell.comparisons import ComparisonPage, markdown_table, statistics_lines
-from markscheme.tell.language import say, told
-from markscheme.tell.markdown import sentence as safe
-from markscheme.tell.run_measures import measured_rows
-from markscheme.weigh.attempt_pairs import attempts_in_words
+from markscheme.exact import format_decimal, format_signed
+from markscheme.tell.comparison_tables import build_pair_rows, format_p_value
+from markscheme.tell.comparisons import ComparisonPage, format_statistics, render_markdown_table
+from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.markdown import escape_markdown as safe
+from markscheme.tell.run_measures import build_measured_rows
+from markscheme.weigh.attempt_pairs import describe_attempts
 from markscheme.weigh.outcomes import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.comparison_tables import Rows
+    from markscheme.tell.comparison_tables import TableRows
     from markscheme.weigh.paired_runs import PairedTag, RunPair, RunsComparison
 
 GROUPS_SHOWN = 10
 _ITEMS_SHOWN = 10
 
 
-def outcome_words(outcome: Evidence) -> str:
+def format_evidence(outcome: Evidence) -> str:
     """Return how a page calls the outcome."""
     words = {
-        Evidence.PASS: say("not worse"),
-        Evidence.FAIL: say("worse"),
-        Evidence.INCONCLUSIVE: say("cannot tell"),
+        Evidence.PASS: translate("not worse"),
+        Evidence.FAIL: translate("worse"),
+        Evidence.INCONCLUSIVE: translate("cannot tell"),
     }
     return words[outcome]
 
 
-def pair_rows(found: RunsComparison) -> Rows:
+def build_run_pair_rows(found: RunsComparison) -> TableRows:
     """Return every two runs as rows, the header first."""
     compared = (
         (
@@ -41,30 +41,30 @@ def pair_rows(found: RunsComparison) -> Rows:
             pair.candidate,
             pair.statistics.paired,
             pair.p_holm,
-            outcome_words(pair.statistics.non_inferiority.outcome),
+            format_evidence(pair.statistics.non_inferiority.outcome),
         )
         for pair in found.pairs
     )
-    return every_two(compared, say("no worse than {margin} down", margin=found.margin))
+    return build_pair_rows(compared, translate("no worse than {margin} down", margin=found.margin))
 
 
-def axis_rows(pair: RunPair) -> Rows:
+def build_run_axis_rows(pair: RunPair) -> TableRows:
     """Return the score and the axes of two runs as rows."""
     header = (
-        say("axis"),
+        translate("axis"),
         pair.baseline,
         pair.candidate,
-        say("difference"),
-        say("won / lost / tied"),
-        say("p (Holm)"),
+        translate("difference"),
+        translate("won / lost / tied"),
+        translate("p (Holm)"),
     )
     overall = pair.statistics.paired
     rows = [
         (
-            say("score"),
-            show(pair.score.baseline),
-            show(pair.score.candidate),
-            signed(pair.score.difference),
+            translate("score"),
+            format_decimal(pair.score.baseline),
+            format_decimal(pair.score.candidate),
+            format_signed(pair.score.difference),
             f"{overall.wins} / {overall.losses} / {overall.ties}",
             "",
         )
@@ -74,101 +74,103 @@ def axis_rows(pair: RunPair) -> Rows:
         rows.append(
             (
                 axis.axis,
-                show(sides.baseline),
-                show(sides.candidate),
-                signed(sides.difference),
+                format_decimal(sides.baseline),
+                format_decimal(sides.candidate),
+                format_signed(sides.difference),
                 f"{paired.wins} / {paired.losses} / {paired.ties}",
-                chance(axis.p_holm),
+                format_p_value(axis.p_holm),
             )
         )
     return [header, *rows]
 
 
-def tag_rows(pair: RunPair) -> Rows:
+def build_tag_rows(pair: RunPair) -> TableRows:
     """Return the groups of items that lost, the largest loss first."""
     header = (
-        say("tag"),
-        say("items"),
-        say("difference"),
-        say("won / lost / tied"),
-        say("p (Holm)"),
+        translate("tag"),
+        translate("items"),
+        translate("difference"),
+        translate("won / lost / tied"),
+        translate("p (Holm)"),
     )
     rows = [
         (
             f"{tag.tag}={tag.value}",
             str(tag.paired.n),
-            signed(tag.paired.mean),
+            format_signed(tag.paired.mean),
             f"{tag.paired.wins} / {tag.paired.losses} / {tag.paired.ties}",
-            chance(tag.p_holm),
+            format_p_value(tag.p_holm),
         )
-        for tag in lost_tags(pair)[:GROUPS_SHOWN]
+        for tag in find_lost_tags(pair)[:GROUPS_SHOWN]
     ]
     return [header, *rows] if rows else []
 
 
-def lost_tags(pair: RunPair) -> list[PairedTag]:
+def find_lost_tags(pair: RunPair) -> list[PairedTag]:
     """Return the groups of items that lost, the largest loss first."""
     return [tag for tag in pair.tags if tag.paired.mean is not None and tag.paired.mean < 0]
 
 
-def pair_lines(pair: RunPair, *, items: bool = True) -> Iterator[str]:
+def format_pair_lines(pair: RunPair, *, items: bool = True) -> Iterator[str]:
     """Yield what two runs show, in sentences; and the items that lost most."""
-    yield from statistics_lines(pair.statistics)
+    yield from format_statistics(pair.statistics)
     around = pair.statistics.clustered
     if around is not None:
-        yield say(
+        yield translate(
             "items in {n} clusters: 95 % interval {lower} to {upper}",
             n=around.clusters,
             lower=f"{around.lower:+.4f}",
             upper=f"{around.upper:+.4f}",
         )
-    yield _passed(pair)
+    yield _format_passed(pair)
     if items:
-        yield from _lost_items(pair)
+        yield from _format_lost_items(pair)
 
 
-def _lost_items(pair: RunPair) -> Iterator[str]:
+def _format_lost_items(pair: RunPair) -> Iterator[str]:
     lost = pair.lost
     for item in lost[:_ITEMS_SHOWN]:
         sides = pair.items[item]
-        yield f"{item}: {show(sides.baseline)} → {show(sides.candidate)}"
+        yield f"{item}: {format_decimal(sides.baseline)} → {format_decimal(sides.candidate)}"
     if len(lost) > _ITEMS_SHOWN:
-        yield say("… and {n} more items that lost", n=len(lost) - _ITEMS_SHOWN)
+        yield translate("… and {n} more items that lost", n=len(lost) - _ITEMS_SHOWN)
 
 
-def pairing_lines(found: RunsComparison) -> Iterator[str]:
+def format_pairing_lines(found: RunsComparison) -> Iterator[str]:
     """Yield what is to be said of the attempts and the order of several pairs of runs."""
     for pair in found.pairs:
         names = pair.baseline, pair.candidate
-        words = [*attempts_in_words(pair.attempts, *names), *pair.first.in_words(*names)]
-        yield from (f"{pair.baseline} → {pair.candidate}: {told(line)}" for line in words)
+        words = [*describe_attempts(pair.attempts, *names), *pair.first.describe_order(*names)]
+        yield from (
+            f"{pair.baseline} → {pair.candidate}: {translate_stored(line)}" for line in words
+        )
 
 
-def _passed(pair: RunPair) -> str:
+def _format_passed(pair: RunPair) -> str:
     passed = pair.passed
     named = {
         "baseline": pair.baseline,
         "before": passed.baseline_only,
         "candidate": pair.candidate,
         "after": passed.candidate_only,
-        "p": chance(passed.two_sided),
+        "p": format_p_value(passed.two_sided),
     }
     if passed.interval is None:
-        return say(
+        return translate(
             "passed by {baseline} only: {before}, by {candidate} only: {after} (sign-flip p {p} "
             "by item)",
             **named,
         )
     lower, upper = (f"{bound:+.4f}" for bound in passed.interval)
     if pair.statistics.paired.repeated:
-        return say(
+        return translate(
             "passed by {baseline} only: {before}, by {candidate} only: {after} (sign-flip p {p} "
             "by item, 95 % interval of the difference {lower} to {upper})",
             **named,
             lower=lower,
             upper=upper,
         )
-    return say(
+    return translate(
         "passed by {baseline} only: {before}, by {candidate} only: {after} (exact McNemar p {p}, "
         "95 % interval of the difference {lower} to {upper})",
         **named,
@@ -180,29 +182,29 @@ def _passed(pair: RunPair) -> str:
 class RunsPage(ComparisonPage):
     """Prints compared runs; with two of them the details too."""
 
-    def runs(self, found: RunsComparison) -> None:
+    def print_runs(self, found: RunsComparison) -> None:
         """Print all of it."""
-        self.line(title(found), style="bold")
+        self.print_line(format_runs_title(found), style="bold")
         if len(found.pairs) > 1:
-            self.table(pair_rows(found), left=(0, 1, 7))
-            self._lines(say("How the runs were paired"), pairing_lines(found))
+            self.print_table(build_run_pair_rows(found), left=(0, 1, 7))
+            self._print_lines(translate("How the runs were paired"), format_pairing_lines(found))
         for pair in found.pairs[:1] if len(found.pairs) == 1 else ():
-            self.table(axis_rows(pair), left=(0,))
-            if rows := tag_rows(pair):
-                self.section(say("Tags that lost"))
-                self.table(rows, left=(0,))
-            self.section(say("What the numbers can show"))
-            for line in pair_lines(pair):
-                self.line(f"  {line}")
-        if rows := measured_rows(found):
-            self.section(say("What they took"))
-            self.table(rows, left=(0,))
-        self.line(say("\noutcome: {because}", because=told(found.because)))
+            self.print_table(build_run_axis_rows(pair), left=(0,))
+            if rows := build_tag_rows(pair):
+                self.print_section(translate("Tags that lost"))
+                self.print_table(rows, left=(0,))
+            self.print_section(translate("What the numbers can show"))
+            for line in format_pair_lines(pair):
+                self.print_line(f"  {line}")
+        if rows := build_measured_rows(found):
+            self.print_section(translate("What they took"))
+            self.print_table(rows, left=(0,))
+        self.print_line(translate("\noutcome: {because}", because=translate_stored(found.because)))
 
 
-def title(found: RunsComparison) -> str:
+def format_runs_title(found: RunsComparison) -> str:
     """Return the first line."""
-    return say(
+    return translate(
         "{runs} under {rubric} v{version} on {exam}",
         runs=", ".join(
             run if subject is None else f"{run} ({subject})"
@@ -214,20 +216,22 @@ def title(found: RunsComparison) -> str:
     )
 
 
-def runs_markdown(found: RunsComparison) -> str:
+def render_runs_markdown(found: RunsComparison) -> str:
     """Return compared runs as Markdown."""
-    return "\n".join(_markdown(found)) + "\n"
+    return "\n".join(_build_runs_markdown(found)) + "\n"
 
 
-def _markdown(found: RunsComparison) -> Iterator[str]:
-    yield f"### {safe(outcome_words(found.outcome))}: {safe(title(found))}"
+def _build_runs_markdown(found: RunsComparison) -> Iterator[str]:
+    yield f"### {safe(format_evidence(found.outcome))}: {safe(format_runs_title(found))}"
     yield ""
-    yield safe(told(found.because))
+    yield safe(translate_stored(found.because))
     if found.pairs:
-        yield from markdown_table(say("Pairs of runs"), pair_rows(found))
-    yield from markdown_table(say("What they took"), measured_rows(found))
+        yield from render_markdown_table(translate("Pairs of runs"), build_run_pair_rows(found))
+    yield from render_markdown_table(translate("What they took"), build_measured_rows(found))
     for pair in found.pairs:
-        yield from markdown_table(f"{pair.baseline} → {pair.candidate}", axis_rows(pair))
-        yield from markdown_table(say("Tags that lost"), tag_rows(pair))
+        yield from render_markdown_table(
+            f"{pair.baseline} → {pair.candidate}", build_run_axis_rows(pair)
+        )
+        yield from render_markdown_table(translate("Tags that lost"), build_tag_rows(pair))
         yield ""
-        yield from (f"- {safe(line)}" for line in pair_lines(pair))
+        yield from (f"- {safe(line)}" for line in format_pair_lines(pair))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.colours import AXES
-from markscheme.tell.language import say, told
-from markscheme.tell.moved_items import MovedItems, text_limit
-from markscheme.tell.run_measures import measured_rows
-from markscheme.tell.run_pair_view import KINDS, drawn_gaps, pair_view
-from markscheme.tell.run_pairs import outcome_words, pair_rows, title
-from markscheme.tell.templates import page
-from markscheme.weigh.run_pair_words import called_by_subject
+from markscheme.tell.colours import AXIS_COLOURS
+from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.moved_items import MovedItemsView, compute_text_limit
+from markscheme.tell.run_measures import build_measured_rows
+from markscheme.tell.run_pair_view import EVIDENCE_KINDS, build_pair_view, draw_run_gaps
+from markscheme.tell.run_pairs import build_run_pair_rows, format_evidence, format_runs_title
+from markscheme.tell.templates import render_page
+from markscheme.weigh.run_pair_words import rename_by_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,58 +20,58 @@ if TYPE_CHECKING:
     from markscheme.weigh.paired_runs import RunsComparison
 
 
-def runs_html(report: RunsReport, version: str) -> str:
+def render_runs_html(report: RunsReport, version: str) -> str:
     """Return the whole page; `version` is that of the program that wrote it."""
-    found = called_by_subject(report.found)
+    found = rename_by_subject(report.found)
     several = len(found.beside_first) > 1
-    return page(
+    return render_page(
         "runs.html",
         {"words": {}},
         version=version,
-        title=title(report.found),
-        heading=_heading(found),
+        title=format_runs_title(report.found),
+        heading=_format_runs_heading(found),
         found=found,
-        facts=list(_facts(report.found)),
+        facts=list(_list_facts(report.found)),
         outcome={
-            "kind": KINDS[found.outcome],
-            "word": outcome_words(found.outcome),
-            "because": told(found.because),
+            "kind": EVIDENCE_KINDS[found.outcome],
+            "word": format_evidence(found.outcome),
+            "because": translate_stored(found.because),
         },
-        every_two=pair_rows(found) if several else [],
-        gaps=drawn_gaps(found.beside_first) if several else None,
-        pairs=_pairs(report, found),
-        measured=measured_rows(found),
+        every_two=build_run_pair_rows(found) if several else [],
+        gaps=draw_run_gaps(found.beside_first) if several else None,
+        pairs=_build_pair_views(report, found),
+        measured=build_measured_rows(found),
     )
 
 
-def _pairs(report: RunsReport, found: RunsComparison) -> list[dict[str, Any]]:
+def _build_pair_views(report: RunsReport, found: RunsComparison) -> list[dict[str, Any]]:
     """Return what is shown of each run beside the first."""
-    beside, limit = found.beside_first, text_limit(report)
+    beside, limit = found.beside_first, compute_text_limit(report)
     shown = []
     for at, pair in enumerate(beside):
         answers = [report.answers[0], report.answers[at + 1]] if report.answers else []
-        items = MovedItems(found, pair, answers, limit)
-        view = pair_view(pair, found.rubric, at % len(AXES))
+        items = MovedItemsView(found, pair, answers, limit)
+        view = build_pair_view(pair, found.rubric, at % len(AXIS_COLOURS))
         name = pair.candidate if len(beside) > 1 else ""
         prefix = f"r{at + 1}-" if len(beside) > 1 else ""
-        shown.append({**view, "id": prefix, "name": name, "moves": items.lists(len(beside))})
+        shown.append({**view, "id": prefix, "name": name, "moves": items.build_lists(len(beside))})
     return shown
 
 
-def _heading(found: RunsComparison) -> str:
+def _format_runs_heading(found: RunsComparison) -> str:
     if len(found.runs) == 2:  # noqa: PLR2004 - a pair
-        return say(
+        return translate(
             "Is {candidate} worse than {baseline}?", candidate=found.runs[1], baseline=found.runs[0]
         )
-    return say("Which run is worse than {baseline}?", baseline=found.runs[0])
+    return translate("Which run is worse than {baseline}?", baseline=found.runs[0])
 
 
-def _facts(found: RunsComparison) -> Iterator[tuple[str, str]]:
+def _list_facts(found: RunsComparison) -> Iterator[tuple[str, str]]:
     """Yield what was compared: which runs, of whom, on what, with which margin."""
     for at, (run, subject) in enumerate(zip(found.runs, found.subjects, strict=True)):
-        what = say("candidate") if at else say("baseline")
-        yield what, say("{subject} (run {run})", subject=subject, run=run) if subject else run
-    yield say("rubric"), f"{found.rubric.name} v{found.rubric.version}"
-    yield say("exam"), found.exam.name
-    yield say("items"), f"{len(found.exam.items):,}"
-    yield say("margin"), str(found.margin)
+        what = translate("candidate") if at else translate("baseline")
+        yield what, translate("{subject} (run {run})", subject=subject, run=run) if subject else run
+    yield translate("rubric"), f"{found.rubric.name} v{found.rubric.version}"
+    yield translate("exam"), found.exam.name
+    yield translate("items"), f"{len(found.exam.items):,}"
+    yield translate("margin"), str(found.margin)

@@ -5,26 +5,26 @@ The rater never sees which variant an answer is of, nor any score of another ans
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum, auto
 from random import Random
 from typing import TYPE_CHECKING
 
-from markscheme.tell.language import say
-from markscheme.values import dataclass
+from markscheme.tell.language import translate
 from markscheme.vocabulary import NoteAxis, Rating, ScaleAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from markscheme.read.ratings import RatingBook
+    from markscheme.read.ratings import RatingFile
     from markscheme.vocabulary import Rubric
 
-    Ask = Callable[[str], str | None]
-    Tell = Callable[[str], None]
+    ReadInput = Callable[[str], str | None]
+    WriteLine = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class BlindAnswer:
     """An answer as a rater sees it, and the variant, which the rater does not see."""
 
     item: str
@@ -33,28 +33,28 @@ class Shown:
     text: str
 
 
-class _Step(Enum):
+class _RatingStep(Enum):
     NEXT = auto()
     BACK = auto()
     SKIP = auto()
     QUIT = auto()
 
 
-def blind_order(answers: Iterable[Shown], rater: str, seed: int) -> list[Shown]:
+def shuffle_blind(answers: Iterable[BlindAnswer], rater: str, seed: int) -> list[BlindAnswer]:
     """Return the answers in an order that the seed and the rater decide, and nothing else."""
     ordered = sorted(answers, key=lambda answer: (answer.item, answer.variant))
     Random(f"rate {seed} {rater}").shuffle(ordered)  # noqa: S311 - an order, not a secret
     return ordered
 
 
-class Sitting:
+class RatingSession:
     """Asks one rater for everything that is not rated yet.
 
     `ask` shows a line and returns what was typed, nothing at the end of the input; `tell` shows.
     """
 
     def __init__(
-        self, rubric: Rubric, book: RatingBook, rater: str, *, ask: Ask, tell: Tell
+        self, rubric: Rubric, book: RatingFile, rater: str, *, ask: ReadInput, tell: WriteLine
     ) -> None:
         self._axes: tuple[ScaleAxis | NoteAxis, ...] = (*rubric.scales, *rubric.notes)
         self._scales = rubric.scales
@@ -63,76 +63,80 @@ class Sitting:
         self._ask = ask
         self._tell = tell
 
-    def left(self, answers: Sequence[Shown]) -> list[Shown]:
+    def list_unrated(self, answers: Sequence[BlindAnswer]) -> list[BlindAnswer]:
         """Return the answers that are not rated on every scale."""
         return [
             answer
             for answer in answers
-            if any(not self._done(answer, scale) for scale in self._scales)
+            if any(not self._is_rated(answer, scale) for scale in self._scales)
         ]
 
-    def run(self, answers: Sequence[Shown]) -> None:
+    def rate_answers(self, answers: Sequence[BlindAnswer]) -> None:
         """Ask until everything is rated, or the rater leaves; skipped answers stay open."""
-        at, waiting = 0, self.left(answers)
+        at, waiting = 0, self.list_unrated(answers)
         while at < len(waiting):
-            match self._answer(waiting[at], at + 1, len(waiting)):
-                case _Step.QUIT:
+            match self._rate_answer(waiting[at], at + 1, len(waiting)):
+                case _RatingStep.QUIT:
                     return
-                case _Step.BACK:
-                    at = self._returned(waiting, at)
+                case _RatingStep.BACK:
+                    at = self._undo_last_rating(waiting, at)
                 case _:
                     at += 1
 
-    def _answer(self, answer: Shown, place: int, many: int) -> _Step:
+    def _rate_answer(self, answer: BlindAnswer, place: int, many: int) -> _RatingStep:
         self._tell(
-            say("\n— answer {place} of {many} —", place=place, many=many)
-            + f"\n{_printable(answer.prompt)}\n\n{_printable(answer.text)}\n"
+            translate("\n— answer {place} of {many} —", place=place, many=many)
+            + f"\n{_mask_control_characters(answer.prompt)}\n\n{_mask_control_characters(answer.text)}\n"
         )
         for axis in self._axes:
-            if self._done(answer, axis):
+            if self._is_rated(answer, axis):
                 continue
-            step = self._axis(answer, axis)
-            if step is not _Step.NEXT:
+            step = self._rate_axis(answer, axis)
+            if step is not _RatingStep.NEXT:
                 return step
-        return _Step.NEXT
+        return _RatingStep.NEXT
 
-    def _axis(self, answer: Shown, axis: ScaleAxis | NoteAxis) -> _Step:
+    def _rate_axis(self, answer: BlindAnswer, axis: ScaleAxis | NoteAxis) -> _RatingStep:
         if isinstance(axis, NoteAxis):
-            return self._remark(answer, axis)
+            return self._rate_note(answer, axis)
         self._tell(f"{axis.label}: {axis.question}")
         for at, anchor in axis.anchors.items():
             self._tell(f"  {at}  {anchor}")
         note = ""
         while True:
             typed = self._ask(
-                say(
+                translate(
                     "{lowest}–{highest}, n note, b back, s skip this answer, q quit: ",
                     lowest=axis.lowest,
                     highest=axis.highest,
                 )
             )
             if typed is not None and typed.strip().lower() == "n":
-                note = (self._ask(say("note: ")) or "").strip()
+                note = (self._ask(translate("note: ")) or "").strip()
                 continue
-            score = _score(typed, axis)
+            score = _parse_score(typed, axis)
             if score is not None:
-                self._add(answer, axis.name, score, note)
-                return _Step.NEXT
-            step = _step(typed)
+                self._add_rating(answer, axis.name, score, note)
+                return _RatingStep.NEXT
+            step = _parse_step(typed)
             if step is not None:
                 return step
-            told = say("a whole number from {low} to {high}", low=axis.lowest, high=axis.highest)
+            told = translate(
+                "a whole number from {low} to {high}", low=axis.lowest, high=axis.highest
+            )
             self._tell(told)
 
-    def _remark(self, answer: Shown, axis: NoteAxis) -> _Step:
-        typed = self._ask(say("{question} (in words; empty for nothing) ", question=axis.question))
+    def _rate_note(self, answer: BlindAnswer, axis: NoteAxis) -> _RatingStep:
+        typed = self._ask(
+            translate("{question} (in words; empty for nothing) ", question=axis.question)
+        )
         if typed is None:
-            return _Step.QUIT
+            return _RatingStep.QUIT
         if typed.strip():
-            self._add(answer, axis.name, None, typed.strip())
-        return _Step.NEXT
+            self._add_rating(answer, axis.name, None, typed.strip())
+        return _RatingStep.NEXT
 
-    def _add(self, answer: Shown, axis: str, score: int | None, note: str) -> None:
+    def _add_rating(self, answer: BlindAnswer, axis: str, score: int | None, note: str) -> None:
         rating = Rating(
             item=answer.item,
             variant=answer.variant,
@@ -141,23 +145,23 @@ class Sitting:
             score=score,
             note=note,
         )
-        self._book.add(rating)
+        self._book.add_rating(rating)
 
-    def _done(self, answer: Shown, axis: ScaleAxis | NoteAxis) -> bool:
+    def _is_rated(self, answer: BlindAnswer, axis: ScaleAxis | NoteAxis) -> bool:
         key = (answer.item, answer.variant, self._rater, axis.name)
         return any((r.item, r.variant, r.rater, r.axis) == key for r in self._book.ratings)
 
-    def _returned(self, waiting: Sequence[Shown], at: int) -> int:
+    def _undo_last_rating(self, waiting: Sequence[BlindAnswer], at: int) -> int:
         """Take the last rating back, and return to its answer."""
-        last = self._book.take_back()
+        last = self._book.undo_last_rating()
         if last is None:
-            self._tell(say("there is nothing to take back in this sitting"))
+            self._tell(translate("there is nothing to take back in this sitting"))
             return at
         places = [(answer.item, answer.variant) for answer in waiting]
         return places.index((last.item, last.variant))
 
 
-def _score(typed: str | None, scale: ScaleAxis) -> int | None:
+def _parse_score(typed: str | None, scale: ScaleAxis) -> int | None:
     text = (typed or "").strip()
     if not text.isascii() or not text.lstrip("-").isdigit() or len(text) > len("-1000"):
         return None
@@ -165,13 +169,13 @@ def _score(typed: str | None, scale: ScaleAxis) -> int | None:
     return score if scale.lowest <= score <= scale.highest else None
 
 
-def _step(typed: str | None) -> _Step | None:
+def _parse_step(typed: str | None) -> _RatingStep | None:
     if typed is None:
-        return _Step.QUIT
-    steps = {"q": _Step.QUIT, "b": _Step.BACK, "s": _Step.SKIP}
+        return _RatingStep.QUIT
+    steps = {"q": _RatingStep.QUIT, "b": _RatingStep.BACK, "s": _RatingStep.SKIP}
     return steps.get(typed.strip().lower())
 
 
-def _printable(text: str) -> str:
+def _mask_control_characters(text: str) -> str:
     """Return a text in which nothing steers the terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)

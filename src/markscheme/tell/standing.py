@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-_INTERRUPT = len("^C")  # which a terminal writes behind the last line, and would begin another one
+_INTERRUPT_WIDTH = len(
+    "^C"
+)  # which a terminal writes behind the last line, and would begin another one
 
 
-class Standing(Progress):
+class TerminalProgress(Progress):
     """What is shown while a subject is asked; it is gone when everybody was."""
 
     def __init__(self, total: int) -> None:
@@ -33,24 +35,24 @@ class Standing(Progress):
         super().__init__(*columns, console=self._out, transient=True)
         self._task = self.add_task("", total=total)
 
-    def count(self) -> None:
+    def count_question(self) -> None:
         """Count one question that is done."""
         self.advance(self._task)
 
-    def tell(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
+    def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
         """Say what is known anew; how many are done is counted here."""
         del done, rate
         self._lines = lines or self._lines
 
     def get_renderable(self) -> RenderableType:
         """Return what is drawn, in as many lines as there are columns for."""
-        width = max(1, self._out.width - _INTERRUPT)
-        lines = [line for parts in self._lines for line in _lines(parts, width)]
+        width = max(1, self._out.width - _INTERRUPT_WIDTH)
+        lines = [line for parts in self._lines for line in _wrap_parts(parts, width)]
         known = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
         return Constrain(Group(self.make_tasks_table(self.tasks), known), width)
 
 
-def _lines(parts: Sequence[str], width: int) -> list[str]:
+def _wrap_parts(parts: Sequence[str], width: int) -> list[str]:
     """Break a list between its parts, never within one."""
     lines = [parts[0]]
     for part in parts[1:]:

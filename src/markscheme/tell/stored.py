@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.language import say
+from markscheme.tell.language import translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from markscheme.keep import Baseline, Run, Tag
+    from markscheme.keep import Baseline, StoredRun, Tag
 
 
-def whose(subject: str | None) -> str:
+def format_subject(subject: str | None) -> str:
     """Return how a subject is called, also one without a name."""
-    return subject or say("no subject")
+    return subject or translate("no subject")
 
 
-def run_record(run: Run) -> dict[str, Any]:
+def build_stored_run_record(run: StoredRun) -> dict[str, Any]:
     """Return what is known of one stored run without reading what it holds."""
     counts = run.counts or {}
     return {
@@ -43,8 +43,8 @@ def run_record(run: Run) -> dict[str, Any]:
     }
 
 
-def runs_record(
-    runs: Iterable[Run], tags: Iterable[Tag], baselines: Iterable[Baseline]
+def build_run_list_record(
+    runs: Iterable[StoredRun], tags: Iterable[Tag], baselines: Iterable[Baseline]
 ) -> dict[str, Any]:
     """Return the list of runs, each with its tags and whether it is a baseline now."""
     names: dict[str, list[str]] = {}
@@ -53,7 +53,11 @@ def runs_record(
     is_baseline = {baseline.run for baseline in baselines}
     return {
         "runs": [
-            {**run_record(run), "tags": names.get(run.id, []), "baseline": run.id in is_baseline}
+            {
+                **build_stored_run_record(run),
+                "tags": names.get(run.id, []),
+                "baseline": run.id in is_baseline,
+            }
             for run in runs
         ]
     }

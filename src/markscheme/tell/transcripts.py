@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 
     from markscheme.transcript import Transcript
 
-_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
+_JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 
 
-def transcripts_json(found: Sequence[tuple[Path, Transcript]]) -> bytes:
+def dump_transcripts(found: Sequence[tuple[Path, Transcript]]) -> bytes:
     """Return one transcript as a document, several as a list in one."""
-    records = [{**_record(transcript), "file": str(file)} for file, transcript in found]
+    records = [
+        {**_build_transcript_record(transcript), "file": str(file)} for file, transcript in found
+    ]
     document = records[0] if len(records) == 1 else {"transcripts": records}
-    return orjson.dumps(document, default=_plain, option=_OPTIONS)
+    return orjson.dumps(document, default=_encode_number, option=_JSON_OPTIONS)
 
 
-def _record(transcript: Transcript) -> dict[str, Any]:
+def _build_transcript_record(transcript: Transcript) -> dict[str, Any]:
     """Return the keys that scripts rely on, then what else is known."""
     return {
         "format": transcript.format,
@@ -36,7 +38,7 @@ def _record(transcript: Transcript) -> dict[str, Any]:
         "last_turn_latency_s": transcript.last_turn_latency_s,
         "tokens": transcript.tokens,
         "prompts": len(transcript.prompts),
-        "subagents": [_record(inner) for inner in transcript.subagents],
+        "subagents": [_build_transcript_record(inner) for inner in transcript.subagents],
         "agent": transcript.agent,
         "kind": transcript.kind,
         "internal": transcript.internal,
@@ -48,7 +50,7 @@ def _record(transcript: Transcript) -> dict[str, Any]:
     }
 
 
-def _plain(value: object) -> float:
+def _encode_number(value: object) -> float:
     if isinstance(value, Decimal):
         return float(value)
     raise TypeError(f"`{type(value).__name__}` is no part of a transcript")

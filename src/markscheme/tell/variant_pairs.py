@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.tell.comparison_tables import every_two
+from markscheme.tell.comparison_tables import build_pair_rows
 from markscheme.tell.comparisons import (
     ComparisonPage,
-    comparison_markdown,
-    markdown_table,
-    outcome_words,
+    format_decision,
+    render_comparison_markdown,
+    render_markdown_table,
 )
-from markscheme.tell.language import say, told
-from markscheme.tell.markdown import sentence as safe
+from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.markdown import escape_markdown as safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.comparison_tables import Rows
+    from markscheme.tell.comparison_tables import TableRows
     from markscheme.weigh.comparison import Comparison
     from markscheme.weigh.variants import VariantsComparison
 
 
-def variant_rows(found: VariantsComparison) -> Rows:
+def build_variant_rows(found: VariantsComparison) -> TableRows:
     """Return every two variants as rows, the header first."""
     compared = (
         (
@@ -30,17 +30,17 @@ def variant_rows(found: VariantsComparison) -> Rows:
             pair.comparison.candidate,
             pair.comparison.statistics.paired,
             pair.p_holm,
-            outcome_words(pair.comparison.decision.outcome),
+            format_decision(pair.comparison.decision.outcome),
         )
         for pair in found.pairs
     )
-    return every_two(compared, say("decision"))
+    return build_pair_rows(compared, translate("decision"))
 
 
-def variants_title(found: VariantsComparison) -> str:
+def format_variants_title(found: VariantsComparison) -> str:
     """Return the first line."""
     first = found.decided[0]
-    return say(
+    return translate(
         "{candidates} against {baseline} under {rubric} v{version} on {exam}",
         candidates=", ".join(found.variants[1:]),
         baseline=found.variants[0],
@@ -50,33 +50,33 @@ def variants_title(found: VariantsComparison) -> str:
     )
 
 
-def decision_lines(found: VariantsComparison) -> Iterator[str]:
+def format_decision_lines(found: VariantsComparison) -> Iterator[str]:
     """Yield the decision on each candidate, why, and what to do next."""
     for one in found.decided:
-        yield f"{one.candidate}: {outcome_words(one.decision.outcome)}{_rule(one)}"
-        yield f"  {say('because: {because}', because=told(one.decision.because))}"
-        yield f"  {say('next: {next}', next=told(one.decision.next))}"
+        yield f"{one.candidate}: {format_decision(one.decision.outcome)}{_format_rule(one)}"
+        yield f"  {translate('because: {because}', because=translate_stored(one.decision.because))}"
+        yield f"  {translate('next: {next}', next=translate_stored(one.decision.next))}"
 
 
-def _rule(one: Comparison) -> str:
+def _format_rule(one: Comparison) -> str:
     rule = one.decision.rule
-    return say(" (rule {rule})", rule=rule) if rule else ""
+    return translate(" (rule {rule})", rule=rule) if rule else ""
 
 
 class VariantsPage(ComparisonPage):
     """Prints several variants; the details of two of them are had by comparing these alone."""
 
-    def variants(self, found: VariantsComparison) -> None:
+    def print_variants(self, found: VariantsComparison) -> None:
         """Print all of it."""
-        self.line(variants_title(found), style="bold")
-        self.table(variant_rows(found), left=(0, 1, 7))
-        self.section(say("Decisions"))
-        for line in decision_lines(found):
-            self.line(f"  {line}")
+        self.print_line(format_variants_title(found), style="bold")
+        self.print_table(build_variant_rows(found), left=(0, 1, 7))
+        self.print_section(translate("Decisions"))
+        for line in format_decision_lines(found):
+            self.print_line(f"  {line}")
 
 
-def variants_markdown(found: VariantsComparison) -> str:
+def render_variants_markdown(found: VariantsComparison) -> str:
     """Return several variants as Markdown, each candidate with all that is known of it."""
-    head = [f"### {safe(variants_title(found))}"]
-    head += markdown_table(say("Pairs of variants"), variant_rows(found))
-    return "\n".join([*head, "", *map(comparison_markdown, found.decided)])
+    head = [f"### {safe(format_variants_title(found))}"]
+    head += render_markdown_table(translate("Pairs of variants"), build_variant_rows(found))
+    return "\n".join([*head, "", *map(render_comparison_markdown, found.decided)])

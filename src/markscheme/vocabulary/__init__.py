@@ -16,12 +16,12 @@ from markscheme.vocabulary.documents import (
     AxisSpec,
     BaselineLimit,
     Exam,
-    Fields,
     Gate,
     Item,
     Level,
-    Place,
+    ResponseFields,
     Rubric,
+    SourceLocation,
 )
 from markscheme.vocabulary.marks import (
     Breakdown,
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     )
     from markscheme.vocabulary.totals import (
         Answer,
-        Group,
         Outcome,
         RowError,
         SubjectSummary,
         Summary,
+        TagGroup,
     )
 
 __all__ = (
@@ -56,14 +56,14 @@ __all__ = (
     "Breakdown",
     "Cell",
     "Exam",
-    "Fields",
+    "ResponseFields",
     "Gate",
-    "Group",
+    "TagGroup",
     "Item",
     "Level",
     "NoteAxis",
     "Outcome",
-    "Place",
+    "SourceLocation",
     "Rating",
     "Reading",
     "Response",
@@ -76,12 +76,12 @@ __all__ = (
 )
 
 # Nobody needs these to read documents and to put questions: they are loaded when they are named.
-_LATER = {
+_LAZY_EXPORTS = {
     "NoteAxis": "rated",
     "Rating": "rated",
     "ScaleAxis": "rated",
     "Answer": "totals",
-    "Group": "totals",
+    "TagGroup": "totals",
     "Outcome": "totals",
     "RowError": "totals",
     "SubjectSummary": "totals",
@@ -91,6 +91,6 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     """Load one of the later words."""
-    if name not in _LATER:
+    if name not in _LAZY_EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_LAZY_EXPORTS[name]}"), name)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from markscheme.frozen import Frozen
-from markscheme.values import dataclass
+from markscheme.frozen import FrozenDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +26,7 @@ class Level(StrEnum):
     SOFT = "soft"
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """Where a thing was written: its file, line and field, and the lines of its own keys.
 
     `lines` may leave out keys that stand on the line of the thing itself.
@@ -38,19 +37,19 @@ class Place(NamedTuple):
     field: str
     lines: Mapping[str, int]
 
-    def line_of(self, key: str) -> int:
+    def get_line(self, key: str) -> int:
         """Return the line of a key, or that of the thing where it has no such key."""
         return self.lines.get(key, self.line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class ResponseFields:
     """The fields of a response that axes read: the types that every axis on a field can read.
 
     `numeric` names those that some axis reads as numbers.
     """
 
-    accepted: Mapping[str, Collection[type]] = field(default_factory=Frozen)
+    accepted: Mapping[str, Collection[type]] = field(default_factory=FrozenDict)
     numeric: tuple[str, ...] = ()
 
 
@@ -60,9 +59,9 @@ class Item:
 
     id: str
     prompt: str
-    expectations: Mapping[str, Any] = field(default_factory=Frozen)
-    tags: Mapping[str, str] = field(default_factory=Frozen)
-    place: Place | None = field(default=None, compare=False)
+    expectations: Mapping[str, Any] = field(default_factory=FrozenDict)
+    tags: Mapping[str, str] = field(default_factory=FrozenDict)
+    place: SourceLocation | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +164,7 @@ class Gate:
     at_least: Decimal | None = None
     at_most: Decimal | None = None
     axis: str | None = None
-    tags: Mapping[str, str] = field(default_factory=Frozen)
+    tags: Mapping[str, str] = field(default_factory=FrozenDict)
     attempts: Attempts | None = None
     baseline: BaselineLimit | None = None
     exams: tuple[str, ...] = ()
@@ -209,7 +208,7 @@ class Rubric:
         return iter(self.axes)
 
     @property
-    def fields(self) -> Fields:
+    def fields(self) -> ResponseFields:
         """The fields of a response that the axes read."""
         accepted: dict[str, set[type]] = {}
         for spec in self.axes:
@@ -217,11 +216,11 @@ class Rubric:
             if name is not None:
                 types = set(getattr(spec.axis, "accepts", (str,)))
                 accepted[name] = accepted.get(name, types) & types
-        numeric = {name for spec in self.axes for name in _read_as_number(spec.axis)}
-        return Fields(accepted=accepted, numeric=tuple(sorted(numeric)))
+        numeric = {name for spec in self.axes for name in _find_numeric_fields(spec.axis)}
+        return ResponseFields(accepted=accepted, numeric=tuple(sorted(numeric)))
 
 
-def _read_as_number(axis: Axis) -> Iterator[str]:
+def _find_numeric_fields(axis: Axis) -> Iterator[str]:
     name = getattr(axis, "reads", None)
     if name is not None and Decimal in getattr(axis, "accepts", ()):
         yield name

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.frozen import Frozen
-from markscheme.values import dataclass
+from markscheme.frozen import FrozenDict
 
 if TYPE_CHECKING:
     from markscheme.transcript import Transcript
@@ -93,7 +93,7 @@ class Response:
     document: Mapping[str, Any] | None = None
     why: str = ""
     lacking: tuple[str, ...] = ()
-    numbers: Mapping[str, Decimal] = Frozen()
+    numbers: Mapping[str, Decimal] = FrozenDict()
     transcript: Transcript | None = None
 
     def text_of(self, name: str | None) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
-
-from markscheme.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ class RowError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class TagGroup:
     """The items that share the value of a tag, and how they did."""
 
     tag: str
@@ -84,7 +83,7 @@ class Summary:
     items: int
     missing: tuple[str, ...]
     subjects: tuple[SubjectSummary, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[TagGroup, ...]
 
     @property
     def complete(self) -> bool:

@@ -8,74 +8,74 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import show
+from markscheme.exact import format_decimal
 from markscheme.sentences import sentence
-from markscheme.verdicts import Decided
-from markscheme.weigh.reach import reach_in_words
+from markscheme.verdicts import DecisionOutcome
+from markscheme.weigh.reach import describe_conclusions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.weigh.comparing import Contest
+    from markscheme.weigh.comparing import ComparisonRules
     from markscheme.weigh.comparison import CheckSummary, Comparison, Query, Ruling
-    from markscheme.weigh.operating import Operating
+    from markscheme.weigh.operating import OperatingCharacteristic
 
-_MORE_QUERIES = 3
+_ADDITIONAL_QUERIES = 3
 _POOR_AGREEMENT = Fraction(667, 1000)  # below it Krippendorff draws no conclusion at all
-_MUCH = Fraction(5, 4)
+_LARGE_RATIO = Fraction(5, 4)
 
 
-def what_next(contest: Contest, ruling: Ruling, queries: Sequence[Query]) -> str:
+def describe_next_step(contest: ComparisonRules, ruling: Ruling, queries: Sequence[Query]) -> str:
     """Return what the table says to do, with the modes in which more queries would tell most."""
-    if ruling.outcome is not Decided.CONDITIONAL:
+    if ruling.outcome is not DecisionOutcome.CONDITIONAL:
         return ruling.next
     worst = contest.rules.verdicts[-1]
     modes = dict.fromkeys(query.mode for query in queries if query.verdict == worst)
     return sentence(
         "{next} Run the {n} additional queries in: {modes}.",
         next=ruling.next,
-        n=_MORE_QUERIES,
+        n=_ADDITIONAL_QUERIES,
         modes=", ".join(modes),
     )
 
 
-def signed(value: Fraction) -> str:
+def format_difference(value: Fraction) -> str:
     """Return a difference with its sign."""
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value), 2)}"
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{format_decimal(abs(value), 2)}"
 
 
-def monitoring(found: Comparison) -> Iterator[str]:
+def find_monitoring_points(found: Comparison) -> Iterator[str]:
     """Yield what to watch: what is weak in these numbers."""
-    yield from _queries_to_watch(found)
-    yield from _widest_mode(found)
-    yield from _weakest_axis(found)
+    yield from _describe_watched_queries(found)
+    yield from _describe_widest_mode(found)
+    yield from _describe_weakest_axis(found)
     for check in found.structural:
-        yield from _check(check, found)
+        yield from _describe_check(check, found)
     for metric in found.operational:
         before, after = metric.mean.baseline, metric.mean.candidate
-        if before and after is not None and after >= before * _MUCH:
+        if before and after is not None and after >= before * _LARGE_RATIO:
             yield sentence(
                 "{metric} is {times} times that of {baseline}",
                 metric=metric.metric,
-                times=show(after / before, 2),
+                times=format_decimal(after / before, 2),
                 baseline=found.baseline,
             )
     agreed = found.statistics.agreement
     if agreed is not None and agreed.alpha is not None and agreed.alpha < _POOR_AGREEMENT:
         yield sentence(
             "raters agree too little to build on (alpha {alpha}): go through the anchors together",
-            alpha=show(agreed.alpha, 2),
+            alpha=format_decimal(agreed.alpha, 2),
         )
 
 
-def _queries_to_watch(found: Comparison) -> Iterator[str]:
+def _describe_watched_queries(found: Comparison) -> Iterator[str]:
     for query in found.queries:
         if query.baseline_below_floor:
             yield sentence(
                 "{item}: {baseline} itself is below the floor ({mean}): look at the query",
                 item=query.item,
                 baseline=found.baseline,
-                mean=show(query.mean.baseline, 2),
+                mean=format_decimal(query.mean.baseline, 2),
             )
         if query.meaningful_axes:
             yield sentence(
@@ -83,13 +83,13 @@ def _queries_to_watch(found: Comparison) -> Iterator[str]:
                 item=query.item,
                 mode=query.mode,
                 axes=", ".join(
-                    f"{axis} ({signed(query.axes[axis].difference or Fraction(0))})"
+                    f"{axis} ({format_difference(query.axes[axis].difference or Fraction(0))})"
                     for axis in query.meaningful_axes
                 ),
             )
 
 
-def _widest_mode(found: Comparison) -> Iterator[str]:
+def _describe_widest_mode(found: Comparison) -> Iterator[str]:
     gaps = {mode: part.mean.difference for mode, part in found.by_mode.items()}
     known = {mode: gap for mode, gap in gaps.items() if gap is not None}
     if len(known) < 2:  # noqa: PLR2004 - the widest of several
@@ -99,11 +99,11 @@ def _widest_mode(found: Comparison) -> Iterator[str]:
         yield sentence(
             "{mode} shows the widest gap: {gap} on average",
             mode=widest,
-            gap=signed(known[widest]),
+            gap=format_difference(known[widest]),
         )
 
 
-def _weakest_axis(found: Comparison) -> Iterator[str]:
+def _describe_weakest_axis(found: Comparison) -> Iterator[str]:
     gaps = {axis: sides.difference for axis, sides in found.overall.axes.items()}
     known = {axis: gap for axis, gap in gaps.items() if gap is not None and gap < 0}
     if not known:
@@ -114,11 +114,11 @@ def _weakest_axis(found: Comparison) -> Iterator[str]:
         "{axis} ({title}) loses most: {gap} on average",
         axis=weakest,
         title=titles[weakest],
-        gap=signed(known[weakest]),
+        gap=format_difference(known[weakest]),
     )
 
 
-def _check(check: CheckSummary, found: Comparison) -> Iterator[str]:
+def _describe_check(check: CheckSummary, found: Comparison) -> Iterator[str]:
     """Say whose problem a failing check is: that of both, or that of one variant."""
     (judged_b, judged_c), (failed_b, failed_c) = check.judged, check.failed
     if failed_b and failed_c and 2 * (failed_b + failed_c) >= judged_b + judged_c:
@@ -153,14 +153,14 @@ def _check(check: CheckSummary, found: Comparison) -> Iterator[str]:
         )
 
 
-def plain_words(found: Comparison) -> Iterator[str]:
+def describe_comparison(found: Comparison) -> Iterator[str]:
     """Yield what these numbers can and cannot show, in words for those who do not do statistics."""
-    yield from _other_queries(found)
-    yield from reach_in_words(found.statistics, found.candidate, found.baseline)
-    yield from found.first.in_words(found.baseline, found.candidate)
+    yield from _describe_query_mismatch(found)
+    yield from describe_conclusions(found.statistics, found.candidate, found.baseline)
+    yield from found.first.describe_order(found.baseline, found.candidate)
     statistics = found.statistics
     if statistics.operating is not None:
-        yield from _operating(statistics.operating)
+        yield from _describe_operating(statistics.operating)
     elif statistics.paired.sd == 0:
         yield sentence(
             "All differences are equal, so no noise was seen; what it would do to the decision "
@@ -174,7 +174,7 @@ def plain_words(found: Comparison) -> Iterator[str]:
             worst=worst,
             n=statistics.paired.n,
             verdict=found.rubric.verdict_rules.verdicts[-1] if found.rubric.verdict_rules else "",
-            upper=percent(Fraction(upper)),
+            upper=format_percent(Fraction(upper)),
         )
     deciding = [flip for flip in statistics.sensitivity if flip.decides]
     if deciding:
@@ -187,17 +187,17 @@ def plain_words(found: Comparison) -> Iterator[str]:
         yield sentence("No single rating, changed by one point, would change the decision.")
 
 
-def _operating(found: Operating) -> Iterator[str]:
+def _describe_operating(found: OperatingCharacteristic) -> Iterator[str]:
     """Say what the table would do to two identical variants, and how that is known."""
     yield sentence(
         "With this noise, two identical variants would get {chances}; two repeats would "
         "disagree {disagree} of the time.",
         chances=", ".join(
-            f"{outcome.value} {percent(chance)}"
+            f"{outcome.value} {format_percent(chance)}"
             for outcome, chance in found.identical.items()
             if outcome is not None
         ),
-        disagree=percent(found.repeats_disagree),
+        disagree=format_percent(found.repeats_disagree),
     )
     drawn = {"draws": f"{found.simulated.draws:,}", "seed": found.simulated.seed}
     yield (
@@ -205,14 +205,14 @@ def _operating(found: Operating) -> Iterator[str]:
             "That is exact; a simulation of {draws} comparisons (seed {seed}) differs by at most "
             "{apart} percentage points.",
             **drawn,
-            apart=show(100 * found.apart, 2),
+            apart=format_decimal(100 * found.apart, 2),
         )
         if found.exact
         else sentence("That is from a simulation of {draws} comparisons (seed {seed}).", **drawn)
     )
 
 
-def _other_queries(found: Comparison) -> Iterator[str]:
+def _describe_query_mismatch(found: Comparison) -> Iterator[str]:
     """Say that the table was made for other numbers of queries, where it was."""
     table = found.rubric.decision_table
     counts = {mode: part.queries for mode, part in found.by_mode.items()}
@@ -225,7 +225,7 @@ def _other_queries(found: Comparison) -> Iterator[str]:
         )
 
 
-def percent(share: Fraction) -> str:
+def format_percent(share: Fraction) -> str:
     """Return a share in percent; what is not 0 or 1 is never shown as if it were."""
     whole = round(100 * share)
     if share and not whole:

@@ -7,30 +7,30 @@ what is inferred goes by item, each with the mean difference of its pairs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias
 
-from markscheme.exact import mean
-from markscheme.frozen import Frozen
+from markscheme.exact import compute_mean
+from markscheme.frozen import FrozenDict
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.weigh.comparison import Sides
-from markscheme.weigh.figures import paired
-from markscheme.weigh.marks import Values
-from markscheme.weigh.proportions import McNemar, mcnemar
+from markscheme.weigh.figures import summarise_pairs
+from markscheme.weigh.marks import AxisValues
+from markscheme.weigh.proportions import McNemar, run_mcnemar_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from markscheme.weigh.figures import Paired
+    from markscheme.weigh.figures import PairedSummary
     from markscheme.weigh.marks import Marks
 
-Attempts: TypeAlias = Mapping[str, Mapping[int, Values]]
+AttemptValues: TypeAlias = Mapping[str, Mapping[int, AxisValues]]
 """The axis values of each answer, by item and attempt."""
 
 
-def single_attempts(marks: Marks) -> Attempts | None:
+def extract_single_attempts(marks: Marks) -> AttemptValues | None:
     """Return the answers of a run that has one to each item, as its first; else nothing."""
     found = {}
     for item, counts in marks.items.items():
@@ -47,16 +47,16 @@ class AttemptPairs:
     `items` holds every item, one without a pair too.
     """
 
-    items: Mapping[str, Mapping[int, tuple[Values, Values]]]
+    items: Mapping[str, Mapping[int, tuple[AxisValues, AxisValues]]]
     baseline_only: int
     candidate_only: int
 
     @classmethod
-    def of(cls, baseline: Attempts, candidate: Attempts) -> AttemptPairs:
+    def from_attempts(cls, baseline: AttemptValues, candidate: AttemptValues) -> AttemptPairs:
         """Pair the attempts that both have."""
         both = {item: (baseline[item], candidate[item]) for item in baseline}
         return cls(
-            items=Frozen(
+            items=FrozenDict(
                 {
                     item: {k: (ours[k], theirs[k]) for k in sorted(ours.keys() & theirs.keys())}
                     for item, (ours, theirs) in both.items()
@@ -71,7 +71,7 @@ class AttemptPairs:
         """How many pairs there are."""
         return sum(map(len, self.items.values()))
 
-    def keys(self) -> Iterator[tuple[str, int]]:
+    def list_keys(self) -> Iterator[tuple[str, int]]:
         """Yield the item and the attempt of every pair."""
         return ((item, attempt) for item, pairs in self.items.items() for attempt in pairs)
 
@@ -80,33 +80,35 @@ class AttemptPairs:
         """The items without a pair."""
         return tuple(item for item, pairs in self.items.items() if not pairs)
 
-    def by_axis(self, item: str) -> list[Fraction]:
+    def compute_axis_changes(self, item: str) -> list[Fraction]:
         """Return by how much each axis moved on an item, as a mean over its pairs."""
         pairs = self.items[item].values()
         moved = ([(c or 0) - (b or 0) for b, c in zip(*pair, strict=True)] for pair in pairs)
         return [Fraction(sum(by)) / len(pairs) for by in zip(*moved, strict=True)]
 
-    def differences(self, value: Callable[[Values], Fraction]) -> Differences:
+    def compute_differences(self, value: Callable[[AxisValues], Fraction]) -> PairedDifferences:
         """Return a number of each answer, side by side."""
         numbers = {
             item: [(value(before), value(after)) for before, after in pairs.values()]
             for item, pairs in self.items.items()
         }
-        return Differences(
-            items=Frozen({item: _means(pairs) for item, pairs in numbers.items()}),
-            pairs=Frozen({item: tuple(c - b for b, c in pairs) for item, pairs in numbers.items()}),
+        return PairedDifferences(
+            items=FrozenDict({item: _average_pairs(pairs) for item, pairs in numbers.items()}),
+            pairs=FrozenDict(
+                {item: tuple(c - b for b, c in pairs) for item, pairs in numbers.items()}
+            ),
         )
 
 
-def _means(pairs: Sequence[tuple[Fraction, Fraction]]) -> Sides:
+def _average_pairs(pairs: Sequence[tuple[Fraction, Fraction]]) -> Sides:
     return Sides(
-        baseline=mean(sum((b for b, _ in pairs), Fraction(0)), len(pairs)),
-        candidate=mean(sum((c for _, c in pairs), Fraction(0)), len(pairs)),
+        baseline=compute_mean(sum((b for b, _ in pairs), Fraction(0)), len(pairs)),
+        candidate=compute_mean(sum((c for _, c in pairs), Fraction(0)), len(pairs)),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SingleRun:
+class SingleRunNoise:
     """The noise of a difference with one attempt each; `within` is what comes anew with every one.
 
     Both are standard deviations.
@@ -117,27 +119,27 @@ class SingleRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Differences:
+class PairedDifferences:
     """One number of two runs: its mean on each item, and the difference in every pair."""
 
     items: Mapping[str, Sides]
     pairs: Mapping[str, tuple[Fraction, ...]]
 
-    def paired(self, items: Iterable[str] | None = None) -> Paired:
+    def summarise_items(self, items: Iterable[str] | None = None) -> PairedSummary:
         """Return what the items show, all of them or those that are named."""
         named = list(self.items) if items is None else list(items)
-        return paired(
+        return summarise_pairs(
             [self.items[item].difference or Fraction(0) for item in named],
             [by for item in named for by in self.pairs[item]],
         )
 
-    def single(self) -> SingleRun | None:
+    def estimate_single_run(self) -> SingleRunNoise | None:
         """Return the noise of one attempt each, where items with several pairs show it.
 
         The mean of k pairs has the part that comes anew with every attempt only to a k-th.
         """
         sizes = [len(pairs) for pairs in self.pairs.values()]
-        left, sample = sum(sizes) - len(sizes), self.paired()
+        left, sample = sum(sizes) - len(sizes), self.summarise_items()
         if not left or sample.sd is None:
             return None
         centred = (
@@ -147,11 +149,11 @@ class Differences:
         )
         within = sum((by**2 for by in centred), Fraction(0)) / left
         kept = sum((Fraction(1, size) for size in sizes), Fraction(0)) / len(sizes)
-        return SingleRun(
+        return SingleRunNoise(
             noise=sqrt(sample.sd**2 + float(within * (1 - kept))), within=sqrt(float(within))
         )
 
-    def mcnemar(self) -> McNemar:
+    def compute_mcnemar(self) -> McNemar:
         """Test whether one of the runs has more ones than the other; the numbers are 0 or 1.
 
         Where every item has one pair, this is McNemar's exact test. It flips the sign of each item
@@ -160,8 +162,8 @@ class Differences:
         every = [by for pairs in self.pairs.values() for by in pairs]
         before, after = every.count(Fraction(-1)), every.count(Fraction(1))
         if len(every) == len(self.pairs):
-            return mcnemar(before, after, len(every))
-        found = self.paired()
+            return run_mcnemar_test(before, after, len(every))
+        found = self.summarise_items()
         known = found.lower is not None and found.upper is not None
         return McNemar(
             baseline_only=before,
@@ -172,7 +174,7 @@ class Differences:
         )
 
 
-def attempts_in_words(attempts: AttemptPairs, baseline: str, candidate: str) -> Iterator[str]:
+def describe_attempts(attempts: AttemptPairs, baseline: str, candidate: str) -> Iterator[str]:
     """Yield what is to be said where items have several attempts, or one run has more of them."""
     if attempts.count > len(attempts.items):
         yield sentence(

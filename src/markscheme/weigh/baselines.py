@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import show, show_beside
-from markscheme.frozen import Frozen
+from markscheme.exact import format_decimal, format_distinct
+from markscheme.frozen import FrozenDict
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Outcome
-from markscheme.weigh.evidence import non_inferiority
+from markscheme.weigh.evidence import evaluate_non_inferiority
 from markscheme.weigh.outcomes import (
     AxisChange,
     BaselineReport,
@@ -17,19 +17,19 @@ from markscheme.weigh.outcomes import (
     GateOutcome,
     ItemChange,
     ItemLoss,
-    failure,
+    get_failure_outcome,
 )
-from markscheme.weigh.runs import incomplete
+from markscheme.weigh.runs import explain_incomplete
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import BaselineLimit, Gate
     from markscheme.weigh.marks import Marks
-    from markscheme.weigh.metrics import Case
+    from markscheme.weigh.metrics import GateContext
     from markscheme.weigh.runs import Run
-    from markscheme.weigh.summaries import Totals
+    from markscheme.weigh.summaries import ScoreTotals
 
 
-def baseline_outcome(gate: Gate, case: Case, baseline: Run | None) -> GateOutcome:
+def evaluate_baseline_gate(gate: Gate, case: GateContext, baseline: Run | None) -> GateOutcome:
     """Compare a run with its baseline; where the two cannot be compared, the gate cannot tell."""
     limit = gate.baseline
     if limit is None:
@@ -39,31 +39,38 @@ def baseline_outcome(gate: Gate, case: Case, baseline: Run | None) -> GateOutcom
         return GateOutcome(
             gate=gate, outcome=Outcome.NOT_APPLICABLE, observed=None, because=because
         )
-    because = _incomparable(case, baseline)
-    report = _report(case, baseline, limit, comparable=not because)
+    because = _explain_baseline_mismatch(case, baseline)
+    report = _build_baseline_report(case, baseline, limit, comparable=not because)
     if because or report.after is None or report.floor is None:
-        return _outcome(gate, Outcome.UNDECIDED, because, report)
-    because = _compared(limit, report, report.after, report.floor)
+        return _build_baseline_outcome(gate, Outcome.UNDECIDED, because, report)
+    because = _describe_baseline_change(limit, report, report.after, report.floor)
     if report.after < report.floor:
-        return _outcome(gate, failure(gate), because, report)
+        return _build_baseline_outcome(gate, get_failure_outcome(gate), because, report)
     if limit.evidence_required and report.evidence is not None:
         because = sentence(
             "{because}; evidence is required and is {outcome}",
             because=because,
             outcome=report.evidence.outcome.value,
         )
-        return _outcome(gate, _REQUIRED[report.evidence.outcome] or failure(gate), because, report)
-    return _outcome(gate, Outcome.PASS, because, report)
+        return _build_baseline_outcome(
+            gate,
+            _OUTCOME_BY_EVIDENCE[report.evidence.outcome] or get_failure_outcome(gate),
+            because,
+            report,
+        )
+    return _build_baseline_outcome(gate, Outcome.PASS, because, report)
 
 
-_REQUIRED = {
+_OUTCOME_BY_EVIDENCE = {
     Evidence.PASS: Outcome.PASS,
     Evidence.FAIL: None,
     Evidence.INCONCLUSIVE: Outcome.UNDECIDED,
 }
 
 
-def _outcome(gate: Gate, outcome: Outcome, because: str, report: BaselineReport) -> GateOutcome:
+def _build_baseline_outcome(
+    gate: Gate, outcome: Outcome, because: str, report: BaselineReport
+) -> GateOutcome:
     items = len(report.moved) + report.unmoved
     losses = (ItemLoss(item=c.item, lost=-c.change / items) for c in report.moved if c.change < 0)
     return GateOutcome(
@@ -77,7 +84,7 @@ def _outcome(gate: Gate, outcome: Outcome, because: str, report: BaselineReport)
     )
 
 
-def _incomparable(case: Case, baseline: Run) -> str:
+def _explain_baseline_mismatch(case: GateContext, baseline: Run) -> str:
     """Say why the two runs cannot be compared, where they cannot."""
     run = case.run
     for what, ours, theirs in (
@@ -99,18 +106,18 @@ def _incomparable(case: Case, baseline: Run) -> str:
                 what=what,
             )
     if not run.marks.complete:
-        return incomplete(run.marks)
+        return explain_incomplete(run.marks)
     if not baseline.marks.complete:
         whose = sentence("the baseline `{baseline}`", baseline=baseline.name)
-        return incomplete(baseline.marks, whose)
+        return explain_incomplete(baseline.marks, whose)
     return ""
 
 
-def _compared(
+def _describe_baseline_change(
     limit: BaselineLimit, report: BaselineReport, after: Fraction, floor: Fraction
 ) -> str:
     change = report.change or Fraction(0)
-    by = show(abs(change))
+    by = format_decimal(abs(change))
     moved = sentence("unchanged")
     if change:
         moved = sentence("up {by}", by=by) if change > 0 else sentence("down {by}", by=by)
@@ -123,10 +130,10 @@ def _compared(
         ),
     )
     told = words[after >= floor].format(
-        after=show_beside(after, floor),
+        after=format_distinct(after, floor),
         moved=moved,
-        before=show(report.before),
-        floor=show_beside(floor, after),
+        before=format_decimal(report.before),
+        floor=format_distinct(floor, after),
         limit=limit.max_drop,
     )
     lost = len(report.regressed)
@@ -137,12 +144,14 @@ def _compared(
     return sentence("{because}; {n:,} items went from pass to fail", because=told, n=lost)
 
 
-def _report(case: Case, baseline: Run, limit: BaselineLimit, *, comparable: bool) -> BaselineReport:
+def _build_baseline_report(
+    case: GateContext, baseline: Run, limit: BaselineLimit, *, comparable: bool
+) -> BaselineReport:
     """Return a run beside its baseline: scores where the rubric is the same, items always."""
     ours, theirs = case.run.marks, baseline.marks
     added = tuple(item for item in ours.items if item not in theirs.items)
     removed = tuple(item for item in theirs.items if item not in ours.items)
-    now = case.scale.totals(ours.counts())
+    now = case.scale.sum_answers(ours.counts())
     if case.run.rubric is None or case.run.rubric != baseline.rubric or ours.axes != theirs.axes:
         return BaselineReport(
             baseline=baseline.name,
@@ -152,10 +161,10 @@ def _report(case: Case, baseline: Run, limit: BaselineLimit, *, comparable: bool
             added=added,
             removed=removed,
         )
-    then = case.scale.totals(theirs.counts())
+    then = case.scale.sum_answers(theirs.counts())
     before, after = then.mean, now.mean
     needed = case.detailed or limit.evidence_required
-    changes = _changes(case, theirs) if needed else []
+    changes = _compute_item_changes(case, theirs) if needed else []
     pairs = [(change.before, change.after) for change in changes]
     moved = sorted((c for c in changes if c.change), key=lambda change: change.change)
     return BaselineReport(
@@ -173,35 +182,37 @@ def _report(case: Case, baseline: Run, limit: BaselineLimit, *, comparable: bool
         unmoved=len(changes) - len(moved),
         added=added,
         removed=removed,
-        warning=_warning(limit, before, after) if comparable else None,
-        evidence=non_inferiority(pairs, limit.max_drop) if comparable and needed else None,
+        warning=_warn_suspicious_rise(limit, before, after) if comparable else None,
+        evidence=evaluate_non_inferiority(pairs, limit.max_drop) if comparable and needed else None,
     )
 
 
-def _changes(case: Case, theirs: Marks) -> list[ItemChange]:
+def _compute_item_changes(case: GateContext, theirs: Marks) -> list[ItemChange]:
     """Return the items that both runs have scored, each as a mean over its attempts."""
     found = []
     for item, counts in case.run.marks.items.items():
-        now, then = (case.scale.item(c) for c in (counts, theirs.items.get(item, {})))
+        now, then = (case.scale.sum_item(c) for c in (counts, theirs.items.get(item, {})))
         if now.mean is not None and then.mean is not None:
-            axes = Frozen() if now is then else _moved_axes(then, now)
+            axes = FrozenDict() if now is then else _compute_axis_moves(then, now)
             found.append(ItemChange(item=item, before=then.mean, after=now.mean, axes=axes))
     return found
 
 
-def _moved_axes(then: Totals, now: Totals) -> Frozen:
+def _compute_axis_moves(then: ScoreTotals, now: ScoreTotals) -> FrozenDict:
     moved = {axis: now.axes[axis] / now.n - then.axes[axis] / then.n for axis in now.axes}
-    return Frozen({axis: by for axis, by in moved.items() if by})
+    return FrozenDict({axis: by for axis, by in moved.items() if by})
 
 
-def _warning(limit: BaselineLimit, before: Fraction | None, after: Fraction | None) -> str | None:
+def _warn_suspicious_rise(
+    limit: BaselineLimit, before: Fraction | None, after: Fraction | None
+) -> str | None:
     """Say that a rise looks too good, where it is larger than the rubric finds plausible."""
     if before is None or after is None or after - before <= limit.suspicious_rise.points(before):
         return None
     return sentence(
         "a rise from {before} to {after} is more than {limit}: it may be real, or a fault in the "
         "rubric; audit the rubric first (`markscheme audit`), and look at the items that moved",
-        before=show(before),
-        after=show(after),
+        before=format_decimal(before),
+        after=format_decimal(after),
         limit=limit.suspicious_rise,
     )

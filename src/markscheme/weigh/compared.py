@@ -7,26 +7,26 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.vocabulary import Allowance
-from markscheme.weigh.advice import monitoring, plain_words, what_next
-from markscheme.weigh.agreement import agreement
-from markscheme.weigh.comparing import Contest, aggregate, mean_of
+from markscheme.weigh.advice import describe_comparison, describe_next_step, find_monitoring_points
+from markscheme.weigh.agreement import measure_agreement
+from markscheme.weigh.comparing import ComparisonRules, aggregate_queries, average_sides
 from markscheme.weigh.comparison import CheckSummary, Comparison, MetricSummary, Query, Sides
-from markscheme.weigh.evidence import non_inferiority
+from markscheme.weigh.evidence import evaluate_non_inferiority
 from markscheme.weigh.figures import (
     Statistics,
-    detectable_by,
-    non_inferiority_p,
-    paired,
-    paired_axes,
-    reach,
+    build_detectable,
+    compute_non_inferiority_p,
+    compute_reach,
+    summarise_axes,
+    summarise_pairs,
 )
-from markscheme.weigh.observing import together
-from markscheme.weigh.operating import operating
-from markscheme.weigh.proportions import clopper_pearson
-from markscheme.weigh.scores import scores_of
-from markscheme.weigh.sensitivity import flips
+from markscheme.weigh.observing import merge_observations
+from markscheme.weigh.operating import compute_operating_characteristic
+from markscheme.weigh.proportions import compute_clopper_pearson_interval
+from markscheme.weigh.scores import index_scores
+from markscheme.weigh.sensitivity import find_flips
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def compare_ratings(
-    contest: Contest,
+    contest: ComparisonRules,
     ratings: Sequence[Rating],
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
@@ -54,13 +54,13 @@ def compare_ratings(
     asked = first or {}
     queries = tuple(
         dataclasses.replace(query, first=asked.get(query.item))
-        for query in contest.queries(ratings)
+        for query in contest.judge_queries(ratings)
     )
     verdicts = {query.item: query.verdict for query in queries}
     ruling = contest.decide(verdicts)
     given = contest.rules.verdicts
     modes = dict.fromkeys(query.mode for query in queries)
-    seen = together(observed)
+    seen = merge_observations(observed)
     found = Comparison(
         rubric=contest.rubric,
         exam=contest.exam,
@@ -69,26 +69,31 @@ def compare_ratings(
         raters=tuple(sorted({rating.rater for rating in ratings})),
         ratings=tuple(ratings),
         queries=queries,
-        decision=dataclasses.replace(ruling, next=what_next(contest, ruling, queries)),
-        overall=aggregate(queries, given),
-        by_mode=Frozen(
-            {mode: aggregate([q for q in queries if q.mode == mode], given) for mode in modes}
+        decision=dataclasses.replace(ruling, next=describe_next_step(contest, ruling, queries)),
+        overall=aggregate_queries(queries, given),
+        by_mode=FrozenDict(
+            {
+                mode: aggregate_queries([q for q in queries if q.mode == mode], given)
+                for mode in modes
+            }
         ),
-        structural=tuple(_checks(contest, seen)),
-        operational=tuple(_metrics(contest, seen)),
-        statistics=_statistics(contest, ratings, queries, _margin(contest.rules, margin), seed),
+        structural=tuple(_summarise_checks(contest, seen)),
+        operational=tuple(_summarise_metrics(contest, seen)),
+        statistics=_compute_statistics(
+            contest, ratings, queries, _resolve_margin(contest.rules, margin), seed
+        ),
     )
-    return _advised(found)
+    return _add_advice(found)
 
 
-def _advised(found: Comparison) -> Comparison:
+def _add_advice(found: Comparison) -> Comparison:
     """Add the words that follow from the numbers."""
-    statistics = dataclasses.replace(found.statistics, plain=tuple(plain_words(found)))
-    decision = dataclasses.replace(found.decision, monitoring=tuple(monitoring(found)))
+    statistics = dataclasses.replace(found.statistics, plain=tuple(describe_comparison(found)))
+    decision = dataclasses.replace(found.decision, monitoring=tuple(find_monitoring_points(found)))
     return dataclasses.replace(found, statistics=statistics, decision=decision)
 
 
-def _margin(rules: VerdictRules, stated: Decimal | None) -> Fraction:
+def _resolve_margin(rules: VerdictRules, stated: Decimal | None) -> Fraction:
     """Return the margin: stated, or the loss nearest to 0 at which a verdict changes."""
     if stated is not None:
         return Fraction(stated)
@@ -96,8 +101,8 @@ def _margin(rules: VerdictRules, stated: Decimal | None) -> Fraction:
     return min((-limit for limit in limits if limit < 0), default=Fraction(1, 2))
 
 
-def _statistics(
-    contest: Contest,
+def _compute_statistics(
+    contest: ComparisonRules,
     ratings: Sequence[Rating],
     queries: Sequence[Query],
     margin: Fraction,
@@ -106,46 +111,50 @@ def _statistics(
     whole = [q for q in queries if q.mean.baseline is not None and q.mean.candidate is not None]
     pairs = [(Fraction(q.mean.baseline or 0), Fraction(q.mean.candidate or 0)) for q in whole]
     differences = [candidate - baseline for baseline, candidate in pairs]
-    overall = paired(differences)
+    overall = summarise_pairs(differences)
     scores = contest.rules.scores
-    smallest, needed = reach(len(whole), len(contest.scales))
+    smallest, needed = compute_reach(len(whole), len(contest.scales))
     axes = {
-        axis: paired([by for q in whole if (by := q.axes[axis].difference) is not None])
+        axis: summarise_pairs([by for q in whole if (by := q.axes[axis].difference) is not None])
         for axis in contest.scales
     }
-    limit = Allowance(amount=_decimal(margin), relative=False)
+    limit = Allowance(amount=_to_decimal(margin), relative=False)
     ends = Fraction(scores.lowest), Fraction(scores.highest)
     noisy = [(q.mode, *pair) for q, pair in zip(whole, pairs, strict=True)]
     worst = sum(query.verdict == contest.rules.verdicts[-1] for query in whole)
     return Statistics(
         paired=overall,
-        axes=paired_axes(axes),
+        axes=summarise_axes(axes),
         margin=margin,
-        non_inferiority=non_inferiority(pairs, limit, ends),
-        non_inferiority_p=non_inferiority_p(differences, margin),
+        non_inferiority=evaluate_non_inferiority(pairs, limit, ends),
+        non_inferiority_p=compute_non_inferiority_p(differences, margin),
         smallest_p=smallest,
         pairs_for_p=needed,
-        detectable=detectable_by(len(whole), overall.sd, margin),
-        agreement=_agreement(contest, ratings),
-        operating=operating(contest.rules, contest.table, noisy, overall.sd, seed)
+        detectable=build_detectable(len(whole), overall.sd, margin),
+        agreement=_compute_agreement(contest, ratings),
+        operating=compute_operating_characteristic(
+            contest.rules, contest.table, noisy, overall.sd, seed
+        )
         if overall.sd and len(whole) == len(queries)
         else None,
-        sensitivity=flips(contest, ratings, queries),
-        guarantee=(worst, *clopper_pearson(worst, len(whole))) if whole else None,
+        sensitivity=find_flips(contest, ratings, queries),
+        guarantee=(worst, *compute_clopper_pearson_interval(worst, len(whole))) if whole else None,
     )
 
 
-def _decimal(margin: Fraction) -> Decimal:
+def _to_decimal(margin: Fraction) -> Decimal:
     return Decimal(margin.numerator) / Decimal(margin.denominator)
 
 
-def _agreement(contest: Contest, ratings: Sequence[Rating]) -> Agreement | None:
+def _compute_agreement(contest: ComparisonRules, ratings: Sequence[Rating]) -> Agreement | None:
     scores = contest.rules.scores
-    units = list(scores_of(ratings).values())
-    return agreement(units, range(scores.lowest, scores.highest + 1))
+    units = list(index_scores(ratings).values())
+    return measure_agreement(units, range(scores.lowest, scores.highest + 1))
 
 
-def _checks(contest: Contest, seen: dict[tuple[str, str], Observed]) -> Iterable[CheckSummary]:
+def _summarise_checks(
+    contest: ComparisonRules, seen: dict[tuple[str, str], Observed]
+) -> Iterable[CheckSummary]:
     """Yield the marked axes side by side, where an answer was marked."""
     items = [item.id for item in contest.exam.items]
     for axis in dict.fromkeys(axis for one in seen.values() for axis in one.structural):
@@ -155,10 +164,12 @@ def _checks(contest: Contest, seen: dict[tuple[str, str], Observed]) -> Iterable
             for variant in contest.variants
             if (item, variant) in seen
         }
-        pairs = _pairs(contest, {key: cell.value if cell else None for key, cell in cells.items()})
+        pairs = _pair_values(
+            contest, {key: cell.value if cell else None for key, cell in cells.items()}
+        )
         yield CheckSummary(
             axis=axis,
-            pairs=Frozen(pairs),
+            pairs=FrozenDict(pairs),
             judged=(
                 sum(sides.baseline is not None for sides in pairs.values()),
                 sum(sides.candidate is not None for sides in pairs.values()),
@@ -169,19 +180,25 @@ def _checks(contest: Contest, seen: dict[tuple[str, str], Observed]) -> Iterable
                     sides.candidate is not None and sides.candidate < 1 for sides in pairs.values()
                 ),
             ),
-            reasons=Frozen({key: cell.reason for key, cell in cells.items() if cell}),
+            reasons=FrozenDict({key: cell.reason for key, cell in cells.items() if cell}),
         )
 
 
-def _metrics(contest: Contest, seen: dict[tuple[str, str], Observed]) -> Iterable[MetricSummary]:
+def _summarise_metrics(
+    contest: ComparisonRules, seen: dict[tuple[str, str], Observed]
+) -> Iterable[MetricSummary]:
     """Yield the measured numbers side by side."""
     for metric in dict.fromkeys(metric for one in seen.values() for metric in one.metrics):
-        pairs = _pairs(contest, {key: one.metrics.get(metric) for key, one in seen.items()})
+        pairs = _pair_values(contest, {key: one.metrics.get(metric) for key, one in seen.items()})
         both = [sides for sides in pairs.values() if sides.difference is not None]
-        yield MetricSummary(metric=metric, pairs=Frozen(pairs), n=len(both), mean=mean_of(both))
+        yield MetricSummary(
+            metric=metric, pairs=FrozenDict(pairs), n=len(both), mean=average_sides(both)
+        )
 
 
-def _pairs(contest: Contest, values: Mapping[tuple[str, str], Fraction | None]) -> dict[str, Sides]:
+def _pair_values(
+    contest: ComparisonRules, values: Mapping[tuple[str, str], Fraction | None]
+) -> dict[str, Sides]:
     """Return the values of both variants for every item."""
     return {
         item.id: Sides(

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from markscheme.errors import DocumentError, Problem, UsageError, shown
-from markscheme.exact import mean, show
-from markscheme.frozen import Frozen
+from markscheme.errors import DocumentError, Problem, UsageError, format_value
+from markscheme.exact import compute_mean, format_decimal
+from markscheme.frozen import FrozenDict
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.verdicts import Bounds, DecisionTable, VerdictRule, VerdictRules
 from markscheme.vocabulary import Exam, Rubric
 from markscheme.weigh.comparison import Aggregate, Query, Ruling, Sides
-from markscheme.weigh.scores import scores_of
+from markscheme.weigh.scores import index_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from markscheme.vocabulary import Item, Rating
-    from markscheme.weigh.scores import Scores
+    from markscheme.weigh.scores import ScoresByRater
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contest:
+class ComparisonRules:
     """Two variants under one rubric on one exam: the rules by which they are compared."""
 
     rubric: Rubric
@@ -50,7 +50,7 @@ class Contest:
                 f"the rubric `{self.rubric.name}` cannot compare: it has no {', no '.join(lacking)}"
             )
             raise UsageError(f"{told}; see docs/comparison.md")
-        problems = [p for item in self.exam.items for p in _mode_problems(item, self.table)]
+        problems = [p for item in self.exam.items for p in _find_mode_problems(item, self.table)]
         if problems:
             raise DocumentError(problems)
 
@@ -90,39 +90,43 @@ class Contest:
             and (rule.baseline, rule.difference) == (free, free)
         )
 
-    def queries(self, ratings: Sequence[Rating]) -> tuple[Query, ...]:
+    def judge_queries(self, ratings: Sequence[Rating]) -> tuple[Query, ...]:
         """Return the verdict on every query of the exam, in its order."""
-        scores = scores_of(ratings)
+        scores = index_scores(ratings)
         notes: dict[str, list[Rating]] = defaultdict(list)
         for rating in ratings:
             if rating.note:
                 notes[rating.item].append(rating)
         return tuple(
-            self.query(item, scores, place, tuple(notes[item.id]))
+            self.judge_query(item, scores, place, tuple(notes[item.id]))
             for place, item in enumerate(self.exam.items)
         )
 
-    def query(
-        self, item: Item, scores: Scores, place: int = 0, notes: tuple[Rating, ...] = ()
+    def judge_query(
+        self, item: Item, scores: ScoresByRater, place: int = 0, notes: tuple[Rating, ...] = ()
     ) -> Query:
         """Return the verdict on one query; a cell that a rater left out leaves it without one."""
-        missing = tuple(self._missing(item, scores))
-        axes = {axis: self._sides(item, axis, scores) for axis in self.scales}
+        missing = tuple(self._find_missing(item, scores))
+        axes = {axis: self._average_raters(item, axis, scores) for axis in self.scales}
         averages = Sides(baseline=None, candidate=None)
         if not missing:
             averages = Sides(
-                baseline=mean(sum(_known(s.baseline) for s in axes.values()), len(axes)),
-                candidate=mean(sum(_known(s.candidate) for s in axes.values()), len(axes)),
+                baseline=compute_mean(
+                    sum(_require_mean(s.baseline) for s in axes.values()), len(axes)
+                ),
+                candidate=compute_mean(
+                    sum(_require_mean(s.candidate) for s in axes.values()), len(axes)
+                ),
             )
-        verdict, reasons = self.verdict(averages)
+        verdict, reasons = self.judge_averages(averages)
         return Query(
             item=item.id,
             mode=item.tags["mode"],
             mean=averages,
-            axes=Frozen(axes),
+            axes=FrozenDict(axes),
             verdict=verdict,
             reasons=reasons,
-            because=self._because(averages, verdict, missing),
+            because=self._explain_verdict(averages, verdict, missing),
             order=self.variants if place % 2 == 0 else self.variants[::-1],
             baseline_below_floor=averages.baseline is not None
             and any(rule.candidate.admit(averages.baseline) for rule in self.floors),
@@ -130,7 +134,7 @@ class Contest:
             notes=notes,
         )
 
-    def verdict(self, averages: Sides) -> tuple[str | None, tuple[str, ...]]:
+    def judge_averages(self, averages: Sides) -> tuple[str | None, tuple[str, ...]]:
         """Return the verdict on two averages, with every reason that holds for it."""
         if averages.baseline is None or averages.candidate is None:
             return None, ()
@@ -139,7 +143,7 @@ class Contest:
         reasons = (rule.reason for rule in matching if rule.verdict == verdict and rule.reason)
         return verdict, tuple(dict.fromkeys(reasons))
 
-    def _missing(self, item: Item, scores: Scores) -> Iterable[str]:
+    def _find_missing(self, item: Item, scores: ScoresByRater) -> Iterable[str]:
         """Yield what lacks: whoever rates a query rates both variants on every scale."""
         cells = [(variant, axis) for variant in self.variants for axis in self.scales]
         given = {cell: scores.get((item.id, *cell), {}) for cell in cells}
@@ -156,20 +160,22 @@ class Contest:
                         variant=variant,
                     )
 
-    def _sides(self, item: Item, axis: str, scores: Scores) -> Sides:
+    def _average_raters(self, item: Item, axis: str, scores: ScoresByRater) -> Sides:
         both = (scores.get((item.id, variant, axis), {}) for variant in self.variants)
-        baseline, candidate = (mean(sum(by.values()), len(by)) for by in both)
+        baseline, candidate = (compute_mean(sum(by.values()), len(by)) for by in both)
         return Sides(baseline=baseline, candidate=candidate)
 
-    def _because(self, averages: Sides, verdict: str | None, missing: tuple[str, ...]) -> str:
+    def _explain_verdict(
+        self, averages: Sides, verdict: str | None, missing: tuple[str, ...]
+    ) -> str:
         if missing:
             more = len(missing) - 1
             return sentence(
                 "no verdict: {first}{more}", first=missing[0], more=f" (+{more})" if more else ""
             )
-        numbers = f"{show(averages.baseline)} → {show(averages.candidate)}"
+        numbers = f"{format_decimal(averages.baseline)} → {format_decimal(averages.candidate)}"
         difference = averages.difference or Fraction(0)
-        by = f"{'+' if difference > 0 else '−' if difference < 0 else '±'}{show(abs(difference))}"
+        by = f"{'+' if difference > 0 else '−' if difference < 0 else '±'}{format_decimal(abs(difference))}"
         if verdict is None:
             return sentence(
                 "averages {numbers} ({by}): the rules give no one verdict", numbers=numbers, by=by
@@ -191,7 +197,7 @@ class Contest:
         counts = Counter((modes[item], str(verdict)) for item, verdict in verdicts.items())
         rows = self.table.matching(counts)
         outcome = self.table.decide(counts)
-        told = self._counted(verdicts, modes)
+        told = self._describe_verdict_counts(verdicts, modes)
         if outcome is None:
             because = (
                 sentence("no row of the table holds for {told}", told=told)
@@ -213,7 +219,9 @@ class Contest:
             next=first.next,
         )
 
-    def _counted(self, verdicts: Mapping[str, str | None], modes: Mapping[str, str]) -> str:
+    def _describe_verdict_counts(
+        self, verdicts: Mapping[str, str | None], modes: Mapping[str, str]
+    ) -> str:
         """Say how many queries got which verdict, and name those below the best ones."""
         parts = []
         for verdict in reversed(self.rules.verdicts):
@@ -224,18 +232,20 @@ class Contest:
         return "; ".join(parts)
 
 
-def _known(value: Fraction | None) -> Fraction:
+def _require_mean(value: Fraction | None) -> Fraction:
     if value is None:
         raise ValueError("a mean of nothing was asked for")
     return value
 
 
-def _mode_problems(item: Item, table: DecisionTable) -> Iterable[Problem]:
+def _find_mode_problems(item: Item, table: DecisionTable) -> Iterable[Problem]:
     mode, allowed = item.tags.get("mode"), ", ".join(table.queries)
     if mode in table.queries:
         return
     place = item.place
-    told = "is missing" if mode is None else f"{shown(mode)} is no mode of the decision table"
+    told = (
+        "is missing" if mode is None else f"{format_value(mode)} is no mode of the decision table"
+    )
     yield Problem(
         file=place.file if place else "exam",
         line=place.line if place else 1,
@@ -244,22 +254,28 @@ def _mode_problems(item: Item, table: DecisionTable) -> Iterable[Problem]:
     )
 
 
-def aggregate(queries: Sequence[Query], verdicts: Sequence[str]) -> Aggregate:
+def aggregate_queries(queries: Sequence[Query], verdicts: Sequence[str]) -> Aggregate:
     """Return several queries together."""
     whole = [query for query in queries if query.mean.difference is not None]
     axes = list(whole[0].axes) if whole else []
     return Aggregate(
         queries=len(queries),
         n=len(whole),
-        mean=mean_of([query.mean for query in whole]),
-        axes=Frozen({axis: mean_of([query.axes[axis] for query in whole]) for axis in axes}),
-        verdicts=Frozen({v: sum(query.verdict == v for query in queries) for v in verdicts}),
+        mean=average_sides([query.mean for query in whole]),
+        axes=FrozenDict(
+            {axis: average_sides([query.axes[axis] for query in whole]) for axis in axes}
+        ),
+        verdicts=FrozenDict({v: sum(query.verdict == v for query in queries) for v in verdicts}),
     )
 
 
-def mean_of(sides: Sequence[Sides]) -> Sides:
+def average_sides(sides: Sequence[Sides]) -> Sides:
     """Return the means of both variants; of nothing, nothing."""
     return Sides(
-        baseline=mean(sum((s.baseline or Fraction(0) for s in sides), Fraction(0)), len(sides)),
-        candidate=mean(sum((s.candidate or Fraction(0) for s in sides), Fraction(0)), len(sides)),
+        baseline=compute_mean(
+            sum((s.baseline or Fraction(0) for s in sides), Fraction(0)), len(sides)
+        ),
+        candidate=compute_mean(
+            sum((s.candidate or Fraction(0) for s in sides), Fraction(0)), len(sides)
+        ),
     )

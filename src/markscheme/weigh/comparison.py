@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.frozen import Frozen
-from markscheme.values import dataclass
-from markscheme.verdicts import Decided
+from markscheme.frozen import FrozenDict
+from markscheme.verdicts import DecisionOutcome
 from markscheme.vocabulary import Cell, Exam, Rating, Rubric
-from markscheme.weigh.comparison_records import comparison_record
+from markscheme.weigh.comparison_records import build_comparison_record
 from markscheme.weigh.figures import Statistics
-from markscheme.weigh.orders import AskedFirst, count_first
+from markscheme.weigh.orders import AskedFirstCounts, count_first
 
-MEANINGFUL = 2
+MEANINGFUL_POINTS = 2
 """From so many points on, a difference on one axis means something."""
 
 
@@ -44,8 +43,8 @@ class Observed:
 
     item: str
     variant: str
-    structural: Mapping[str, Cell] = field(default_factory=Frozen)
-    metrics: Mapping[str, Fraction | None] = field(default_factory=Frozen)
+    structural: Mapping[str, Cell] = field(default_factory=FrozenDict)
+    metrics: Mapping[str, Fraction | None] = field(default_factory=FrozenDict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +73,9 @@ class Query:
     def meaningful_axes(self) -> tuple[str, ...]:
         """The scales on which the variants are apart by 2 points or more."""
         apart = {axis: sides.difference for axis, sides in self.axes.items()}
-        return tuple(a for a, by in apart.items() if by is not None and abs(by) >= MEANINGFUL)
+        return tuple(
+            a for a, by in apart.items() if by is not None and abs(by) >= MEANINGFUL_POINTS
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,7 @@ class Ruling:
     `outcome` is `None` where nothing can be decided. `monitoring` says what to watch.
     """
 
-    outcome: Decided | None
+    outcome: DecisionOutcome | None
     rule: str | None
     because: str
     next: str
@@ -149,7 +150,7 @@ class Comparison:
     statistics: Statistics
 
     @property
-    def first(self) -> AskedFirst:
+    def first(self) -> AskedFirstCounts:
         """How often each variant was asked first."""
         return count_first(
             None if query.first is None else query.first == self.baseline for query in self.queries
@@ -157,4 +158,4 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
-        return comparison_record(self)
+        return build_comparison_record(self)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import number
-from markscheme.weigh.records import exam_record, rubric_record
+from markscheme.exact import to_float
+from markscheme.weigh.records import build_exam_record, build_rubric_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,27 +25,31 @@ if TYPE_CHECKING:
         Ruling,
         Sides,
     )
-    from markscheme.weigh.figures import Paired, PairedAxis, Statistics
-    from markscheme.weigh.operating import Operating
-    from markscheme.weigh.proportions import Clustered
-    from markscheme.weigh.sensitivity import Flip
-    from markscheme.weigh.simulation import Chances
+    from markscheme.weigh.figures import PairedAxis, PairedSummary, Statistics
+    from markscheme.weigh.operating import OperatingCharacteristic
+    from markscheme.weigh.proportions import ClusteredMean
+    from markscheme.weigh.sensitivity import RatingFlip
+    from markscheme.weigh.simulation import DecisionChances
 
 
-def comparison_record(found: Comparison) -> dict[str, Any]:
+def build_comparison_record(found: Comparison) -> dict[str, Any]:
     """Return the document that `markscheme compare --format json` prints."""
     return {
-        "queries": [_query(query) for query in found.queries],
-        "decision": _decision(found.decision),
+        "queries": [_build_query_record(query) for query in found.queries],
+        "decision": _build_decision_record(found.decision),
         "aggregate": {
-            "overall": _aggregate(found.overall),
-            "by_mode": {mode: _aggregate(part) for mode, part in found.by_mode.items()},
+            "overall": _build_aggregate_record(found.overall),
+            "by_mode": {
+                mode: _build_aggregate_record(part) for mode, part in found.by_mode.items()
+            },
         },
-        "operational": {metric.metric: _metric(metric) for metric in found.operational},
-        "structural": {check.axis: _check(check) for check in found.structural},
-        "statistics": statistics_record(found.statistics),
-        "rubric": rubric_record(found.rubric),
-        "exam": exam_record(found.exam),
+        "operational": {
+            metric.metric: _build_metric_record(metric) for metric in found.operational
+        },
+        "structural": {check.axis: _build_check_record(check) for check in found.structural},
+        "statistics": build_statistics_record(found.statistics),
+        "rubric": build_rubric_record(found.rubric),
+        "exam": build_exam_record(found.exam),
         "baseline": found.baseline,
         "candidate": found.candidate,
         "raters": list(found.raters),
@@ -57,36 +61,36 @@ def comparison_record(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _query(query: Query) -> dict[str, Any]:
+def _build_query_record(query: Query) -> dict[str, Any]:
     return {
         "item": query.item,
         "mode": query.mode,
-        "baseline": {"mean": number(query.mean.baseline)},
-        "candidate": {"mean": number(query.mean.candidate)},
-        "difference": number(query.mean.difference),
+        "baseline": {"mean": to_float(query.mean.baseline)},
+        "candidate": {"mean": to_float(query.mean.candidate)},
+        "difference": to_float(query.mean.difference),
         "verdict": query.verdict,
         "reasons": list(query.reasons),
         "meaningful_axes": list(query.meaningful_axes),
         "because": query.because,
         "baseline_below_floor": query.baseline_below_floor,
-        "axes": {axis: sides_record(sides) for axis, sides in query.axes.items()},
+        "axes": {axis: build_sides_record(sides) for axis, sides in query.axes.items()},
         "missing": list(query.missing),
-        "notes": [_note(rating) for rating in query.notes],
+        "notes": [_build_note_record(rating) for rating in query.notes],
         "order": list(query.order),
         "asked_first": query.first,
     }
 
 
-def sides_record(sides: Sides) -> dict[str, Any]:
+def build_sides_record(sides: Sides) -> dict[str, Any]:
     """Return the numbers of both variants and their difference."""
     return {
-        "baseline": number(sides.baseline),
-        "candidate": number(sides.candidate),
-        "difference": number(sides.difference),
+        "baseline": to_float(sides.baseline),
+        "candidate": to_float(sides.candidate),
+        "difference": to_float(sides.difference),
     }
 
 
-def _note(rating: Rating) -> dict[str, Any]:
+def _build_note_record(rating: Rating) -> dict[str, Any]:
     return {
         "variant": rating.variant,
         "rater": rating.rater,
@@ -95,7 +99,7 @@ def _note(rating: Rating) -> dict[str, Any]:
     }
 
 
-def _decision(ruling: Ruling) -> dict[str, Any]:
+def _build_decision_record(ruling: Ruling) -> dict[str, Any]:
     return {
         "outcome": "none" if ruling.outcome is None else ruling.outcome.value,
         "rule": ruling.rule,
@@ -106,25 +110,25 @@ def _decision(ruling: Ruling) -> dict[str, Any]:
     }
 
 
-def _aggregate(part: Aggregate) -> dict[str, Any]:
+def _build_aggregate_record(part: Aggregate) -> dict[str, Any]:
     return {
         "queries": part.queries,
         "n": part.n,
-        **sides_record(part.mean),
-        "axes": {axis: sides_record(sides) for axis, sides in part.axes.items()},
+        **build_sides_record(part.mean),
+        "axes": {axis: build_sides_record(sides) for axis, sides in part.axes.items()},
         "verdicts": dict(part.verdicts),
     }
 
 
-def _metric(metric: MetricSummary) -> dict[str, Any]:
+def _build_metric_record(metric: MetricSummary) -> dict[str, Any]:
     return {
         "n": metric.n,
-        **sides_record(metric.mean),
-        "items": {item: sides_record(sides) for item, sides in metric.pairs.items()},
+        **build_sides_record(metric.mean),
+        "items": {item: build_sides_record(sides) for item, sides in metric.pairs.items()},
     }
 
 
-def _check(check: CheckSummary) -> dict[str, Any]:
+def _build_check_record(check: CheckSummary) -> dict[str, Any]:
     sides = ("baseline", "candidate")
     return {
         **{
@@ -132,7 +136,7 @@ def _check(check: CheckSummary) -> dict[str, Any]:
             for side, j, f in zip(sides, check.judged, check.failed, strict=True)
         },
         "items": {
-            item: {"baseline": number(pair.baseline), "candidate": number(pair.candidate)}
+            item: {"baseline": to_float(pair.baseline), "candidate": to_float(pair.candidate)}
             for item, pair in check.pairs.items()
         },
         "reasons": [
@@ -142,24 +146,24 @@ def _check(check: CheckSummary) -> dict[str, Any]:
     }
 
 
-def statistics_record(found: Statistics) -> dict[str, Any]:
+def build_statistics_record(found: Statistics) -> dict[str, Any]:
     """Return what can be known, as data."""
     two, one = found.smallest_p
     evidence = found.non_inferiority
     return {
         "n": found.paired.n,
         "descriptive_only": found.descriptive_only,
-        "smallest_p": {"two_sided": number(two), "one_sided": number(one)},
+        "smallest_p": {"two_sided": to_float(two), "one_sided": to_float(one)},
         "pairs_for_p_0.05": {"alone": found.pairs_for_p[0], "over_axes": found.pairs_for_p[1]},
-        "difference": paired_record(found.paired),
-        "axes": {axis.axis: _axis(axis) for axis in found.axes},
+        "difference": build_paired_record(found.paired),
+        "axes": {axis.axis: _build_axis_record(axis) for axis in found.axes},
         "non_inferiority": {
-            "margin": number(found.margin),
+            "margin": to_float(found.margin),
             "outcome": evidence.outcome.value,
             "lower": evidence.lower,
             "upper": evidence.upper,
             "p_t": evidence.p,
-            "p_sign_flip": number(found.non_inferiority_p),
+            "p_sign_flip": to_float(found.non_inferiority_p),
             "pairs_needed": evidence.items_needed,
             "because": evidence.because,
         },
@@ -171,32 +175,32 @@ def statistics_record(found: Statistics) -> dict[str, Any]:
             "one_sided": found.detectable.one_sided_points,
             "pairs_needed": found.detectable.pairs_needed,
         },
-        "agreement": None if found.agreement is None else _agreement(found.agreement),
-        "operating": None if found.operating is None else _operating(found.operating),
-        "sensitivity": [_flip(flip) for flip in found.sensitivity],
+        "agreement": None if found.agreement is None else _build_agreement_record(found.agreement),
+        "operating": None if found.operating is None else _build_operating_record(found.operating),
+        "sensitivity": [_build_flip_record(flip) for flip in found.sensitivity],
         "guarantee": None
         if found.guarantee is None
         else dict(zip(("worst", "lower", "upper"), found.guarantee, strict=True)),
-        "clustered": None if found.clustered is None else _clustered(found.clustered),
+        "clustered": None if found.clustered is None else _build_clustered_record(found.clustered),
         "plain": list(found.plain),
     }
 
 
-def _clustered(found: Clustered) -> dict[str, Any]:
+def _build_clustered_record(found: ClusteredMean) -> dict[str, Any]:
     return {
         "clusters": found.clusters,
-        "mean": number(found.mean),
+        "mean": to_float(found.mean),
         "standard_error": found.standard_error,
         "interval": {"confidence": 0.95, "lower": found.lower, "upper": found.upper},
     }
 
 
-def paired_record(found: Paired) -> dict[str, Any]:
+def build_paired_record(found: PairedSummary) -> dict[str, Any]:
     """Return paired differences as data."""
     flips = found.flips
     return {
         "n": found.n,
-        "mean": number(found.mean),
+        "mean": to_float(found.mean),
         "sd": found.sd,
         "standard_error": found.standard_error,
         "interval": {"confidence": 0.95, "lower": found.lower, "upper": found.upper},
@@ -205,9 +209,9 @@ def paired_record(found: Paired) -> dict[str, Any]:
         "sign_flip": None
         if flips is None
         else {
-            "two_sided": number(flips.two_sided),
-            "worse": number(flips.lower),
-            "better": number(flips.upper),
+            "two_sided": to_float(flips.two_sided),
+            "worse": to_float(flips.lower),
+            "better": to_float(flips.upper),
             "exact": flips.exact,
         },
         "wins": found.wins,
@@ -216,51 +220,55 @@ def paired_record(found: Paired) -> dict[str, Any]:
     }
 
 
-def _axis(axis: PairedAxis) -> dict[str, Any]:
-    return {**paired_record(axis.paired), "p": number(axis.p), "p_holm": number(axis.p_holm)}
+def _build_axis_record(axis: PairedAxis) -> dict[str, Any]:
+    return {
+        **build_paired_record(axis.paired),
+        "p": to_float(axis.p),
+        "p_holm": to_float(axis.p_holm),
+    }
 
 
-def _agreement(found: Agreement) -> dict[str, Any]:
+def _build_agreement_record(found: Agreement) -> dict[str, Any]:
     return {
         "raters": list(found.raters),
         "units": found.units,
-        "percent": number(found.percent),
-        "alpha_ordinal": number(found.alpha),
-        "ac2_quadratic": number(found.ac2),
+        "percent": to_float(found.percent),
+        "alpha_ordinal": to_float(found.alpha),
+        "ac2_quadratic": to_float(found.ac2),
         "kappa_quadratic": [
-            {"raters": list(pair), "kappa": number(kappa)} for pair, kappa in found.kappa.items()
+            {"raters": list(pair), "kappa": to_float(kappa)} for pair, kappa in found.kappa.items()
         ],
     }
 
 
-def _operating(found: Operating) -> dict[str, Any]:
+def _build_operating_record(found: OperatingCharacteristic) -> dict[str, Any]:
     return {
         "noise": found.noise,
-        "identical": _chances(found.identical),
-        "as_observed": _chances(found.as_observed),
-        "repeats_disagree": number(found.repeats_disagree),
-        "observed_repeats_disagree": number(found.observed_repeats_disagree),
+        "identical": _build_chances_record(found.identical),
+        "as_observed": _build_chances_record(found.as_observed),
+        "repeats_disagree": to_float(found.repeats_disagree),
+        "observed_repeats_disagree": to_float(found.observed_repeats_disagree),
         "exact": found.exact,
         "simulated": {
             "draws": found.simulated.draws,
             "seed": found.simulated.seed,
-            "identical": _chances(found.simulated.identical),
+            "identical": _build_chances_record(found.simulated.identical),
         },
     }
 
 
-def _chances(chances: Chances) -> Mapping[str, float | None]:
+def _build_chances_record(chances: DecisionChances) -> Mapping[str, float | None]:
     return {
-        "none" if outcome is None else outcome.value: _rounded(chance)
+        "none" if outcome is None else outcome.value: _round_chance(chance)
         for outcome, chance in chances.items()
     }
 
 
-def _rounded(chance: Fraction) -> float:
+def _round_chance(chance: Fraction) -> float:
     return round(float(chance), 9)
 
 
-def _flip(flip: Flip) -> dict[str, Any]:
+def _build_flip_record(flip: RatingFlip) -> dict[str, Any]:
     def named(outcome: Any) -> str:
         return "none" if outcome is None else str(outcome.value)
 

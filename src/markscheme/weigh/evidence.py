@@ -6,16 +6,15 @@ three outcomes. Sums are exact; only the bounds are floats.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.weigh.outcomes import Evidence, NonInferiority
-from markscheme.weigh.power import least_above
-from markscheme.weigh.proportions import Clustered, clustered
-from markscheme.weigh.statistics import Sample, t_cdf, t_quantile, unseen_share
+from markscheme.weigh.power import find_least_above
+from markscheme.weigh.proportions import ClusteredMean, compute_clustered_mean
+from markscheme.weigh.statistics import SampleStatistics, compute_unseen_share, t_cdf, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Allowance
 
 CONFIDENCE = 0.95
-_MOST = 10**9  # more items than this is no advice
+_MAX_ITEMS = 10**9  # more items than this is no advice
 
 
-def non_inferiority(
+def evaluate_non_inferiority(
     pairs: Sequence[tuple[Fraction, Fraction]],
     limit: Allowance,
     scores: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1)),
@@ -41,28 +40,34 @@ def non_inferiority(
     margin = Fraction(0) if limit.relative else -Fraction(limit.amount)
     differences = {pair: pair[1] - kept * pair[0] for pair in set(pairs)}
     values = [differences[pair] for pair in pairs]
-    sample = Sample.of(values)
+    sample = SampleStatistics.from_values(values)
     if sample is None:
-        return _inconclusive(len(pairs), margin)
-    around = clustered(values, clusters) if clusters else None
+        return _build_inconclusive_evidence(len(pairs), margin)
+    around = compute_clustered_mean(values, clusters) if clusters else None
     if clusters and around is None:
         told = sentence("all items are in one cluster: a spread needs at least two")
-        return replace(_inconclusive(len(pairs), margin), because=told)
+        return replace(_build_inconclusive_evidence(len(pairs), margin), because=told)
     if not sample.standard_error or len({after - before for before, after in differences}) == 1:
         low, high = scores
-        narrow: _Spread | _Unmoved = _Unmoved(
+        narrow: _StudentBounds | _ConstantBounds = _ConstantBounds(
             centre=float(sample.mean),
             lowest=float(low - kept * high),
             highest=float(high - kept * low),
         )
     else:
-        narrow = _Spread(centre=float(sample.mean), sd=sample.sd)
-    bounds = narrow if around is None else _Widened(narrow=narrow, around=around, n=sample.n)
-    lower, upper = bounds.at(sample.n)
-    outcome = _outcome(lower - float(margin), upper - float(margin))
+        narrow = _StudentBounds(centre=float(sample.mean), sd=sample.sd)
+    bounds = (
+        narrow
+        if around is None
+        else _ClusteredBounds(narrow=narrow, clustered_mean=around, n=sample.n)
+    )
+    lower, upper = bounds.compute_bounds(sample.n)
+    outcome = _classify_bounds(lower - float(margin), upper - float(margin))
     needed = None
     if outcome is Evidence.INCONCLUSIVE and sample.mean != margin:
-        needed = least_above(sample.n, lambda n: _settles(bounds, n, float(margin)), most=_MOST)
+        needed = find_least_above(
+            sample.n, lambda n: _is_conclusive(bounds, n, float(margin)), most=_MAX_ITEMS
+        )
     return NonInferiority(
         outcome=outcome,
         n=sample.n,
@@ -70,15 +75,17 @@ def non_inferiority(
         margin=margin,
         lower=lower,
         upper=upper,
-        p=_chance(sample, margin, around) if isinstance(narrow, _Spread) else None,
+        p=_compute_p_value(sample, margin, around) if isinstance(narrow, _StudentBounds) else None,
         items_needed=needed,
-        because=_because(outcome, sample.n, (lower, upper), margin, needed),
+        because=_explain_evidence(outcome, sample.n, (lower, upper), margin, needed),
     )
 
 
-def _chance(sample: Sample, margin: Fraction, around: Clustered | None) -> float:
+def _compute_p_value(
+    sample: SampleStatistics, margin: Fraction, around: ClusteredMean | None
+) -> float:
     """Return the chance of such a mean at the limit, by item or by cluster, whichever is larger."""
-    by_item = t_cdf(-sample.t(margin), sample.n - 1)
+    by_item = t_cdf(-sample.compute_t(margin), sample.n - 1)
     if around is None or not around.standard_error:
         return by_item
     t = float(sample.mean - margin) / around.standard_error
@@ -86,19 +93,19 @@ def _chance(sample: Sample, margin: Fraction, around: Clustered | None) -> float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Spread:
+class _StudentBounds:
     """Bounds of a mean whose items differ: Student's t."""
 
     centre: float
     sd: float
 
-    def at(self, n: int) -> tuple[float, float]:
+    def compute_bounds(self, n: int) -> tuple[float, float]:
         half = t_quantile(CONFIDENCE, n - 1) * self.sd / n**0.5
         return self.centre - half, self.centre + half
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Unmoved:
+class _ConstantBounds:
     """Bounds where every pair differs by the same: a t-test would be certain after two items.
 
     All that is known is that among n items none differed otherwise; a share of them that n leaves
@@ -109,44 +116,44 @@ class _Unmoved:
     lowest: float
     highest: float
 
-    def at(self, n: int) -> tuple[float, float]:
-        unseen = unseen_share(n, 1 - CONFIDENCE)
+    def compute_bounds(self, n: int) -> tuple[float, float]:
+        unseen = compute_unseen_share(n, 1 - CONFIDENCE)
         seen = (1 - unseen) * self.centre
         return seen + unseen * self.lowest, seen + unseen * self.highest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Widened:
+class _ClusteredBounds:
     """Bounds of n items in clusters: those by cluster, where they are wider than those by item."""
 
-    narrow: _Spread | _Unmoved
-    around: Clustered
+    narrow: _StudentBounds | _ConstantBounds
+    clustered_mean: ClusteredMean
     n: int
 
-    def at(self, n: int) -> tuple[float, float]:
-        groups = max(2, n * self.around.clusters // self.n)
-        error = self.around.standard_error * (self.around.clusters / groups) ** 0.5
+    def compute_bounds(self, n: int) -> tuple[float, float]:
+        groups = max(2, n * self.clustered_mean.clusters // self.n)
+        error = self.clustered_mean.standard_error * (self.clustered_mean.clusters / groups) ** 0.5
         half = t_quantile(CONFIDENCE, groups - 1) * error
-        lower, upper = self.narrow.at(n)
-        centre = float(self.around.mean)
+        lower, upper = self.narrow.compute_bounds(n)
+        centre = float(self.clustered_mean.mean)
         return min(lower, centre - half), max(upper, centre + half)
 
 
-_Bounds = _Spread | _Unmoved | _Widened
+_Bounds = _StudentBounds | _ConstantBounds | _ClusteredBounds
 
 
-def _outcome(lower: float, upper: float) -> Evidence:
+def _classify_bounds(lower: float, upper: float) -> Evidence:
     if lower > 0:
         return Evidence.PASS
     return Evidence.FAIL if upper < 0 else Evidence.INCONCLUSIVE
 
 
-def _settles(bounds: _Bounds, n: int, margin: float) -> bool:
-    lower, upper = bounds.at(n)
-    return _outcome(lower - margin, upper - margin) is not Evidence.INCONCLUSIVE
+def _is_conclusive(bounds: _Bounds, n: int, margin: float) -> bool:
+    lower, upper = bounds.compute_bounds(n)
+    return _classify_bounds(lower - margin, upper - margin) is not Evidence.INCONCLUSIVE
 
 
-def _inconclusive(n: int, margin: Fraction) -> NonInferiority:
+def _build_inconclusive_evidence(n: int, margin: Fraction) -> NonInferiority:
     return NonInferiority(
         outcome=Evidence.INCONCLUSIVE,
         n=n,
@@ -162,7 +169,7 @@ def _inconclusive(n: int, margin: Fraction) -> NonInferiority:
     )
 
 
-def _because(
+def _explain_evidence(
     outcome: Evidence, n: int, bounds: tuple[float, float], margin: Fraction, needed: int | None
 ) -> str:
     what = {"n": n, "lower": bounds[0], "upper": bounds[1], "limit": float(margin)}

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import mean
-from markscheme.values import dataclass
+from markscheme.exact import compute_mean
 from markscheme.weigh.agreement import Agreement
-from markscheme.weigh.operating import Operating
+from markscheme.weigh.operating import OperatingCharacteristic
 from markscheme.weigh.outcomes import NonInferiority
-from markscheme.weigh.power import POWER, detectable, pairs_needed
-from markscheme.weigh.proportions import Clustered
-from markscheme.weigh.sensitivity import Flip
-from markscheme.weigh.sign_flips import SignFlip, pairs_for, sign_flip, smallest_p
-from markscheme.weigh.statistics import Sample, holm, t_cdf
+from markscheme.weigh.power import POWER, count_pairs_needed, find_detectable_effect
+from markscheme.weigh.proportions import ClusteredMean
+from markscheme.weigh.sensitivity import RatingFlip
+from markscheme.weigh.sign_flips import (
+    SignFlip,
+    compute_smallest_p,
+    count_pairs_for_alpha,
+    run_sign_flip_test,
+)
+from markscheme.weigh.statistics import SampleStatistics, adjust_by_holm, t_cdf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +29,7 @@ ALPHA = Fraction(1, 20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paired:
+class PairedSummary:
     """Differences in pairs, candidate less baseline: mean, t interval, t-test, exact sign-flip.
 
     What needs a spread is `None` where there is one pair, or where all differences are equal.
@@ -61,7 +66,7 @@ class PairedAxis:
     """One axis in pairs; `p` is its two-sided sign-flip p, `p_holm` that over all axes."""
 
     axis: str
-    paired: Paired
+    paired: PairedSummary
     p: Fraction | None
     p_holm: Fraction | None
 
@@ -90,7 +95,7 @@ class Statistics:
     `pairs_for_p` how many it takes for a two-sided 0.05, alone and over all axes.
     """
 
-    paired: Paired
+    paired: PairedSummary
     axes: tuple[PairedAxis, ...]
     margin: Fraction
     non_inferiority: NonInferiority
@@ -99,10 +104,10 @@ class Statistics:
     pairs_for_p: tuple[int, int]
     detectable: Detectable
     agreement: Agreement | None = None
-    operating: Operating | None = None
-    sensitivity: tuple[Flip, ...] = ()
+    operating: OperatingCharacteristic | None = None
+    sensitivity: tuple[RatingFlip, ...] = ()
     guarantee: tuple[int, float, float] | None = None
-    clustered: Clustered | None = None
+    clustered: ClusteredMean | None = None
     plain: tuple[str, ...] = ()
 
     @property
@@ -111,33 +116,35 @@ class Statistics:
         return self.smallest_p[0] > ALPHA
 
 
-def paired(differences: Sequence[Fraction], each: Sequence[Fraction] | None = None) -> Paired:
+def summarise_pairs(
+    differences: Sequence[Fraction], each: Sequence[Fraction] | None = None
+) -> PairedSummary:
     """Return what the differences show; `each` pair, where a difference is the mean of several."""
     each = differences if each is None else each
-    sample = Sample.of(differences)
+    sample = SampleStatistics.from_values(differences)
     spread = sample if sample is not None and sample.variance else None
-    lower, upper = spread.interval(CONFIDENCE) if spread else (None, None)
-    t = spread.t() if spread else None
-    return Paired(
+    lower, upper = spread.compute_interval(CONFIDENCE) if spread else (None, None)
+    t = spread.compute_t() if spread else None
+    return PairedSummary(
         n=len(differences),
-        mean=mean(sum(differences, Fraction(0)), len(differences)),
+        mean=compute_mean(sum(differences, Fraction(0)), len(differences)),
         sd=sample.sd if sample else None,
         standard_error=sample.standard_error if sample else None,
         lower=lower,
         upper=upper,
         t=t,
         p_t=None if t is None else 2 * t_cdf(-abs(t), len(differences) - 1),
-        flips=sign_flip(differences) if differences else None,
+        flips=run_sign_flip_test(differences) if differences else None,
         wins=sum(value > 0 for value in each),
         losses=sum(value < 0 for value in each),
         ties=sum(not value for value in each),
     )
 
 
-def paired_axes(found: Mapping[str, Paired]) -> tuple[PairedAxis, ...]:
+def summarise_axes(found: Mapping[str, PairedSummary]) -> tuple[PairedAxis, ...]:
     """Return what every axis shows, with p-values adjusted for their number by Holm's method."""
     tested = [one.flips.two_sided for one in found.values() if one.flips]
-    adjusted = iter(holm(tested))
+    adjusted = iter(adjust_by_holm(tested))
     return tuple(
         PairedAxis(
             axis=axis,
@@ -149,15 +156,17 @@ def paired_axes(found: Mapping[str, Paired]) -> tuple[PairedAxis, ...]:
     )
 
 
-def non_inferiority_p(differences: Sequence[Fraction], margin: Fraction) -> Fraction | None:
+def compute_non_inferiority_p(differences: Sequence[Fraction], margin: Fraction) -> Fraction | None:
     """Return the exact chance of differences this good if the true one were the margin down."""
-    return sign_flip([value + margin for value in differences]).upper if differences else None
+    return (
+        run_sign_flip_test([value + margin for value in differences]).upper if differences else None
+    )
 
 
-def detectable_by(n: int, sd: float | None, margin: Fraction) -> Detectable:
+def build_detectable(n: int, sd: float | None, margin: Fraction) -> Detectable:
     """Return what n pairs can show, in points where the spread of the differences is known."""
-    two, one = (detectable(n, sides=sides) if n > 1 else None for sides in (2, 1))
-    needed = pairs_needed(float(margin) / sd, sides=1) if sd else None
+    two, one = (find_detectable_effect(n, sides=sides) if n > 1 else None for sides in (2, 1))
+    needed = count_pairs_needed(float(margin) / sd, sides=1) if sd else None
     return Detectable(
         n=n,
         two_sided=two,
@@ -168,6 +177,9 @@ def detectable_by(n: int, sd: float | None, margin: Fraction) -> Detectable:
     )
 
 
-def reach(n: int, axes: int) -> tuple[tuple[Fraction, Fraction], tuple[int, int]]:
+def compute_reach(n: int, axes: int) -> tuple[tuple[Fraction, Fraction], tuple[int, int]]:
     """Return the smallest p of n pairs, and how many pairs a p of 0.05 takes."""
-    return smallest_p(n), (pairs_for(ALPHA), pairs_for(ALPHA, max(1, axes)))
+    return compute_smallest_p(n), (
+        count_pairs_for_alpha(ALPHA),
+        count_pairs_for_alpha(ALPHA, max(1, axes)),
+    )

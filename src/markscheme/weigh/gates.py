@@ -2,65 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import ZERO, plain
+from markscheme.exact import ZERO, format_plain
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Level, Outcome
-from markscheme.weigh.baselines import baseline_outcome
-from markscheme.weigh.metrics import Case, named, told
-from markscheme.weigh.outcomes import GateOutcome, GateReport, failure
-from markscheme.weigh.runs import incomplete
+from markscheme.weigh.baselines import evaluate_baseline_gate
+from markscheme.weigh.metrics import GateContext, describe_gate_metric, format_metric_value
+from markscheme.weigh.outcomes import GateOutcome, GateReport, get_failure_outcome
+from markscheme.weigh.runs import explain_incomplete
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markscheme.vocabulary import Exam, Gate, Rubric
-    from markscheme.weigh.metrics import Observation
+    from markscheme.weigh.metrics import MetricObservation
     from markscheme.weigh.outcomes import ItemLoss
     from markscheme.weigh.runs import Run
 
-_NAMED = 3  # so many items to mend are named in a sentence
+_MAX_NAMED_ITEMS = 3  # so many items to mend are named in a sentence
 
 
-def judge(
+def evaluate_gates(
     rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None, *, detailed: bool = True
 ) -> GateReport:
     """Return what every gate that is bound to the exam says of a run, and what follows.
 
     Without detail the outcomes are the same, but no item is named: for a look at many runs.
     """
-    outcomes = _outcomes(Case(rubric, exam, run, detailed=detailed), baseline)
-    verdict, because = _verdict(outcomes, complete=run.marks.complete)
+    outcomes = _evaluate_applicable_gates(
+        GateContext(rubric, exam, run, detailed=detailed), baseline
+    )
+    verdict, because = _decide_verdict(outcomes, complete=run.marks.complete)
     return GateReport(run=run.name, outcomes=outcomes, verdict=verdict, because=because)
 
 
-def cannot_judge(rubric: Rubric, exam: Exam, run: str, because: str) -> GateReport:
+def build_undecided_report(rubric: Rubric, exam: Exam, run: str, because: str) -> GateReport:
     """Return that no gate can tell anything of the run of this name."""
     gates = (gate for gate in rubric.gates if gate.applies_to(exam))
     return GateReport(
         run=run,
-        outcomes=tuple(undecided(gate, because) for gate in gates),
+        outcomes=tuple(build_undecided_outcome(gate, because) for gate in gates),
         verdict=Outcome.UNDECIDED,
         because=because,
     )
 
 
-def _outcomes(case: Case, baseline: Run | None) -> tuple[GateOutcome, ...]:
+def _evaluate_applicable_gates(case: GateContext, baseline: Run | None) -> tuple[GateOutcome, ...]:
     gates = [gate for gate in case.rubric.gates if gate.applies_to(case.exam)]
-    because = stranger(case.rubric, case.exam, case.run)
+    because = mismatch_reason(case.rubric, case.exam, case.run)
     if because:
-        return tuple(undecided(gate, because) for gate in gates)
+        return tuple(build_undecided_outcome(gate, because) for gate in gates)
     return tuple(
-        _outcome(gate, case) if gate.baseline is None else baseline_outcome(gate, case, baseline)
+        _evaluate_gate(gate, case)
+        if gate.baseline is None
+        else evaluate_baseline_gate(gate, case, baseline)
         for gate in gates
     )
 
 
-def undecided(gate: Gate, because: str, seen: Observation | None = None) -> GateOutcome:
+def build_undecided_outcome(
+    gate: Gate, because: str, seen: MetricObservation | None = None
+) -> GateOutcome:
     """Return the outcome of a gate that cannot tell, with what could be seen nevertheless."""
     return GateOutcome(
         gate=gate,
@@ -71,7 +77,7 @@ def undecided(gate: Gate, because: str, seen: Observation | None = None) -> Gate
     )
 
 
-def stranger(rubric: Rubric, exam: Exam, run: Run) -> str:
+def mismatch_reason(rubric: Rubric, exam: Exam, run: Run) -> str:
     """Say that the run is not one of this rubric and exam, where it is not."""
     axes, items = tuple(spec.name for spec in rubric), {item.id for item in exam.items}
     if run.rubric not in {None, rubric.fingerprint} or run.marks.axes != axes:
@@ -86,21 +92,21 @@ def stranger(rubric: Rubric, exam: Exam, run: Run) -> str:
     return ""
 
 
-def _outcome(gate: Gate, case: Case) -> GateOutcome:
+def _evaluate_gate(gate: Gate, case: GateContext) -> GateOutcome:
     """Decide on exact values; an incomplete run never passes, but what is too many stays so."""
-    seen, marks = case.observe(gate), case.run.marks
-    side = None if seen.value is None else _nearest(gate, seen.value)
+    seen, marks = case.observe_metric(gate), case.run.marks
+    side = None if seen.value is None else _find_nearest_limit(gate, seen.value)
     too_many = gate.metric in {"errors", "missing"} and side is not None and side.margin < 0
     if not marks.complete and not too_many:
-        return undecided(gate, incomplete(marks), seen)
+        return build_undecided_outcome(gate, explain_incomplete(marks), seen)
     if seen.value is None or side is None:
-        return undecided(gate, seen.why)
-    because = _compared(gate, seen.value, side)
+        return build_undecided_outcome(gate, seen.why)
+    because = _describe_margin(gate, seen.value, side)
     if side.margin < 0:
-        because = _remedied(because, seen.losses, -side.margin)
+        because = _add_remedy(because, seen.losses, -side.margin)
     return GateOutcome(
         gate=gate,
-        outcome=Outcome.PASS if side.margin >= 0 else failure(gate),
+        outcome=Outcome.PASS if side.margin >= 0 else get_failure_outcome(gate),
         observed=seen.value,
         margin=side.margin,
         because=because,
@@ -109,15 +115,15 @@ def _outcome(gate: Gate, case: Case) -> GateOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Side:
+class _GateLimit:
     """One limit of a gate and how far inside it a value is."""
 
     limit: Decimal
     margin: Fraction
-    words: tuple[str, str]
+    templates: tuple[str, str]
 
 
-def _nearest(gate: Gate, value: Fraction) -> _Side:
+def _find_nearest_limit(gate: Gate, value: Fraction) -> _GateLimit:
     """Return the limit that a value is nearest to, or furthest beyond."""
     sides = []
     if (low := gate.at_least) is not None:
@@ -125,25 +131,27 @@ def _nearest(gate: Gate, value: Fraction) -> _Side:
             sentence("{what} {seen} is at least {limit}, {by}"),
             sentence("{what} {seen} is below {limit}, {by}"),
         )
-        sides.append(_Side(limit=low, margin=value - Fraction(low), words=words))
+        sides.append(_GateLimit(limit=low, margin=value - Fraction(low), templates=words))
     if (high := gate.at_most) is not None:
         words = (
             sentence("{what} {seen} is at most {limit}, {by}"),
             sentence("{what} {seen} is above {limit}, {by}"),
         )
-        sides.append(_Side(limit=high, margin=Fraction(high) - value, words=words))
+        sides.append(_GateLimit(limit=high, margin=Fraction(high) - value, templates=words))
     return min(sides, key=lambda side: side.margin)
 
 
-def _compared(gate: Gate, value: Fraction, side: _Side) -> str:
+def _describe_margin(gate: Gate, value: Fraction, side: _GateLimit) -> str:
     """Say how a value stands to a limit."""
-    margin = told(gate, abs(side.margin), ZERO)
+    margin = format_metric_value(gate, abs(side.margin), ZERO)
     by = sentence("by {margin}", margin=margin) if side.margin else sentence("exactly")
-    seen, limit = told(gate, value, side.limit), plain(side.limit)
-    return side.words[side.margin < 0].format(what=named(gate), seen=seen, limit=limit, by=by)
+    seen, limit = format_metric_value(gate, value, side.limit), format_plain(side.limit)
+    return side.templates[side.margin < 0].format(
+        what=describe_gate_metric(gate), seen=seen, limit=limit, by=by
+    )
 
 
-def _remedied(because: str, losses: Sequence[ItemLoss], shortfall: Fraction) -> str:
+def _add_remedy(because: str, losses: Sequence[ItemLoss], shortfall: Fraction) -> str:
     """Add which items, mended, would meet the limit, where items can."""
     gained, worst = Fraction(0), []
     for loss in losses:
@@ -153,7 +161,7 @@ def _remedied(because: str, losses: Sequence[ItemLoss], shortfall: Fraction) -> 
         worst.append(loss.item)
     if gained < shortfall or not worst:
         return because
-    items, more = ", ".join(worst[:_NAMED]), len(worst) - _NAMED
+    items, more = ", ".join(worst[:_MAX_NAMED_ITEMS]), len(worst) - _MAX_NAMED_ITEMS
     if more > 0:
         return sentence(
             "{because}; mending {items} and {n:,} more would meet it",
@@ -164,7 +172,7 @@ def _remedied(because: str, losses: Sequence[ItemLoss], shortfall: Fraction) -> 
     return sentence("{because}; mending {items} would meet it", because=because, items=items)
 
 
-def _verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcome, str]:
+def _decide_verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcome, str]:
     """Say what follows from all gates: a soft gate never blocks, and nothing judged is no pass."""
     hard = {found.gate.name: found.outcome for found in outcomes if found.gate.level is Level.HARD}
     for outcome, words in (
@@ -174,7 +182,7 @@ def _verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcom
         names = [name for name, found in hard.items() if found is outcome]
         if names:
             return outcome, words.format(gates=", ".join(names))
-    judged = [found for found in outcomes if found.outcome in _JUDGED]
+    judged = [found for found in outcomes if found.outcome in _DECIDED_OUTCOMES]
     if not judged:
         return (
             Outcome.UNDECIDED,
@@ -182,10 +190,10 @@ def _verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcom
         )
     if not complete:
         return Outcome.UNDECIDED, sentence("the run is incomplete")
-    return Outcome.PASS, _passed(judged, blocking=Outcome.PASS in hard.values())
+    return Outcome.PASS, _explain_pass(judged, blocking=Outcome.PASS in hard.values())
 
 
-def _passed(judged: Sequence[GateOutcome], *, blocking: bool) -> str:
+def _explain_pass(judged: Sequence[GateOutcome], *, blocking: bool) -> str:
     """Say why a run passes, and that it could not have failed where no hard gate judged it."""
     warned = [found.gate.name for found in judged if found.outcome is Outcome.WARN]
     because = sentence("met")
@@ -198,4 +206,4 @@ def _passed(judged: Sequence[GateOutcome], *, blocking: bool) -> str:
     )
 
 
-_JUDGED = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)
+_DECIDED_OUTCOMES = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)

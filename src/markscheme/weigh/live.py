@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from markscheme.ask.runner import Asked
-from markscheme.exact import total
-from markscheme.values import dataclass
-from markscheme.weigh.latencies import Latencies
+from markscheme.ask.runner import AskedQuestion
+from markscheme.exact import sum_amounts
+from markscheme.weigh.latencies import LatencySummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ N = TypeVar("N", int, Decimal)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Live:
+class LiveRunSummary:
     """What is known of a live run beside its scores.
 
     `beside` names the sittings of the subjects that were asked in turns with this one.
@@ -30,7 +30,7 @@ class Live:
     subject: str
     sitting: str | None
     seed: int
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedQuestion, ...]
     questions: int
     stopped: str | None
     beside: tuple[str, ...] = ()
@@ -46,14 +46,14 @@ class Live:
         return Counter(one.reply.fault.value for one in self.asked if one.reply.fault)
 
     @cached_property
-    def latency(self) -> Latencies | None:
+    def latency(self) -> LatencySummary | None:
         """How long answers took."""
-        return Latencies.of(one.reply.latency_us for one in self.asked)
+        return LatencySummary.from_measured(one.reply.latency_us for one in self.asked)
 
     @cached_property
-    def first_token(self) -> Latencies | None:
+    def first_token(self) -> LatencySummary | None:
         """How long the first token took, where answers were streamed."""
-        return Latencies.of(one.reply.first_token_us for one in self.asked)
+        return LatencySummary.from_measured(one.reply.first_token_us for one in self.asked)
 
     @property
     def cost(self) -> Decimal | None:
@@ -61,30 +61,30 @@ class Live:
 
         Where all came from the cache nothing tells a price, so that is not known either.
         """
-        return _total([reply.cost for reply in self._new], total)
+        return _sum_if_complete([reply.cost for reply in self._uncached_replies], sum_amounts)
 
     @property
     def tokens_in(self) -> int | None:
         """How many tokens were sent for answers, where that is known of every one."""
-        return _total([reply.tokens_in for reply in self._new], sum)
+        return _sum_if_complete([reply.tokens_in for reply in self._uncached_replies], sum)
 
     @property
     def tokens_out(self) -> int | None:
         """How many tokens the answers have, where that is known of every one."""
-        return _total([reply.tokens_out for reply in self._new], sum)
+        return _sum_if_complete([reply.tokens_out for reply in self._uncached_replies], sum)
 
     @property
-    def _new(self) -> list[Reply]:
+    def _uncached_replies(self) -> list[Reply]:
         """The answers that were not taken from the cache."""
         replies = (one.reply for one in self.asked)
         return [reply for reply in replies if reply.text is not None and not reply.cached]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return dict(self._facts)
+        return dict(self._plain_data)
 
     @cached_property
-    def _facts(self) -> dict[str, Any]:
+    def _plain_data(self) -> dict[str, Any]:
         replies = [one.reply for one in self.asked]
         reasons = Counter(reply.finish_reason for reply in replies if reply.finish_reason)
         latency, first = self.latency, self.first_token
@@ -109,7 +109,7 @@ class Live:
         }
 
 
-def _total(values: list[N | None], add: Callable[[list[N]], N]) -> N | None:
+def _sum_if_complete(values: list[N | None], add: Callable[[list[N]], N]) -> N | None:
     """Return the sum, where there is something and every value is known."""
     known = [value for value in values if value is not None]
     return add(known) if known and len(known) == len(values) else None

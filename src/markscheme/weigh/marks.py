@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from markscheme.frozen import Frozen
-from markscheme.values import dataclass
+from markscheme.frozen import FrozenDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Values: TypeAlias = tuple[Fraction | None, ...]
+AxisValues: TypeAlias = tuple[Fraction | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,26 +25,26 @@ class Marks:
     """
 
     axes: tuple[str, ...]
-    items: Mapping[str, Mapping[Values, int]]
+    items: Mapping[str, Mapping[AxisValues, int]]
     errors: int = 0
 
-    def counts(self, items: Iterable[str] | None = None) -> list[tuple[Values, int]]:
+    def counts(self, items: Iterable[str] | None = None) -> list[tuple[AxisValues, int]]:
         """Return the sets of axis values and their counts, over the items named or over all.
 
         What is one object is one entry: comparing fractions costs more than adding counts.
         """
         chosen = list(self.items.values() if items is None else map(self.items.__getitem__, items))
         each = dict(zip(map(id, chosen), chosen, strict=True))
-        alike: dict[int, tuple[Values, int]] = {}
+        alike: dict[int, tuple[AxisValues, int]] = {}
         for one, times in Counter(map(id, chosen)).items():
             for values, count in each[one].items():
                 _, known = alike.get(id(values), (values, 0))
                 alike[id(values)] = (values, known + count * times)
         return list(alike.values())
 
-    def alike(self) -> list[tuple[Mapping[Values, int], list[int]]]:
+    def alike(self) -> list[tuple[Mapping[AxisValues, int], list[int]]]:
         """Return what items got, and the positions of the items that share it as one object."""
-        found: dict[int, tuple[Mapping[Values, int], list[int]]] = {}
+        found: dict[int, tuple[Mapping[AxisValues, int], list[int]]] = {}
         for at, counts in enumerate(self.items.values()):
             found.setdefault(id(counts), (counts, []))[1].append(at)
         return list(found.values())
@@ -85,10 +85,10 @@ class Marks:
         `values` lists the different sets of axis values, exact ratios as text, and `items` counts
         them by their position in that list.
         """
-        table = sorted({values for values, _ in self.counts()}, key=_order)
+        table = sorted({values for values, _ in self.counts()}, key=_get_values_sort_key)
         position = {values: str(at) for at, values in enumerate(table)}
         written = {
-            id(counts): {position[v]: counts[v] for v in sorted(counts, key=_order)}
+            id(counts): {position[v]: counts[v] for v in sorted(counts, key=_get_values_sort_key)}
             for counts, _ in self.alike()
         }
         return {
@@ -107,35 +107,39 @@ class Marks:
         """
         try:
             axes = tuple(map(str, data["axes"]))
-            table = {str(at): _values(v, len(axes)) for at, v in enumerate(data["values"])}
-            shared: dict[str, Mapping[Values, int]] = {}
-            items: dict[str, Mapping[Values, int]] = {}
+            table = {
+                str(at): _parse_axis_values(v, len(axes)) for at, v in enumerate(data["values"])
+            }
+            shared: dict[str, Mapping[AxisValues, int]] = {}
+            items: dict[str, Mapping[AxisValues, int]] = {}
             for item, counts in data["items"].items():
                 written = str(counts)
                 if written not in shared:
-                    shared[written] = _counts(counts, table)
+                    shared[written] = _parse_value_counts(counts, table)
                 items[str(item)] = shared[written]
-            return cls(axes=axes, items=items, errors=_count(data["errors"], 0))
+            return cls(axes=axes, items=items, errors=_parse_count(data["errors"], 0))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise ValueError(f"no marks: {error}") from error
 
 
-def _order(values: Values) -> tuple[tuple[bool, Fraction], ...]:
+def _get_values_sort_key(values: AxisValues) -> tuple[tuple[bool, Fraction], ...]:
     return tuple((value is None, value or Fraction(0)) for value in values)
 
 
-def _values(entry: Any, axes: int) -> Values:
+def _parse_axis_values(entry: Any, axes: int) -> AxisValues:
     values = tuple(None if value is None else Fraction(str(value)) for value in entry)
     if len(values) != axes or not all(value is None or 0 <= value <= 1 for value in values):
         raise ValueError(f"{entry!r} is no value from 0 to 1 for each axis")
     return values
 
 
-def _counts(counts: Mapping[str, Any], table: Mapping[str, Values]) -> Mapping[Values, int]:
-    return Frozen({table[at]: _count(count, 1) for at, count in counts.items()})
+def _parse_value_counts(
+    counts: Mapping[str, Any], table: Mapping[str, AxisValues]
+) -> Mapping[AxisValues, int]:
+    return FrozenDict({table[at]: _parse_count(count, 1) for at, count in counts.items()})
 
 
-def _count(count: Any, least: int) -> int:
+def _parse_count(count: Any, least: int) -> int:
     if type(count) is not int or count < least:
         raise ValueError(f"{count!r} is no count")
     return count

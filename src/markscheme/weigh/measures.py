@@ -5,30 +5,29 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.values import dataclass
-from markscheme.weigh.statistics import quantile
+from markscheme.weigh.statistics import compute_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Total:
+class MeasureTotal:
     """A sum over the `n` answers that came with a number."""
 
     n: int = 0
     sum: Fraction = Fraction(0)
 
-    def __add__(self, other: Total) -> Total:
-        return Total(n=self.n + other.n, sum=self.sum + other.sum)
+    def __add__(self, other: MeasureTotal) -> MeasureTotal:
+        return MeasureTotal(n=self.n + other.n, sum=self.sum + other.sum)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, the sum as an exact ratio."""
         return {"n": self.n, "sum": str(self.sum)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Total:
+    def from_dict(cls, data: Mapping[str, Any]) -> MeasureTotal:
         """Return the total that `to_dict` gave as data."""
         n, total = data["n"], Fraction(data["sum"])
         if type(n) is not int or n < 0 or total < 0 or (total and not n):
@@ -46,9 +45,9 @@ class Measures:
 
     answers: int = 0
     latency_ms: Mapping[float, int] = field(default_factory=dict)
-    cost: Total = field(default_factory=Total)
-    tokens_in: Total = field(default_factory=Total)
-    tokens_out: Total = field(default_factory=Total)
+    cost: MeasureTotal = field(default_factory=MeasureTotal)
+    tokens_in: MeasureTotal = field(default_factory=MeasureTotal)
+    tokens_out: MeasureTotal = field(default_factory=MeasureTotal)
 
     @property
     def latencies(self) -> int:
@@ -57,7 +56,7 @@ class Measures:
 
     def latency_percentile(self, percent: Fraction) -> Fraction | None:
         """Return a percentile by linear interpolation between closest ranks; 50 is the median."""
-        return quantile(self.latency_ms, percent / 100) if self.latency_ms else None
+        return compute_quantile(self.latency_ms, percent / 100) if self.latency_ms else None
 
     def merged(self, other: Measures) -> Measures:
         """Return the measures of both together."""
@@ -76,7 +75,7 @@ class Measures:
             "latency_ms": {
                 repr(value): self.latency_ms[value] for value in sorted(self.latency_ms)
             },
-            **{name: getattr(self, name).to_dict() for name in _TOTALS},
+            **{name: getattr(self, name).to_dict() for name in _TOTAL_FIELDS},
         }
 
     @classmethod
@@ -87,17 +86,17 @@ class Measures:
             ValueError: the data are not what `to_dict` gives.
         """
         try:
-            latencies = dict(_latency(*entry) for entry in data["latency_ms"].items())
-            totals = {name: Total.from_dict(data[name]) for name in _TOTALS}
+            latencies = dict(_parse_latency_count(*entry) for entry in data["latency_ms"].items())
+            totals = {name: MeasureTotal.from_dict(data[name]) for name in _TOTAL_FIELDS}
             return cls(answers=int(data["answers"]), latency_ms=latencies, **totals)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise ValueError(f"no measures: {error}") from error
 
 
-def _latency(value: str, count: Any) -> tuple[float, int]:
+def _parse_latency_count(value: str, count: Any) -> tuple[float, int]:
     if not 0 <= float(value) < math.inf or type(count) is not int or count < 1:
         raise ValueError(f"{value!r}: {count!r} is no latency and its count")
     return float(value), count
 
 
-_TOTALS = ("cost", "tokens_in", "tokens_out")
+_TOTAL_FIELDS = ("cost", "tokens_in", "tokens_out")

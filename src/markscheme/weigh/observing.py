@@ -7,19 +7,27 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import mean, recovered
-from markscheme.frozen import Frozen
+from markscheme.exact import compute_mean, simplest_fraction
+from markscheme.frozen import FrozenDict
 from markscheme.vocabulary import Cell, Status
 from markscheme.weigh.comparison import Observed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-MEASURED = ("latency_ms", "tool_calls", "dispatches", "tokens", "tokens_in", "tokens_out", "cost")
+MEASURED_METRICS = (
+    "latency_ms",
+    "tool_calls",
+    "dispatches",
+    "tokens",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+)
 """OP-01 to OP-04 where there are logs, and what answers say of themselves."""
 
 
-def observed_in(
+def collect_observations(
     rows: Iterable[Mapping[str, Any]], variants: Collection[str]
 ) -> tuple[Observed, ...]:
     """Return what the rows of a result say of the variants; several attempts count by their mean.
@@ -34,11 +42,13 @@ def observed_in(
         Observed(
             item=item,
             variant=variant,
-            structural=Frozen({axis: _cell(found, axis) for axis in found[0]["breakdown"]}),
-            metrics=Frozen(
+            structural=FrozenDict(
+                {axis: _merge_cells(found, axis) for axis in found[0]["breakdown"]}
+            ),
+            metrics=FrozenDict(
                 {
-                    metric: _mean([row[metric] for row in found])
-                    for metric in MEASURED
+                    metric: _average_known([row[metric] for row in found])
+                    for metric in MEASURED_METRICS
                     if metric in found[0]
                 }
             ),
@@ -47,7 +57,7 @@ def observed_in(
     )
 
 
-def together(observed: Iterable[Observed]) -> dict[tuple[str, str], Observed]:
+def merge_observations(observed: Iterable[Observed]) -> dict[tuple[str, str], Observed]:
     """Return one observation for each answer, from wherever its cells and metrics come."""
     seen: dict[tuple[str, str], Observed] = {}
     for one in observed:
@@ -55,14 +65,14 @@ def together(observed: Iterable[Observed]) -> dict[tuple[str, str], Observed]:
         seen[one.item, one.variant] = Observed(
             item=one.item,
             variant=one.variant,
-            structural=Frozen({**before.structural, **one.structural}),
-            metrics=Frozen({**before.metrics, **one.metrics}),
+            structural=FrozenDict({**before.structural, **one.structural}),
+            metrics=FrozenDict({**before.metrics, **one.metrics}),
         )
     return seen
 
 
-def _cell(rows: Sequence[Mapping[str, Any]], axis: str) -> Cell:
-    value = _mean([row["breakdown"][axis] for row in rows])
+def _merge_cells(rows: Sequence[Mapping[str, Any]], axis: str) -> Cell:
+    value = _average_known([row["breakdown"][axis] for row in rows])
     reasons = [str(row["reason"][axis]) for row in rows]
     if value is None:
         return Cell.abstained(reasons[0])
@@ -70,6 +80,6 @@ def _cell(rows: Sequence[Mapping[str, Any]], axis: str) -> Cell:
     return Cell(status=Status.SCORED, value=value, reason=reasons[worst])
 
 
-def _mean(values: Sequence[float | None]) -> Fraction | None:
-    known = [recovered(Decimal(repr(value))) for value in values if value is not None]
-    return mean(sum(known, Fraction(0)), len(known)) if len(known) == len(values) else None
+def _average_known(values: Sequence[float | None]) -> Fraction | None:
+    known = [simplest_fraction(Decimal(repr(value))) for value in values if value is not None]
+    return compute_mean(sum(known, Fraction(0)), len(known)) if len(known) == len(values) else None

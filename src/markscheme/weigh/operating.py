@@ -10,25 +10,37 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from markscheme.values import dataclass
-from markscheme.verdicts import CountCondition, Decided, DecisionTable, VerdictRules, decided
-from markscheme.weigh.simulation import Chances, Simulated, Simulation, draws_for, shares
+from markscheme.verdicts import (
+    CountCondition,
+    DecisionOutcome,
+    DecisionTable,
+    VerdictRules,
+    resolve_matches,
+)
+from markscheme.weigh.simulation import (
+    DecisionChances,
+    Simulation,
+    SimulationResult,
+    choose_draws,
+    compute_shares,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_MOST_STATES = 1000  # of counts that a table keeps apart; beyond that exactness takes too long
-_PARTS = 10**6  # a chance is a whole number of these
+_MAX_STATES = 1000  # of counts that a table keeps apart; beyond that exactness takes too long
+_CHANCE_PARTS = 10**6  # a chance is a whole number of these
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operating:
+class OperatingCharacteristic:
     """What would come out again: for two identical variants, and for two like those observed.
 
     `noise` is the standard deviation of a difference between the averages on one query. Chances are
@@ -36,10 +48,10 @@ class Operating:
     """
 
     noise: float
-    identical: Chances
-    as_observed: Chances
+    identical: DecisionChances
+    as_observed: DecisionChances
     exact: bool
-    simulated: Simulated
+    simulated: SimulationResult
 
     @property
     def apart(self) -> Fraction:
@@ -58,28 +70,32 @@ class Operating:
         return 1 - sum((chance**2 for chance in self.as_observed.values()), Fraction(0))
 
 
-def operating(
+def compute_operating_characteristic(
     rules: VerdictRules,
     table: DecisionTable,
     queries: Sequence[tuple[str, Fraction, Fraction]],
     noise: float,
     seed: int = 0,
-) -> Operating:
+) -> OperatingCharacteristic:
     """Return what the rules and the table do to queries: mode, and the two averages of each."""
     verdicts = _VerdictChances(rules, noise / math.sqrt(2))
 
-    def chances(averages: Iterable[tuple[str, Fraction, Fraction]]) -> Chances | None:
-        return _decisions(table, [(mode, verdicts.of(b, c)) for mode, b, c in averages])
+    def chances(averages: Iterable[tuple[str, Fraction, Fraction]]) -> DecisionChances | None:
+        return _compute_decision_chances(
+            table, [(mode, verdicts.get_chances(b, c)) for mode, b, c in averages]
+        )
 
     middles = [(mode, (b + c) / 2) for mode, b, c in queries]
     alike = [(mode, middle, middle) for mode, middle in middles]
     identical, observed = chances(alike), chances(queries)
     simulation = Simulation(rules, table, noise, seed)
-    simulated = Simulated(seed=seed, draws=draws_for(queries), identical=simulation.chances(alike))
-    return Operating(
+    simulated = SimulationResult(
+        seed=seed, draws=choose_draws(queries), identical=simulation.compute_chances(alike)
+    )
+    return OperatingCharacteristic(
         noise=noise,
         identical=identical or simulated.identical,
-        as_observed=observed or simulation.chances(queries),
+        as_observed=observed or simulation.compute_chances(queries),
         exact=identical is not None and observed is not None,
         simulated=simulated,
     )
@@ -94,34 +110,34 @@ class _VerdictChances:
         self._verdicts = {
             (b, c): rules.verdict(b, c) for b in self._averages for c in self._averages
         }
-        self._known: dict[Fraction, list[int]] = {}
+        self._weights_cache: dict[Fraction, list[int]] = {}
 
-    def of(self, baseline: Fraction, candidate: Fraction) -> Counter[str | None]:
+    def get_chances(self, baseline: Fraction, candidate: Fraction) -> Counter[str | None]:
         found: Counter[str | None] = Counter()
-        ours = list(zip(self._averages, self._weights(candidate), strict=True))
-        for b, weight in zip(self._averages, self._weights(baseline), strict=True):
+        ours = list(zip(self._averages, self._get_weights(candidate), strict=True))
+        for b, weight in zip(self._averages, self._get_weights(baseline), strict=True):
             for c, other in ours if weight else ():
                 found[self._verdicts[b, c]] += weight * other
         return found
 
-    def _weights(self, centre: Fraction) -> list[int]:
+    def _get_weights(self, centre: Fraction) -> list[int]:
         """Return how often each average is given, in parts of a million."""
-        if centre not in self._known:
+        if centre not in self._weights_cache:
             half = (self._averages[1] - self._averages[0]) / 2
             edges = [average + half for average in self._averages[:-1]]
-            below = [0, *(self._below(edge - centre) for edge in edges), _PARTS]
-            self._known[centre] = [b - a for a, b in pairwise(below)]
-        return self._known[centre]
+            below = [0, *(self._count_below(edge - centre) for edge in edges), _CHANCE_PARTS]
+            self._weights_cache[centre] = [b - a for a, b in pairwise(below)]
+        return self._weights_cache[centre]
 
-    def _below(self, distance: Fraction) -> int:
+    def _count_below(self, distance: Fraction) -> int:
         if not self._sd:
-            return _PARTS if distance > 0 else 0
-        return round(_PARTS * _NORMAL.cdf(float(distance) / self._sd))
+            return _CHANCE_PARTS if distance > 0 else 0
+        return round(_CHANCE_PARTS * _NORMAL.cdf(float(distance) / self._sd))
 
 
-def _decisions(
+def _compute_decision_chances(
     table: DecisionTable, queries: Sequence[tuple[str, Counter[str | None]]]
-) -> Chances | None:
+) -> DecisionChances | None:
     """Return the chance of each decision, query by query; nothing where that would take too long.
 
     All that the table sees of the queries so far is how many each of its conditions counts, and
@@ -133,18 +149,18 @@ def _decisions(
         then: Counter[tuple[int, ...] | None] = Counter()
         for state, weight in states.items():
             for verdict, other in verdicts.items():
-                then[_after(state, conditions, mode, verdict)] += weight * other
+                then[_advance_state(state, conditions, mode, verdict)] += weight * other
         states = then
-        if len(states) > _MOST_STATES:
+        if len(states) > _MAX_STATES:
             return None
     total = states.total()
-    found: Counter[Decided | None] = Counter()
+    found: Counter[DecisionOutcome | None] = Counter()
     for state, weight in states.items():
-        found[_decided(table, conditions, state)] += weight
-    return shares(found, total)
+        found[_decide_state(table, conditions, state)] += weight
+    return compute_shares(found, total)
 
 
-def _after(
+def _advance_state(
     state: tuple[int, ...] | None,
     conditions: tuple[CountCondition, ...],
     mode: str,
@@ -153,21 +169,21 @@ def _after(
     if state is None or verdict is None:
         return None
     return tuple(
-        min(count + condition.counts(mode, verdict), _most(condition))
+        min(count + condition.counts(mode, verdict), _get_count_cap(condition))
         for count, condition in zip(state, conditions, strict=True)
     )
 
 
-def _most(condition: CountCondition) -> int:
+def _get_count_cap(condition: CountCondition) -> int:
     """Return from which count on a condition says the same, however many there are."""
     return max(condition.at_least, 0 if condition.at_most is None else condition.at_most + 1)
 
 
-def _decided(
+def _decide_state(
     table: DecisionTable, conditions: tuple[CountCondition, ...], state: tuple[int, ...] | None
-) -> Decided | None:
+) -> DecisionOutcome | None:
     if state is None:
         return table.missing
     counts = dict(zip(conditions, state, strict=True))
     rows = [row for row in table.rows if all(c.admits(counts[c]) for c in row.when)]
-    return decided([row.decided for row in rows], table.policy)
+    return resolve_matches([row.decided for row in rows], table.policy)

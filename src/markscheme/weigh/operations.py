@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import mean, number, ratio
-from markscheme.values import dataclass
+from markscheme.exact import compute_mean, format_ratio, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.read.logs import LoggedAnswer
-    from markscheme.transcript import Measured
+    from markscheme.transcript import SessionMetrics
     from markscheme.vocabulary import Exam, Item
 
 METRICS = ("latency_s", "tool_calls", "dispatches", "tokens")
@@ -22,7 +21,7 @@ METRICS = ("latency_s", "tool_calls", "dispatches", "tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class OperationalMetric:
     """One metric over some sessions: its sum over the `known` ones, and how many are not known.
 
     `lower_bounds` counts the sessions whose true value may be higher than what was measured.
@@ -36,7 +35,7 @@ class Operation:
     @property
     def mean(self) -> Fraction | None:
         """The mean over the sessions of which it is known."""
-        return None if self.sum is None else mean(self.sum, self.known)
+        return None if self.sum is None else compute_mean(self.sum, self.known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,40 +46,40 @@ class OperationGroup:
     """
 
     sessions: int
-    metrics: Mapping[str, Operation]
+    metrics: Mapping[str, OperationalMetric]
     item: str | None = None
     variant: str | None = None
     tag: str | None = None
     value: str | None = None
 
 
-class Operations:
+class OperationsCollector:
     """The measured sessions of a run."""
 
     def __init__(self, exam: Exam) -> None:
-        self._items = {item.id: item for item in exam.items}
-        self._rows: list[tuple[Item, str | None, Measured]] = []
+        self._items_by_id = {item.id: item for item in exam.items}
+        self._rows: list[tuple[Item, str | None, SessionMetrics]] = []
 
-    def add(self, answers: Iterable[LoggedAnswer]) -> None:
+    def add_answers(self, answers: Iterable[LoggedAnswer]) -> None:
         """Measure more sessions."""
         for answer in answers:
-            self.measure(answer.item, answer.variant, answer.metrics)
+            self.add_session(answer.item, answer.variant, answer.metrics)
 
-    def measure(self, item: str, variant: str | None, found: Measured) -> None:
+    def add_session(self, item: str, variant: str | None, found: SessionMetrics) -> None:
         """Add what was measured of one session."""
-        self._rows.append((self._items[item], variant, found))
+        self._rows.append((self._items_by_id[item], variant, found))
 
-    def groups(self) -> tuple[OperationGroup, ...]:
+    def build_groups(self) -> tuple[OperationGroup, ...]:
         """Return all sessions, then those of each item and tag; each also by variant."""
-        members: dict[tuple[str | None, ...], list[Measured]] = {}
+        members: dict[tuple[str | None, ...], list[SessionMetrics]] = {}
         for item, variant, found in self._rows:
-            for key in _keys(item, variant):
+            for key in _iter_group_keys(item, variant):
                 members.setdefault(key, []).append(found)
         order = sorted(members, key=lambda key: [(part is not None, part or "") for part in key])
-        return tuple(_group(key, members[key]) for key in order)
+        return tuple(_build_operation_group(key, members[key]) for key in order)
 
 
-def _keys(item: Item, variant: str | None) -> Iterator[tuple[str | None, ...]]:
+def _iter_group_keys(item: Item, variant: str | None) -> Iterator[tuple[str | None, ...]]:
     """Yield the groups that a session is in, as tag, value, item, variant."""
     tags = ((tag, value, None) for tag, value in item.tags.items())
     for place in ((None, None, None), (None, None, item.id), *tags):
@@ -89,11 +88,13 @@ def _keys(item: Item, variant: str | None) -> Iterator[tuple[str | None, ...]]:
             yield (*place, variant)
 
 
-def _group(key: tuple[str | None, ...], found: list[Measured]) -> OperationGroup:
+def _build_operation_group(
+    key: tuple[str | None, ...], found: list[SessionMetrics]
+) -> OperationGroup:
     tag, value, item, variant = key
     return OperationGroup(
         sessions=len(found),
-        metrics={name: _operation(name, found) for name in METRICS},
+        metrics={name: _sum_operation(name, found) for name in METRICS},
         item=item,
         variant=variant,
         tag=tag,
@@ -101,10 +102,10 @@ def _group(key: tuple[str | None, ...], found: list[Measured]) -> OperationGroup
     )
 
 
-def _operation(name: str, found: list[Measured]) -> Operation:
+def _sum_operation(name: str, found: list[SessionMetrics]) -> OperationalMetric:
     values = [getattr(one, name) for one in found]
     known = [Fraction(value) for value in values if value is not None]
-    return Operation(
+    return OperationalMetric(
         known=len(known),
         unknown=len(values) - len(known),
         lower_bounds=sum(name in one.lower_bounds for one in found),
@@ -112,7 +113,7 @@ def _operation(name: str, found: list[Measured]) -> Operation:
     )
 
 
-def operation_record(group: OperationGroup) -> dict[str, Any]:
+def build_operation_record(group: OperationGroup) -> dict[str, Any]:
     """Return a group as plain data: nearest doubles for reading, exact ratios beside them."""
     return {
         "item": group.item,
@@ -120,40 +121,42 @@ def operation_record(group: OperationGroup) -> dict[str, Any]:
         "tag": group.tag,
         "value": group.value,
         "sessions": group.sessions,
-        **{name: _record(found) for name, found in group.metrics.items()},
+        **{name: _build_metric_record(found) for name, found in group.metrics.items()},
     }
 
 
-def _record(found: Operation) -> dict[str, Any]:
+def _build_metric_record(found: OperationalMetric) -> dict[str, Any]:
     return {
-        "sum": number(found.sum),
-        "mean": number(found.mean),
-        "exact": {"sum": ratio(found.sum), "mean": ratio(found.mean)},
+        "sum": to_float(found.sum),
+        "mean": to_float(found.mean),
+        "exact": {"sum": format_ratio(found.sum), "mean": format_ratio(found.mean)},
         "known": found.known,
         "unknown": found.unknown,
         "lower_bounds": found.lower_bounds,
     }
 
 
-def operations_of(groups: Iterable[OperationGroup], variant: str | None) -> list[dict[str, Any]]:
+def build_variant_records(
+    groups: Iterable[OperationGroup], variant: str | None
+) -> list[dict[str, Any]]:
     """Return what was measured of one variant as plain data, as a run of it alone would tell it."""
     own = (group for group in groups if group.variant == variant)
-    return [operation_record(replace(group, variant=None)) for group in own]
+    return [build_operation_record(replace(group, variant=None)) for group in own]
 
 
-def operation_group(record: Mapping[str, Any]) -> OperationGroup:
+def parse_operation_group(record: Mapping[str, Any]) -> OperationGroup:
     """Return the group that `operation_record` gave as plain data."""
     places = ("item", "variant", "tag", "value")
     return OperationGroup(
         sessions=record["sessions"],
-        metrics={name: _operation_in(record[name]) for name in METRICS},
+        metrics={name: _parse_operation(record[name]) for name in METRICS},
         **{place: record[place] for place in places},
     )
 
 
-def _operation_in(record: Mapping[str, Any]) -> Operation:
+def _parse_operation(record: Mapping[str, Any]) -> OperationalMetric:
     exact = record["exact"]["sum"]
-    return Operation(
+    return OperationalMetric(
         known=record["known"],
         unknown=record["unknown"],
         lower_bounds=record["lower_bounds"],

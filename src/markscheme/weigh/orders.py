@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-Places: TypeAlias = Mapping[tuple[str, int], Any]
+AskedPlaces: TypeAlias = Mapping[tuple[str, int], Any]
 """Where in one order each answer was asked, by item and attempt: a number or a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedFirst:
+class AskedFirstCounts:
     """How often each of two was asked first, and of how many pairs that is not recorded."""
 
     baseline: int
@@ -42,7 +42,7 @@ class AskedFirst:
             "balanced": self.balanced,
         }
 
-    def in_words(self, baseline: str, candidate: str) -> Iterator[str]:
+    def describe_order(self, baseline: str, candidate: str) -> Iterator[str]:
         """Yield who was asked first how often, and what is wrong with that."""
         if not self.known:
             yield sentence(
@@ -68,36 +68,36 @@ class AskedFirst:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedOrder:
     """Where in the order of one sitting each answer was asked, and who else was asked in turns."""
 
     sitting: str
-    beside: tuple[str, ...]
-    places: Places
+    other_sittings: tuple[str, ...]
+    places: AskedPlaces
 
 
-def first_of(
-    baseline: Asked | None, candidate: Asked | None, pairs: Iterable[tuple[str, int]]
-) -> AskedFirst:
+def count_first_in_pairs(
+    baseline: AskedOrder | None, candidate: AskedOrder | None, pairs: Iterable[tuple[str, int]]
+) -> AskedFirstCounts:
     """Count who was asked first in these pairs; known only of two that were asked in turns."""
-    ours: Places = {}
-    theirs: Places = {}
-    if baseline and candidate and candidate.sitting in baseline.beside:
+    ours: AskedPlaces = {}
+    theirs: AskedPlaces = {}
+    if baseline and candidate and candidate.sitting in baseline.other_sittings:
         places = [*baseline.places.values(), *candidate.places.values()]
         if len(set(places)) == len(places):  # else the numbers are of different orders
             ours, theirs = baseline.places, candidate.places
-    return count_first(earlier(ours.get(pair), theirs.get(pair)) for pair in pairs)
+    return count_first(is_earlier(ours.get(pair), theirs.get(pair)) for pair in pairs)
 
 
-def count_first(firsts: Iterable[bool | None]) -> AskedFirst:
+def count_first(firsts: Iterable[bool | None]) -> AskedFirstCounts:
     """Count whether the baseline was first; `None` where that is not known."""
     found = list(firsts)
-    return AskedFirst(
+    return AskedFirstCounts(
         baseline=found.count(True), candidate=found.count(False), unknown=found.count(None)
     )
 
 
-def earlier(baseline: Any, candidate: Any) -> bool | None:
+def is_earlier(baseline: Any, candidate: Any) -> bool | None:
     """Return whether the baseline has the earlier place; not known of places that do not differ.
 
     A time with a zone and one without cannot be compared.
@@ -110,7 +110,7 @@ def earlier(baseline: Any, candidate: Any) -> bool | None:
         return None
 
 
-def first_asked(
+def find_first_asked(
     places: Mapping[tuple[str, str, int], Any], variants: tuple[str, str]
 ) -> dict[str, str]:
     """Return which of two variants was asked first on each item, by the first attempt of both.
@@ -120,7 +120,7 @@ def first_asked(
     found: dict[str, str] = {}
     for item, variant, attempt in sorted(places):
         if variant == variants[0] and item not in found:
-            first = earlier(
+            first = is_earlier(
                 places[item, variant, attempt], places.get((item, variants[1], attempt))
             )
             if first is not None:

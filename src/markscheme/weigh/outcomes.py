@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from markscheme.frozen import Frozen
-from markscheme.values import dataclass
+from markscheme.frozen import FrozenDict
 from markscheme.vocabulary import Gate, Level, Outcome
 
 
@@ -30,7 +29,7 @@ class ItemLoss:
 
     item: str
     lost: Fraction
-    axes: Mapping[str, Fraction] = field(default_factory=Frozen)
+    axes: Mapping[str, Fraction] = field(default_factory=FrozenDict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +39,7 @@ class ItemChange:
     item: str
     before: Fraction
     after: Fraction
-    axes: Mapping[str, Fraction] = field(default_factory=Frozen)
+    axes: Mapping[str, Fraction] = field(default_factory=FrozenDict)
 
     @property
     def change(self) -> Fraction:
@@ -150,6 +149,6 @@ class GateReport:
     because: str
 
 
-def failure(gate: Gate) -> Outcome:
+def get_failure_outcome(gate: Gate) -> Outcome:
     """Return what it is called when a gate is not met: a hard one fails, a soft one warns."""
     return Outcome.FAIL if gate.level is Level.HARD else Outcome.WARN

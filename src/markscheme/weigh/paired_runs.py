@@ -5,50 +5,56 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import mean
-from markscheme.frozen import Frozen
+from markscheme.exact import compute_mean
+from markscheme.frozen import FrozenDict
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Allowance, Exam, Rubric
-from markscheme.weigh.attempt_pairs import AttemptPairs, Attempts, SingleRun
-from markscheme.weigh.comparing import mean_of
+from markscheme.weigh.attempt_pairs import AttemptPairs, AttemptValues, SingleRunNoise
+from markscheme.weigh.comparing import average_sides
 from markscheme.weigh.comparison import Sides
-from markscheme.weigh.evidence import non_inferiority
-from markscheme.weigh.figures import Paired, Statistics, detectable_by, paired_axes, reach
+from markscheme.weigh.evidence import evaluate_non_inferiority
+from markscheme.weigh.figures import (
+    PairedSummary,
+    Statistics,
+    build_detectable,
+    compute_reach,
+    summarise_axes,
+)
 from markscheme.weigh.measures import Measures
-from markscheme.weigh.orders import Asked, AskedFirst, first_of
+from markscheme.weigh.orders import AskedFirstCounts, AskedOrder, count_first_in_pairs
 from markscheme.weigh.outcomes import Evidence
-from markscheme.weigh.proportions import McNemar, clustered, sums_of
-from markscheme.weigh.recalibration import Past
-from markscheme.weigh.run_pair_records import runs_record
-from markscheme.weigh.run_pair_words import outcome_of, pair_in_words
-from markscheme.weigh.runs import incomplete
-from markscheme.weigh.sign_flips import sign_flip
-from markscheme.weigh.statistics import holm
-from markscheme.weigh.summaries import Scale
+from markscheme.weigh.proportions import McNemar, compute_clustered_mean, sum_by_cluster
+from markscheme.weigh.recalibration import PastRun
+from markscheme.weigh.run_pair_records import build_runs_record
+from markscheme.weigh.run_pair_words import add_plain_words, decide_outcome
+from markscheme.weigh.runs import explain_incomplete
+from markscheme.weigh.sign_flips import run_sign_flip_test
+from markscheme.weigh.statistics import adjust_by_holm
+from markscheme.weigh.summaries import WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from markscheme.weigh.attempt_pairs import Differences
-    from markscheme.weigh.marks import Values
+    from markscheme.weigh.attempt_pairs import PairedDifferences
+    from markscheme.weigh.marks import AxisValues
 
-USUAL_MARGIN = Allowance(amount=Decimal("0.02"), relative=True)
+DEFAULT_MARGIN = Allowance(amount=Decimal("0.02"), relative=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contender:
+class ComparedRun:
     """A run to be compared, with its answers by item and attempt, and when they were asked."""
 
-    past: Past
-    attempts: Attempts
-    asked: Asked | None = None
+    past: PastRun
+    attempts: AttemptValues
+    asked: AskedOrder | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +63,7 @@ class PairedTag:
 
     tag: str
     value: str
-    paired: Paired
+    paired: PairedSummary
     p_holm: Fraction | None
 
 
@@ -77,8 +83,8 @@ class RunPair:
     axes: Mapping[str, Sides]
     items: Mapping[str, Sides]
     attempts: AttemptPairs
-    single: SingleRun | None
-    first: AskedFirst
+    single: SingleRunNoise | None
+    first: AskedFirstCounts
     tags: tuple[PairedTag, ...]
     passed: McNemar
     regressed: tuple[str, ...]
@@ -122,24 +128,24 @@ class RunsComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare RUN RUN --format json` prints."""
-        return runs_record(self)
+        return build_runs_record(self)
 
 
 def pair_runs(
-    runs: Sequence[Contender], margin: Allowance | None = None, cluster: str | None = None
+    runs: Sequence[ComparedRun], margin: Allowance | None = None, cluster: str | None = None
 ) -> RunsComparison:
     """Compare every two runs; the first is what the others must not be worse than.
 
     The margin is that of the rubric's baseline gate for the exam, 2 % where there is none.
     """
     first = runs[0].past
-    limit = margin or _margin(first)
+    limit = margin or _find_gate_margin(first)
     names = tuple(one.past.run.name for one in runs)
     twos = list(combinations(runs, 2))
-    why = next(filter(None, (_incomparable(one.past, first) for one in runs)), "")
-    why = why or next(filter(None, (_unpaired(*two) for two in twos)), "")
-    pairs = () if why else _with_holm([_pair(*two, limit, cluster) for two in twos])
-    outcome, because = outcome_of(pairs, names[0])
+    why = next(filter(None, (_explain_incomparable(one.past, first) for one in runs)), "")
+    why = why or next(filter(None, (_explain_unpaired(*two) for two in twos)), "")
+    pairs = () if why else _adjust_run_pairs([_compare_pair(*two, limit, cluster) for two in twos])
+    outcome, because = decide_outcome(pairs, names[0])
     return RunsComparison(
         rubric=first.rubric,
         exam=first.exam,
@@ -153,12 +159,12 @@ def pair_runs(
     )
 
 
-def _margin(past: Past) -> Allowance:
+def _find_gate_margin(past: PastRun) -> Allowance:
     limits = [gate.baseline for gate in past.rubric.gates if gate.applies_to(past.exam)]
-    return next((limit.max_drop for limit in limits if limit is not None), USUAL_MARGIN)
+    return next((limit.max_drop for limit in limits if limit is not None), DEFAULT_MARGIN)
 
 
-def _incomparable(past: Past, first: Past) -> str:
+def _explain_incomparable(past: PastRun, first: PastRun) -> str:
     """Say why a run cannot be compared with the first, where it cannot."""
     run, other = past.run, first.run
     for what, ours, theirs in (
@@ -177,12 +183,12 @@ def _incomparable(past: Past, first: Past) -> str:
                 what=what,
                 first=other.name,
             )
-    return "" if run.marks.complete else incomplete(run.marks, f"`{run.name}`")
+    return "" if run.marks.complete else explain_incomplete(run.marks, f"`{run.name}`")
 
 
-def _unpaired(before: Contender, after: Contender) -> str:
+def _explain_unpaired(before: ComparedRun, after: ComparedRun) -> str:
     """Say that an item has no attempt that both runs have, where that is so."""
-    lacking = AttemptPairs.of(before.attempts, after.attempts).lacking
+    lacking = AttemptPairs.from_attempts(before.attempts, after.attempts).lacking
     if not lacking:
         return ""
     more = len(lacking) - 1
@@ -196,98 +202,112 @@ def _unpaired(before: Contender, after: Contender) -> str:
     )
 
 
-def _pair(before: Contender, after: Contender, limit: Allowance, cluster: str | None) -> RunPair:
+def _compare_pair(
+    before: ComparedRun, after: ComparedRun, limit: Allowance, cluster: str | None
+) -> RunPair:
     past = before.past
-    scale = Scale(past.rubric)
-    attempts = AttemptPairs.of(before.attempts, after.attempts)
-    scores = attempts.differences(lambda values: _known(scale.score(values)))
+    scale = WeightScale(past.rubric)
+    attempts = AttemptPairs.from_attempts(before.attempts, after.attempts)
+    scores = attempts.compute_differences(lambda values: _require_value(scale.score(values)))
     axes = {
-        axis: attempts.differences(partial(_value, at=at)) for at, axis in enumerate(scale.axes)
+        axis: attempts.compute_differences(partial(_get_axis_value, at=at))
+        for at, axis in enumerate(scale.axes)
     }
     mark = Fraction(past.rubric.pass_mark)
-    passed = attempts.differences(lambda v: Fraction(_known(scale.score(v)) >= mark))
+    passed = attempts.compute_differences(
+        lambda v: Fraction(_require_value(scale.score(v)) >= mark)
+    )
     names = (past.run.name, after.past.run.name)
     return RunPair(
         baseline=names[0],
         candidate=names[1],
-        score=mean_of(list(scores.items.values())),
-        axes=Frozen({axis: mean_of(list(one.items.values())) for axis, one in axes.items()}),
+        score=average_sides(list(scores.items.values())),
+        axes=FrozenDict(
+            {axis: average_sides(list(one.items.values())) for axis, one in axes.items()}
+        ),
         items=scores.items,
         attempts=attempts,
-        single=scores.single(),
-        first=first_of(before.asked, after.asked, attempts.keys()),
-        tags=tuple(_tags(past.exam, scores)),
-        passed=passed.mcnemar(),
-        regressed=_crossed(scores.items, mark, down=True),
-        recovered=_crossed(scores.items, mark, down=False),
-        statistics=_statistics(past.exam, scores, axes, limit, cluster),
+        single=scores.estimate_single_run(),
+        first=count_first_in_pairs(before.asked, after.asked, attempts.list_keys()),
+        tags=tuple(_compare_tags(past.exam, scores)),
+        passed=passed.compute_mcnemar(),
+        regressed=_find_crossed_items(scores.items, mark, down=True),
+        recovered=_find_crossed_items(scores.items, mark, down=False),
+        statistics=_compute_run_statistics(past.exam, scores, axes, limit, cluster),
     )
 
 
-def _crossed(items: Mapping[str, Sides], mark: Fraction, *, down: bool) -> tuple[str, ...]:
+def _find_crossed_items(
+    items: Mapping[str, Sides], mark: Fraction, *, down: bool
+) -> tuple[str, ...]:
     """Return the items whose mean went across the pass mark, those that moved most first."""
     found = {}
     for item, sides in items.items():
-        before, after = _known(sides.baseline), _known(sides.candidate)
+        before, after = _require_value(sides.baseline), _require_value(sides.candidate)
         if (before >= mark) is down and (after < mark) is down:
             found[item] = -abs(after - before)
     return tuple(sorted(found, key=lambda item: (found[item], item)))
 
 
-def _value(values: Values, at: int) -> Fraction:
-    return _known(values[at])
+def _get_axis_value(values: AxisValues, at: int) -> Fraction:
+    return _require_value(values[at])
 
 
-def _known(value: Fraction | None) -> Fraction:
+def _require_value(value: Fraction | None) -> Fraction:
     if value is None:
         raise ValueError("a run that is complete has a value for every cell")
     return value
 
 
-def _statistics(
+def _compute_run_statistics(
     exam: Exam,
-    scores: Differences,
-    axes: Mapping[str, Differences],
+    scores: PairedDifferences,
+    axes: Mapping[str, PairedDifferences],
     limit: Allowance,
     cluster: str | None,
 ) -> Statistics:
-    pairs = [(_known(one.baseline), _known(one.candidate)) for one in scores.items.values()]
+    pairs = [
+        (_require_value(one.baseline), _require_value(one.candidate))
+        for one in scores.items.values()
+    ]
     differences = [candidate - baseline for baseline, candidate in pairs]
-    overall = scores.paired()
-    middle = mean(sum((baseline for baseline, _ in pairs), Fraction(0)), len(pairs))
+    overall = scores.summarise_items()
+    middle = compute_mean(sum((baseline for baseline, _ in pairs), Fraction(0)), len(pairs))
     margin = limit.points(middle or Fraction(0))
-    smallest, needed = reach(len(pairs), len(axes))
+    smallest, needed = compute_reach(len(pairs), len(axes))
     kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
     shift = Fraction(0) if limit.relative else Fraction(limit.amount)
-    clusters = _clusters(exam, scores.items, cluster) if cluster else []
+    clusters = _assign_clusters(exam, scores.items, cluster) if cluster else []
     against = [candidate - kept * baseline + shift for baseline, candidate in pairs]
     return Statistics(
         paired=overall,
-        axes=paired_axes({axis: one.paired() for axis, one in axes.items()}),
+        axes=summarise_axes({axis: one.summarise_items() for axis, one in axes.items()}),
         margin=margin,
-        non_inferiority=non_inferiority(pairs, limit, clusters=clusters),
-        non_inferiority_p=sign_flip(sums_of(against, clusters) if clusters else against).upper,
+        non_inferiority=evaluate_non_inferiority(pairs, limit, clusters=clusters),
+        non_inferiority_p=run_sign_flip_test(
+            sum_by_cluster(against, clusters) if clusters else against
+        ).upper,
         smallest_p=smallest,
         pairs_for_p=needed,
-        detectable=detectable_by(len(pairs), overall.sd, margin),
-        clustered=clustered(differences, clusters) if clusters else None,
+        detectable=build_detectable(len(pairs), overall.sd, margin),
+        clustered=compute_clustered_mean(differences, clusters) if clusters else None,
     )
 
 
-def _clusters(exam: Exam, items: Iterable[str], tag: str) -> list[Hashable]:
+def _assign_clusters(exam: Exam, items: Iterable[str], tag: str) -> list[Hashable]:
     """Return for each item what it shares with those of its cluster; without the tag, nothing."""
     values = {item.id: item.tags.get(tag) for item in exam.items}
     return [(item, None) if values[item] is None else values[item] for item in items]
 
 
-def _tags(exam: Exam, scores: Differences) -> Iterator[PairedTag]:
+def _compare_tags(exam: Exam, scores: PairedDifferences) -> Iterator[PairedTag]:
     """Yield the groups of two items or more by tag, the largest loss first."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for item in exam.items:
         for tag, value in item.tags.items():
             groups[tag, str(value)].append(item.id)
-    found = {key: scores.paired(items) for key, items in groups.items() if len(items) > 1}
-    adjusted = holm([one.flips.two_sided for one in found.values() if one.flips])
+    found = {key: scores.summarise_items(items) for key, items in groups.items() if len(items) > 1}
+    adjusted = adjust_by_holm([one.flips.two_sided for one in found.values() if one.flips])
     rows = [
         PairedTag(tag=tag, value=value, paired=one, p_holm=p)
         for ((tag, value), one), p in zip(found.items(), adjusted, strict=True)
@@ -295,10 +315,10 @@ def _tags(exam: Exam, scores: Differences) -> Iterator[PairedTag]:
     yield from sorted(rows, key=lambda row: (row.paired.mean or 0, row.tag, row.value))
 
 
-def _with_holm(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
+def _adjust_run_pairs(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
     tested = [pair.statistics.paired.flips for pair in pairs]
-    adjusted = holm([flips.two_sided if flips else Fraction(1) for flips in tested])
+    adjusted = adjust_by_holm([flips.two_sided if flips else Fraction(1) for flips in tested])
     return tuple(
-        pair_in_words(dataclasses.replace(pair, p_holm=p))
+        add_plain_words(dataclasses.replace(pair, p_holm=p))
         for pair, p in zip(pairs, adjusted, strict=True)
     )

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
-from markscheme.weigh.power import ALPHA, POWER, detectable, pairs_needed, power
+from markscheme.weigh.power import (
+    ALPHA,
+    POWER,
+    compute_power,
+    count_pairs_needed,
+    find_detectable_effect,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-REPEATS = (1, 2, 3, 5)
-LADDER = (5, 6, 8, 10, 15, 20, 30, 50, 100)
+REPEAT_COUNTS = (1, 2, 3, 5)
+QUERY_COUNTS = (5, 6, 8, 10, 15, 20, 30, 50, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repeats:
+class RepeatPlan:
     """So many runs of each query, and what they need: `noise` is that of a mean over them."""
 
     repeats: int
@@ -31,7 +37,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class PowerRung:
     """What so many queries can do: the chance to show it, and the smallest loss they rule out."""
 
     queries: int
@@ -40,7 +46,7 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ComparisonPlan:
     """What it takes to show, with this power, that a candidate is no worse than the margin.
 
     `noise` is the standard deviation of the difference on one query with one run of each variant;
@@ -52,14 +58,14 @@ class Plan:
     within: float
     source: str
     power: float
-    by_repeats: tuple[Repeats, ...]
-    ladder: tuple[Rung, ...]
+    by_repeats: tuple[RepeatPlan, ...]
+    ladder: tuple[PowerRung, ...]
     plain: tuple[str, ...]
 
 
-def plan(
+def plan_comparison(
     margin: float, noise: float, *, within: float | None = None, source: str, chance: float = POWER
-) -> Plan:
+) -> ComparisonPlan:
     """Return how many queries and repeats are needed.
 
     Repeats take the noise of single runs away and leave that between queries: without `within`,
@@ -67,19 +73,19 @@ def plan(
     """
     inner = noise / math.sqrt(2) if within is None else min(within, noise)
     by_repeats = []
-    for repeats in REPEATS:
+    for repeats in REPEAT_COUNTS:
         left = math.sqrt(noise**2 - inner**2 + inner**2 / repeats)
-        queries = pairs_needed(margin / left, sides=1, chance=chance)
-        by_repeats.append(Repeats(repeats=repeats, noise=left, queries=queries))
+        queries = count_pairs_needed(margin / left, sides=1, chance=chance)
+        by_repeats.append(RepeatPlan(repeats=repeats, noise=left, queries=queries))
     ladder = tuple(
-        Rung(
+        PowerRung(
             queries=n,
-            power=power(n, margin / noise, sides=1),
-            detectable=detectable(n, sides=1) * noise,
+            power=compute_power(n, margin / noise, sides=1),
+            detectable=find_detectable_effect(n, sides=1) * noise,
         )
-        for n in LADDER
+        for n in QUERY_COUNTS
     )
-    return Plan(
+    return ComparisonPlan(
         margin=margin,
         noise=noise,
         within=inner,
@@ -87,11 +93,11 @@ def plan(
         power=chance,
         by_repeats=tuple(by_repeats),
         ladder=ladder,
-        plain=tuple(_plain(margin, by_repeats[0], chance)),
+        plain=tuple(_describe_plan(margin, by_repeats[0], chance)),
     )
 
 
-def _plain(margin: float, once: Repeats, chance: float) -> Iterator[str]:
+def _describe_plan(margin: float, once: RepeatPlan, chance: float) -> Iterator[str]:
     if once.queries is None:
         yield sentence("No number of queries that anybody would run is enough for this margin.")
         return

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 POWER = 0.8
-_STEPS = 800  # of Simpson's rule; more change nothing in the seventh place
-_MOST_PAIRS = 100_000
-_LARGE = 2_000
+_SIMPSON_STEPS = 800  # of Simpson's rule; more change nothing in the seventh place
+_MAX_PAIRS = 100_000
+_NORMAL_FROM_PAIRS = 2_000
 _NORMAL = NormalDist()
 
 
-def power(n: int, effect: float, *, sides: int = 2, alpha: float = ALPHA) -> float:
+def compute_power(n: int, effect: float, *, sides: int = 2, alpha: float = ALPHA) -> float:
     """Return the chance that n pairs show a mean that is `effect` standard deviations from 0."""
     if n < 2:  # noqa: PLR2004 - one pair has no spread
         return 0.0
@@ -41,7 +41,7 @@ def noncentral_t_cdf(t: float, df: int, shift: float) -> float:
     spread = math.sqrt(0.5 / df)
     low, high = max(0.0, 1 - 12 * spread), 1 + 12 * spread
     log = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
-    step = (high - low) / _STEPS
+    step = (high - low) / _SIMPSON_STEPS
 
     def at(s: float) -> float:
         if s <= 0:
@@ -50,26 +50,28 @@ def noncentral_t_cdf(t: float, df: int, shift: float) -> float:
             density = math.exp(log + (df - 1) * math.log(s) - df * s * s / 2)
         return _NORMAL.cdf(t * s - shift) * density
 
-    inner = (at(low + k * step) * (4 if k % 2 else 2) for k in range(1, _STEPS))
+    inner = (at(low + k * step) * (4 if k % 2 else 2) for k in range(1, _SIMPSON_STEPS))
     return math.fsum((at(low), at(high), *inner)) * step / 3
 
 
 @cache
-def detectable(n: int, *, sides: int = 2, chance: float = POWER, alpha: float = ALPHA) -> float:
+def find_detectable_effect(
+    n: int, *, sides: int = 2, chance: float = POWER, alpha: float = ALPHA
+) -> float:
     """Return the smallest difference, in standard deviations, that n pairs show so often."""
     low, high = 0.0, 1.0
-    while power(n, high, sides=sides, alpha=alpha) < chance:
+    while compute_power(n, high, sides=sides, alpha=alpha) < chance:
         low, high = high, 2 * high
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        if power(n, middle, sides=sides, alpha=alpha) < chance:
+        if compute_power(n, middle, sides=sides, alpha=alpha) < chance:
             low = middle
         else:
             high = middle
     return high
 
 
-def pairs_needed(
+def count_pairs_needed(
     effect: float, *, sides: int = 2, chance: float = POWER, alpha: float = ALPHA
 ) -> int | None:
     """Return how many pairs show a difference of so many standard deviations so often.
@@ -78,12 +80,12 @@ def pairs_needed(
     """
 
     def enough(n: int) -> bool:
-        return _power_of_many(n, effect, sides=sides, alpha=alpha) >= chance
+        return _approximate_power(n, effect, sides=sides, alpha=alpha) >= chance
 
-    return least_above(1, enough, most=_MOST_PAIRS)
+    return find_least_above(1, enough, most=_MAX_PAIRS)
 
 
-def least_above(low: int, enough: Callable[[int], bool], *, most: int) -> int | None:
+def find_least_above(low: int, enough: Callable[[int], bool], *, most: int) -> int | None:
     """Return the least number above this one that is enough, if none is more than `most`."""
     high = 2 * low
     while not enough(high):
@@ -96,9 +98,9 @@ def least_above(low: int, enough: Callable[[int], bool], *, most: int) -> int | 
     return high
 
 
-def _power_of_many(n: int, effect: float, *, sides: int, alpha: float) -> float:
+def _approximate_power(n: int, effect: float, *, sides: int, alpha: float) -> float:
     """Return the power; from a few thousand pairs on, t is as good as normal."""
-    if n < _LARGE:
-        return power(n, effect, sides=sides, alpha=alpha)
+    if n < _NORMAL_FROM_PAIRS:
+        return compute_power(n, effect, sides=sides, alpha=alpha)
     limit, shift = _NORMAL.inv_cdf(1 - alpha / sides), abs(effect) * math.sqrt(n)
     return 1 - _NORMAL.cdf(limit - shift)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from markscheme.values import dataclass
 from markscheme.weigh.statistics import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-_HALVINGS = 200
+_BISECTIONS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +33,10 @@ class McNemar:
     interval: tuple[float, float] | None
 
 
-def mcnemar(baseline_only: int, candidate_only: int, pairs: int) -> McNemar:
+def run_mcnemar_test(baseline_only: int, candidate_only: int, pairs: int) -> McNemar:
     """Test the pairs that disagree, of so many, by the binomial distribution.
 
-    >>> mcnemar(5, 1, 20).two_sided
+    >>> run_mcnemar_test(5, 1, 20).two_sided
     Fraction(7, 32)
     """
     n = baseline_only + candidate_only
@@ -50,11 +50,11 @@ def mcnemar(baseline_only: int, candidate_only: int, pairs: int) -> McNemar:
         candidate_only=candidate_only,
         two_sided=min(Fraction(1), 2 * tail),
         worse=up_to(candidate_only),
-        interval=tango(baseline_only, candidate_only, pairs),
+        interval=compute_tango_interval(baseline_only, candidate_only, pairs),
     )
 
 
-def tango(
+def compute_tango_interval(
     baseline_only: int, candidate_only: int, n: int, confidence: float = 0.95
 ) -> tuple[float, float]:
     """Return Tango's score interval of the candidate's share of yes less the baseline's, in pairs.
@@ -76,20 +76,30 @@ def tango(
 
     if not n:
         return -1.0, 1.0
-    lower = 2 * _crossing(lambda x: z - score(2 * x - 1)) - 1
-    upper = 2 * _crossing(lambda x: -z - score(2 * x - 1)) - 1
+    lower = 2 * _find_root(lambda x: z - score(2 * x - 1)) - 1
+    upper = 2 * _find_root(lambda x: -z - score(2 * x - 1)) - 1
     return -1.0 if baseline_only == n else lower, 1.0 if candidate_only == n else upper
 
 
-def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def compute_clopper_pearson_interval(
+    successes: int, n: int, confidence: float = 0.95
+) -> tuple[float, float]:
     """Return the interval of one proportion that holds at least as often as it says."""
     tail = (1 - confidence) / 2
-    lower = _crossing(lambda p: 1 - _up_to(successes - 1, n, p) - tail) if successes else 0.0
-    upper = _crossing(lambda p: tail - _up_to(successes, n, p)) if successes < n else 1.0
+    lower = (
+        _find_root(lambda p: 1 - _compute_binomial_cdf(successes - 1, n, p) - tail)
+        if successes
+        else 0.0
+    )
+    upper = (
+        _find_root(lambda p: tail - _compute_binomial_cdf(successes, n, p))
+        if successes < n
+        else 1.0
+    )
     return lower, upper
 
 
-def _up_to(k: int, n: int, p: float) -> float:
+def _compute_binomial_cdf(k: int, n: int, p: float) -> float:
     """Return the binomial chance of at most k successes."""
     if not 0 < p < 1:
         return 1.0 if p <= 0 or k >= n else 0.0
@@ -98,17 +108,17 @@ def _up_to(k: int, n: int, p: float) -> float:
     return math.fsum(math.exp(w + i * log + (n - i) * other) for i, w in enumerate(ways))
 
 
-def _crossing(rising: Callable[[float], float]) -> float:
+def _find_root(rising: Callable[[float], float]) -> float:
     """Return where a function that rises on 0 to 1 goes through 0."""
     low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
+    for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if rising(middle) > 0 else (middle, high)
     return (low + high) / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clustered:
+class ClusteredMean:
     """A mean of values that come in clusters: its standard error (CR1) and its t interval."""
 
     clusters: int
@@ -118,19 +128,19 @@ class Clustered:
     upper: float
 
 
-def clustered(
+def compute_clustered_mean(
     values: Sequence[Fraction], clusters: Sequence[Hashable], confidence: float = 0.95
-) -> Clustered | None:
+) -> ClusteredMean | None:
     """Return the mean of clustered values; of fewer than two clusters nothing can be told."""
     middle = sum(values, Fraction(0)) / len(values) if values else Fraction(0)
-    sums = sums_of([value - middle for value in values], clusters)
+    sums = sum_by_cluster([value - middle for value in values], clusters)
     groups = len(sums)
     if groups < 2:  # noqa: PLR2004 - one cluster has no spread
         return None
     squares = sum((total**2 for total in sums), Fraction(0))
     error = math.sqrt(Fraction(groups, groups - 1) * squares / len(values) ** 2)
     half = t_quantile((1 + confidence) / 2, groups - 1) * error
-    return Clustered(
+    return ClusteredMean(
         clusters=groups,
         mean=middle,
         standard_error=error,
@@ -139,7 +149,7 @@ def clustered(
     )
 
 
-def sums_of(values: Sequence[Fraction], clusters: Sequence[Hashable]) -> list[Fraction]:
+def sum_by_cluster(values: Sequence[Fraction], clusters: Sequence[Hashable]) -> list[Fraction]:
     """Return the sum of the values in each cluster."""
     sums: dict[Hashable, Fraction] = defaultdict(Fraction)
     for value, cluster in zip(values, clusters, strict=True):

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.errors import DocumentError, Problem, UsageError
-from markscheme.exact import recovered
-from markscheme.read.breakdowns import Published
-from markscheme.read.sound import LARGEST
-from markscheme.values import dataclass
+from markscheme.exact import simplest_fraction
+from markscheme.read.breakdowns import PublishedResult
+from markscheme.read.sound import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import Exam, RowError, Rubric
 from markscheme.weigh.marks import Marks
-from markscheme.weigh.measures import Measures, Total
+from markscheme.weigh.measures import Measures, MeasureTotal
 from markscheme.weigh.runs import Run
 from markscheme.weigh.verification import verify_published
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from markscheme.read.breakdowns import Field
+    from markscheme.read.breakdowns import PublishedField
 
-_MEASURED = ("latency_ms", "cost", "tokens_in", "tokens_out")
+_MEASURE_KEYS = ("latency_ms", "cost", "tokens_in", "tokens_out")
 
 
-def run_of_published(
-    published: Published, rubric: Rubric, exam: Exam, *, subject: str | None = None
+def build_published_run(
+    published: PublishedResult, rubric: Rubric, exam: Exam, *, subject: str | None = None
 ) -> Run:
     """Return the run that a result file holds, of the subject named where it holds several.
 
@@ -35,23 +35,23 @@ def run_of_published(
     the file. A file of another rubric or exam is read as it stands: it keeps its own fingerprints,
     so that no gate takes it for a run of this one.
     """
-    source = _Source(published=published, rubric=rubric, exam=exam)
-    problems = [Problem(**found) for found in source.problems()]
+    source = _PublishedRunSource(published=published, rubric=rubric, exam=exam)
+    problems = [Problem(**found) for found in source.find_problems()]
     if problems:
         raise DocumentError(problems)
-    who = _one_subject(published, subject)
+    who = _select_subject(published, subject)
     rows = [record for _, record in published.records if record.get("subject") == who]
     return Run(
         name=published.file,
-        rubric=source.fingerprint("rubric"),
-        exam=source.fingerprint("exam"),
-        marks=source.marks(rows, who),
-        measures=_measures(rows),
+        rubric=source.get_fingerprint("rubric"),
+        exam=source.get_fingerprint("exam"),
+        marks=source.count_marks(rows, who),
+        measures=_sum_measures(rows),
         subject=who,
     )
 
 
-def bad_rows_in(published: Published) -> tuple[RowError, ...]:
+def list_bad_rows(published: PublishedResult) -> tuple[RowError, ...]:
     """Return the rows that were no answers, as far as a result file says what they are.
 
     They are listed after the items of a document, and are rows of their own in JSON lines.
@@ -60,7 +60,7 @@ def bad_rows_in(published: Published) -> tuple[RowError, ...]:
     errors = listed if isinstance(listed, list) else []
     rows = [
         {**row, "reason": row.get("error"), "excerpt": row.get("got")}
-        for row in published.rest
+        for row in published.unscored_rows
         if row.get("status") == "error"
     ]
     found = (row for row in (*errors, *rows) if isinstance(row, dict))
@@ -68,28 +68,28 @@ def bad_rows_in(published: Published) -> tuple[RowError, ...]:
         RowError(
             line=row["line"],
             reason=row["reason"],
-            item=_text(row.get("item")),
-            excerpt=_text(row.get("excerpt")) or "",
-            file=_text(row.get("file")),
+            item=_get_text_or_none(row.get("item")),
+            excerpt=_get_text_or_none(row.get("excerpt")) or "",
+            file=_get_text_or_none(row.get("file")),
         )
         for row in found
         if type(row.get("line")) is int and isinstance(row.get("reason"), str)
     )
 
 
-def _text(value: Any) -> str | None:
+def _get_text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def subjects_of(published: Published) -> list[str | None]:
+def list_published_subjects(published: PublishedResult) -> list[str | None]:
     """Return the subjects whose answers a result file holds."""
-    rows = [*(record for _, record in published.records), *published.rest]
+    rows = [*(record for _, record in published.records), *published.unscored_rows]
     named = (row.get("subject") for row in rows if row.get("status") != "error")
     return list(dict.fromkeys(who for who in named if isinstance(who, str | None)))
 
 
-def _one_subject(published: Published, subject: str | None) -> str | None:
-    found = subjects_of(published)
+def _select_subject(published: PublishedResult, subject: str | None) -> str | None:
+    found = list_published_subjects(published)
     if subject is not None and subject not in found:
         raise UsageError(f"`{published.file}` holds no answers of the subject `{subject}`")
     if subject is None and len(found) > 1:
@@ -99,39 +99,39 @@ def _one_subject(published: Published, subject: str | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class _PublishedRunSource:
     """A published file beside the rubric and the exam that it is read for."""
 
-    published: Published
+    published: PublishedResult
     rubric: Rubric
     exam: Exam
 
-    def fingerprint(self, key: str) -> str | None:
+    def get_fingerprint(self, key: str) -> str | None:
         """Return what the file says it was scored under."""
         named = self.published.document.get(key)
         value = named.get("fingerprint") if isinstance(named, dict) else None
         return value if isinstance(value, str) else None
 
     @property
-    def same_rubric(self) -> bool:
-        return self.fingerprint("rubric") in {None, self.rubric.fingerprint}
+    def is_same_rubric(self) -> bool:
+        return self.get_fingerprint("rubric") in {None, self.rubric.fingerprint}
 
     @property
-    def same_exam(self) -> bool:
-        return self.fingerprint("exam") in {None, self.exam.fingerprint}
+    def is_same_exam(self) -> bool:
+        return self.get_fingerprint("exam") in {None, self.exam.fingerprint}
 
     @property
     def axes(self) -> tuple[str, ...]:
-        if self.same_rubric or not self.published.records:
+        if self.is_same_rubric or not self.published.records:
             return tuple(spec.name for spec in self.rubric)
         return tuple(self.published.records[0][1]["breakdown"])
 
-    def problems(self) -> Iterator[dict[str, Any]]:
+    def find_problems(self) -> Iterator[dict[str, Any]]:
         """Yield everything that keeps the file from being judged."""
-        if not self.published.records and not self.published.rest:
-            yield self._problem((), "holds no item; nothing could be judged")
-        if self.same_rubric:
-            exam = self.exam if self.same_exam else None
+        if not self.published.records and not self.published.unscored_rows:
+            yield self._build_problem((), "holds no item; nothing could be judged")
+        if self.is_same_rubric:
+            exam = self.exam if self.is_same_exam else None
             for found in verify_published(self.published, self.rubric, exam).findings:
                 told = f"{found.published} is published, {found.computed} is right"
                 yield {
@@ -140,75 +140,88 @@ class _Source:
                     "field": found.field,
                     "message": f"{told}: {found.because}",
                 }
-        yield from self._row_problems()
+        yield from self._find_row_problems()
 
-    def _problem(self, field: Field, message: str) -> dict[str, Any]:
+    def _build_problem(self, field: PublishedField, message: str) -> dict[str, Any]:
         published = self.published
-        line, name = published.line(field), published.name(field)
+        line, name = published.find_line(field), published.format_field(field)
         return {"file": published.file, "line": line, "field": name, "message": message}
 
-    def _row_problems(self) -> Iterator[dict[str, Any]]:
+    def _find_row_problems(self) -> Iterator[dict[str, Any]]:
         items, seen = {item.id for item in self.exam.items}, set[tuple[Any, ...]]()
         for place, row in self.published.records:
             item = row.get("item")
-            if not isinstance(item, str) or (self.same_exam and item not in items):
-                if not (self.same_rubric and self.same_exam):  # else it was told already
-                    yield self._problem((*place, "item"), "names no item of this exam")
+            if not isinstance(item, str) or (self.is_same_exam and item not in items):
+                if not (self.is_same_rubric and self.is_same_exam):  # else it was told already
+                    yield self._build_problem((*place, "item"), "names no item of this exam")
                 continue
-            if not _is_subject(row.get("subject")):
-                yield self._problem((*place, "subject"), "must be a text, or null")
+            if not _is_valid_subject(row.get("subject")):
+                yield self._build_problem((*place, "subject"), "must be a text, or null")
                 continue
             attempt = 1 if row.get("attempt") is None else row["attempt"]
             if type(attempt) is not int or attempt < 0:
-                yield self._problem((*place, "attempt"), "must be a whole number from 0 on")
+                yield self._build_problem((*place, "attempt"), "must be a whole number from 0 on")
             elif (key := (item, row.get("subject"), attempt)) in seen:
-                yield self._problem((*place, "item"), "occurs twice with the same attempt")
+                yield self._build_problem((*place, "item"), "occurs twice with the same attempt")
             else:
                 seen.add(key)
-            yield from self._value_problems(place, row)
-        if not all(_is_subject(row.get("subject")) for row in self.published.rest):
-            yield self._problem((), "names a subject that is no text beside an item without score")
+            yield from self._find_value_problems(place, row)
+        if not all(_is_valid_subject(row.get("subject")) for row in self.published.unscored_rows):
+            yield self._build_problem(
+                (), "names a subject that is no text beside an item without score"
+            )
 
-    def _value_problems(self, place: Field, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def _find_value_problems(
+        self, place: PublishedField, row: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
         if set(row["breakdown"]) != set(self.axes):
-            yield self._problem((*place, "breakdown"), f"must have the axes {', '.join(self.axes)}")
+            yield self._build_problem(
+                (*place, "breakdown"), f"must have the axes {', '.join(self.axes)}"
+            )
         for axis, value in row["breakdown"].items():
             if value is not None and not 0 <= value <= 1:
-                yield self._problem((*place, "breakdown", axis), "must be from 0 to 1")
-        for key in _MEASURED:
+                yield self._build_problem((*place, "breakdown", axis), "must be from 0 to 1")
+        for key in _MEASURE_KEYS:
             value = row.get(key)
             known = isinstance(value, int | Decimal) and not isinstance(value, bool)
-            if value is not None and not (known and 0 <= value <= LARGEST):
-                allowed = f"must be a number from 0 to {LARGEST}, or null"
-                yield self._problem((*place, key), allowed)
+            if value is not None and not (known and 0 <= value <= MAX_STORABLE_NUMBER):
+                allowed = f"must be a number from 0 to {MAX_STORABLE_NUMBER}, or null"
+                yield self._build_problem((*place, key), allowed)
 
-    def marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:
+    def count_marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:
         """Count the cells of one subject's rows."""
         own = [row["item"] for row in rows]
-        absent = [row.get("item") for row in self.published.rest if row.get("subject") == subject]
-        ids = [item.id for item in self.exam.items] if self.same_exam else [*own, *absent]
+        absent = [
+            row.get("item") for row in self.published.unscored_rows if row.get("subject") == subject
+        ]
+        ids = [item.id for item in self.exam.items] if self.is_same_exam else [*own, *absent]
         items: dict[str, Counter[tuple[Fraction | None, ...]]] = {
             item: Counter() for item in ids if isinstance(item, str)
         }
         for row in rows:
             cells = row["breakdown"]
-            values = tuple(None if cells[a] is None else recovered(cells[a]) for a in self.axes)
+            values = tuple(
+                None if cells[a] is None else simplest_fraction(cells[a]) for a in self.axes
+            )
             items[row["item"]][values] += 1
-        return Marks(axes=self.axes, items=items, errors=self.published.errors)
+        return Marks(axes=self.axes, items=items, errors=self.published.error_count)
 
 
-def _is_subject(value: Any) -> bool:
+def _is_valid_subject(value: Any) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _measures(rows: list[Mapping[str, Any]]) -> Measures:
+def _sum_measures(rows: list[Mapping[str, Any]]) -> Measures:
     latencies = (row.get("latency_ms") for row in rows)
     totals = {
         key: [Fraction(row[key]) for row in rows if row.get(key) is not None]
-        for key in _MEASURED[1:]
+        for key in _MEASURE_KEYS[1:]
     }
     return Measures(
         answers=len(rows),
         latency_ms=Counter(float(value) for value in latencies if value is not None),
-        **{key: Total(n=len(found), sum=sum(found, Fraction(0))) for key, found in totals.items()},
+        **{
+            key: MeasureTotal(n=len(found), sum=sum(found, Fraction(0)))
+            for key, found in totals.items()
+        },
     )

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import number, ratio
-from markscheme.mark.scoring import expected_of, leading_axis
-from markscheme.read.breakdowns import Published
+from markscheme.exact import format_ratio, to_float
+from markscheme.mark.scoring import find_leading_axis, get_expected
+from markscheme.read.breakdowns import PublishedResult
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rubric
-from markscheme.weigh.published_operations import operation_findings
-from markscheme.weigh.recomputing import Row, agrees, names, other_axes
-from markscheme.weigh.summaries import Scale
+from markscheme.weigh.published_operations import find_operation_mismatches
+from markscheme.weigh.recomputing import (
+    RecomputedRow,
+    build_axes_mismatch,
+    is_correctly_rounded,
+    list_axis_names,
+)
+from markscheme.weigh.summaries import WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from markscheme.read.breakdowns import Field
+    from markscheme.read.breakdowns import PublishedField
     from markscheme.vocabulary import Item
-    from markscheme.weigh.marks import Values
-    from markscheme.weigh.recomputing import Findings
-    from markscheme.weigh.summaries import Totals
+    from markscheme.weigh.marks import AxisValues
+    from markscheme.weigh.recomputing import FieldMismatches
+    from markscheme.weigh.summaries import ScoreTotals
 
-_SIMPLE = 10**6  # a fraction with a larger denominator is not told by its double
+_MAX_SIMPLE_DENOMINATOR = 10**6  # a fraction with a larger denominator is not told by its double
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +42,10 @@ class PublishedTotals:
     Tags are in the exam, so groups are checked where the exam is known.
     """
 
-    published: Published
+    published: PublishedResult
     rubric: Rubric
     exam: Exam | None
-    rows: Sequence[Row]
+    rows: Sequence[RecomputedRow]
 
     @property
     def groups_not_checked(self) -> int:
@@ -48,59 +53,59 @@ class PublishedTotals:
         told = self._summary.get("groups")
         return len(told) if isinstance(told, list) and self.exam is None else 0
 
-    def findings(self) -> Findings:
+    def find_mismatches(self) -> FieldMismatches:
         """Yield what does not follow; of a result of other documents, only that."""
-        strangers = list(self._strangers())
+        strangers = list(self._check_fingerprints())
         if strangers:
             yield from strangers
             return
-        yield from self._expectations()
-        yield from self._counts()
+        yield from self._check_expectations()
+        yield from self._check_counts()
         if self.exam is not None:
             told = self.published.document.get("operational")
-            yield from operation_findings(told, self.exam, self.rows)
+            yield from find_operation_mismatches(told, self.exam, self.rows)
         axes = self._summary.get("axes") or {}
-        if not set(axes) <= set(names(self.rubric)):
-            yield ("summary", "axes"), other_axes(axes, self.rubric)
-        if self._known:
-            together = self._totals(self._scored)
-            yield from self._means(("summary",), self._summary, together)
-            yield from self._exact(together)
-            yield from self._subjects()
-            yield from self._groups()
+        if not set(axes) <= set(list_axis_names(self.rubric)):
+            yield ("summary", "axes"), build_axes_mismatch(axes, self.rubric)
+        if self._has_all_cells:
+            together = self._compute_totals(self._scored_rows)
+            yield from self._check_means(("summary",), self._summary, together)
+            yield from self._check_exact_ratios(together)
+            yield from self._check_subjects()
+            yield from self._check_groups()
 
     @property
     def _summary(self) -> Mapping[str, Any]:
-        return self._told("summary")
+        return self._get_part("summary")
 
-    def _told(self, part: str) -> Mapping[str, Any]:
+    def _get_part(self, part: str) -> Mapping[str, Any]:
         """Return a part of the document, where it has it."""
         told = self.published.document.get(part)
         return told if isinstance(told, dict) else {}
 
     @cached_property
-    def _scored(self) -> list[Row]:
+    def _scored_rows(self) -> list[RecomputedRow]:
         return [row for row in self.rows if row.record["score"] is not None]
 
     @property
-    def _known(self) -> bool:
+    def _has_all_cells(self) -> bool:
         """Whether every cell of what has a score is known, so that means can be recomputed."""
-        axes = names(self.rubric)
-        return all(row.values.get(axis) is not None for row in self._scored for axis in axes)
+        axes = list_axis_names(self.rubric)
+        return all(row.values.get(axis) is not None for row in self._scored_rows for axis in axes)
 
     @cached_property
-    def _items(self) -> Mapping[str, Item]:
+    def _items_by_id(self) -> Mapping[str, Item]:
         return {item.id: item for item in self.exam.items} if self.exam else {}
 
-    def _item(self, row: Row) -> Item | None:
+    def _find_item(self, row: RecomputedRow) -> Item | None:
         name = row.record.get("item")
-        return self._items.get(name) if isinstance(name, str) else None
+        return self._items_by_id.get(name) if isinstance(name, str) else None
 
     @cached_property
-    def _scale(self) -> Scale:
-        return Scale(self.rubric)
+    def _scale(self) -> WeightScale:
+        return WeightScale(self.rubric)
 
-    def _strangers(self) -> Findings:
+    def _check_fingerprints(self) -> FieldMismatches:
         for key, ours, because in (
             (
                 "rubric",
@@ -113,40 +118,45 @@ class PublishedTotals:
                 sentence("it was scored with another exam than the one it is checked with"),
             ),
         ):
-            theirs = self._told(key).get("fingerprint")
+            theirs = self._get_part(key).get("fingerprint")
             if theirs is not None and ours is not None and theirs != ours:
                 yield (key, "fingerprint"), (theirs, ours, because)
 
-    def _expectations(self) -> Findings:
+    def _check_expectations(self) -> FieldMismatches:
         """Yield the rows whose item, or what it expects, is not in the exam."""
         if self.exam is None:
             return
-        leading, exam = leading_axis(self.rubric), sentence("an item of the exam")
+        leading, exam = find_leading_axis(self.rubric), sentence("an item of the exam")
         for row in self.rows:
-            item = self._item(row)
+            item = self._find_item(row)
             if item is None:
                 because = sentence("the exam has no such item")
                 yield (*row.place, "item"), (row.record.get("item"), exam, because)
             elif "expected" in row.record:
-                was, right = _texts(row.record["expected"]), _texts(expected_of(leading, item))
+                was, right = (
+                    _to_text_list(row.record["expected"]),
+                    _to_text_list(get_expected(leading, item)),
+                )
                 because = sentence("this is what the exam expects")
                 if was != right:
                     yield (*row.place, "expected"), (was, right, because)
 
-    def _counts(self) -> Findings:
+    def _check_counts(self) -> FieldMismatches:
         """Yield the counts that are not those of the rows."""
-        unscored = len(self.rows) - len(self._scored)
-        absent = sorted({item for who in self._whose for item in self._missing(who)})
+        unscored = len(self.rows) - len(self._scored_rows)
+        absent = sorted(
+            {item for who in self._subject_names for item in self._list_missing_items(who)}
+        )
         asked = {str(row.record.get("item")) for row in self.rows} | set(absent)
-        asked |= set(self._items)
-        errors = self.published.errors
-        whole = bool(self._scored) and not (absent or unscored or errors)
+        asked |= set(self._items_by_id)
+        errors = self.published.error_count
+        whole = bool(self._scored_rows) and not (absent or unscored or errors)
         items = sentence("so many items are answered or missing")
-        of_exam = len(self._items) or self._told("exam").get("items")
+        of_exam = len(self._items_by_id) or self._get_part("exam").get("items")
         for part, key, right, because in (
             ("rubric", "version", self.rubric.version, sentence("the version of the rubric")),
             ("exam", "items", of_exam, sentence("so many items are in the exam")),
-            ("summary", "n", len(self._scored), sentence("so many breakdowns have a score")),
+            ("summary", "n", len(self._scored_rows), sentence("so many breakdowns have a score")),
             ("summary", "answers", len(self.rows), sentence("so many breakdowns are published")),
             ("summary", "unscored", unscored, sentence("so many breakdowns have no score")),
             ("summary", "errors", errors, sentence("so many bad rows are listed")),
@@ -154,109 +164,118 @@ class PublishedTotals:
             ("summary", "missing", absent, sentence("these items have no answer")),
             ("summary", "complete", whole, sentence("whether all was answered and scored")),
         ):
-            told = self._told(part).get(key, right)
+            told = self._get_part(part).get(key, right)
             was = sorted(map(str, told)) if isinstance(told, list) else told
             if was != right or isinstance(was, bool) is not isinstance(right, bool):
                 yield (part, key), (told, right, because)
 
     @cached_property
-    def _absent(self) -> list[Mapping[str, Any]]:
+    def _missing_rows(self) -> list[Mapping[str, Any]]:
         """The rows that say that an item has no answer."""
-        return [row for row in self.published.rest if row.get("status") == "missing"]
+        return [row for row in self.published.unscored_rows if row.get("status") == "missing"]
 
     @cached_property
-    def _whose(self) -> list[str | None]:
+    def _subject_names(self) -> list[str | None]:
         """The subjects that the rows are of."""
-        rows = [*(row.record for row in self.rows), *self._absent]
-        return list(dict.fromkeys(_text(row, "subject") for row in rows))
+        rows = [*(row.record for row in self.rows), *self._missing_rows]
+        return list(dict.fromkeys(_get_entry_text(row, "subject") for row in rows))
 
-    def _missing(self, subject: str | None) -> list[str]:
+    def _list_missing_items(self, subject: str | None) -> list[str]:
         """Return the items that a subject did not answer: by the exam, or else by the rows."""
         if self.exam is None:
-            absent = (row for row in self._absent if _text(row, "subject") == subject)
+            absent = (
+                row for row in self._missing_rows if _get_entry_text(row, "subject") == subject
+            )
             return sorted(str(row.get("item")) for row in absent)
-        own = (row.record for row in self.rows if _text(row.record, "subject") == subject)
-        return sorted(self._items.keys() - {str(record.get("item")) for record in own})
+        own = (row.record for row in self.rows if _get_entry_text(row.record, "subject") == subject)
+        return sorted(self._items_by_id.keys() - {str(record.get("item")) for record in own})
 
-    def _totals(self, rows: Iterable[Row]) -> Totals:
-        return self._scale.totals(Counter(map(self._values, rows)).items())
+    def _compute_totals(self, rows: Iterable[RecomputedRow]) -> ScoreTotals:
+        return self._scale.sum_answers(Counter(map(self._get_axis_values, rows)).items())
 
-    def _values(self, row: Row) -> Values:
-        return tuple(row.values.get(axis) for axis in names(self.rubric))
+    def _get_axis_values(self, row: RecomputedRow) -> AxisValues:
+        return tuple(row.values.get(axis) for axis in list_axis_names(self.rubric))
 
-    def _means(self, place: Field, told: Mapping[str, Any], totals: Totals) -> Findings:
+    def _check_means(
+        self, place: PublishedField, told: Mapping[str, Any], totals: ScoreTotals
+    ) -> FieldMismatches:
         """Recompute means from the cells, not from scores that may be wrong themselves."""
         because = sentence("the mean over {n} breakdowns", n=totals.n)
         if totals.n == 1:
             because = sentence("the mean over {n} breakdown", n=totals.n)
-        if "score" in told and not agrees(told["score"], totals.mean):
+        if "score" in told and not is_correctly_rounded(told["score"], totals.mean):
             yield (*place, "score"), (told["score"], totals.mean, because)
         axes = told.get("axes")
         for axis, was in axes.items() if isinstance(axes, dict) else ():
-            if axis in totals.axes and not agrees(was, totals.axis_means[axis]):
+            if axis in totals.axes and not is_correctly_rounded(was, totals.axis_means[axis]):
                 yield (*place, "axes", axis), (was, totals.axis_means[axis], because)
 
-    def _exact(self, totals: Totals) -> Findings:
+    def _check_exact_ratios(self, totals: ScoreTotals) -> FieldMismatches:
         """Compare the exact ratios that a summary has beside its means."""
         told = self._summary.get("exact")
         if not isinstance(told, dict):
             return
         because = sentence("the exact ratio over {n} breakdowns", n=totals.n)
-        if "score" in told and not self._same(told["score"], totals.mean):
-            yield ("summary", "exact", "score"), (told["score"], ratio(totals.mean), because)
+        if "score" in told and not self._is_same_ratio(told["score"], totals.mean):
+            yield ("summary", "exact", "score"), (told["score"], format_ratio(totals.mean), because)
         axes = told.get("axes")
         for axis, was in axes.items() if isinstance(axes, dict) else ():
             right = totals.axis_means.get(axis)
-            if not self._same(was, right):
-                yield ("summary", "exact", "axes", axis), (was, ratio(right), because)
+            if not self._is_same_ratio(was, right):
+                yield ("summary", "exact", "axes", axis), (was, format_ratio(right), because)
 
-    def _same(self, published: Any, exact: Fraction | None) -> bool:
+    def _is_same_ratio(self, published: Any, exact: Fraction | None) -> bool:
         """Whether a ratio is the exact one; where cells are not told by their doubles, nearly."""
         if published is None or exact is None:
             return published is None and exact is None
-        if published == ratio(exact):
+        if published == format_ratio(exact):
             return True
         try:
-            return not self._simple and number(Fraction(published)) == number(exact)
+            return not self._has_simple_cells and to_float(Fraction(published)) == to_float(exact)
         except (ArithmeticError, TypeError, ValueError):
             return False
 
     @cached_property
-    def _simple(self) -> bool:
+    def _has_simple_cells(self) -> bool:
         return all(
-            value is None or value.denominator <= _SIMPLE
-            for row in self._scored
+            value is None or value.denominator <= _MAX_SIMPLE_DENOMINATOR
+            for row in self._scored_rows
             for value in row.values.values()
         )
 
-    def _subjects(self) -> Findings:
+    def _check_subjects(self) -> FieldMismatches:
         told = self._summary.get("subjects")
         if told is None:
             return
-        entries = _entries(told, ("subject",))
-        if Counter(key for key, _, _ in entries) != Counter((who,) for who in self._whose):
-            listed, right = [str(key[0]) for key, _, _ in entries], list(map(str, self._whose))
+        entries = _list_keyed_entries(told, ("subject",))
+        if Counter(key for key, _, _ in entries) != Counter((who,) for who in self._subject_names):
+            listed, right = (
+                [str(key[0]) for key, _, _ in entries],
+                list(map(str, self._subject_names)),
+            )
             yield ("summary", "subjects"), (listed, right, sentence("so the rows say"))
         for (who,), at, entry in entries:
-            rows = [row for row in self._scored if _text(row.record, "subject") == who]
+            rows = [
+                row for row in self._scored_rows if _get_entry_text(row.record, "subject") == who
+            ]
             place = ("summary", "subjects", at)
-            yield from self._entry(place, entry, self._totals(rows))
-            absent = self._missing(who)
+            yield from self._check_entry(place, entry, self._compute_totals(rows))
+            absent = self._list_missing_items(who)
             was = entry.get("missing", absent)
             if not isinstance(was, list) or sorted(map(str, was)) != absent:
                 told_ = sentence("these items have no answer")
                 yield (*place, "missing"), (was, absent, told_)
 
-    def _groups(self) -> Findings:
+    def _check_groups(self) -> FieldMismatches:
         told = self._summary.get("groups")
         if told is None or self.exam is None:
             return
-        right: dict[tuple[Any, ...], list[Row]] = {}
-        for row in self._scored:
-            item = self._item(row)
+        right: dict[tuple[Any, ...], list[RecomputedRow]] = {}
+        for row in self._scored_rows:
+            item = self._find_item(row)
             for tag in item.tags.items() if item else ():
                 right.setdefault(tag, []).append(row)
-        entries = _entries(told, ("tag", "value"))
+        entries = _list_keyed_entries(told, ("tag", "value"))
         if Counter(key for key, _, _ in entries) != Counter(right.keys()):
             listed = sorted("=".join(map(str, key)) for key, _, _ in entries)
             because = sentence("the tags of the exam make these groups")
@@ -264,31 +283,36 @@ class PublishedTotals:
         for key, at, entry in entries:
             if key in right:
                 place = ("summary", "groups", at)
-                yield from self._entry(place, entry, self._totals(right[key]))
+                yield from self._check_entry(place, entry, self._compute_totals(right[key]))
 
-    def _entry(self, place: Field, entry: Mapping[str, Any], totals: Totals) -> Findings:
+    def _check_entry(
+        self, place: PublishedField, entry: Mapping[str, Any], totals: ScoreTotals
+    ) -> FieldMismatches:
         """Compare the numbers of one subject or group."""
         n = entry.get("n", totals.n)
         if n != totals.n or isinstance(n, bool):
             yield (*place, "n"), (n, totals.n, sentence("so many breakdowns have a score"))
-        yield from self._means(place, entry, totals)
+        yield from self._check_means(place, entry, totals)
 
 
-def _entries(
+def _list_keyed_entries(
     told: Any, keys: tuple[str, ...]
 ) -> list[tuple[tuple[Any, ...], int, Mapping[str, Any]]]:
     """Return the entries of a list by what they are of, each with its position."""
     entries = told if isinstance(told, list) else [told]
     found = [entry if isinstance(entry, dict) else {} for entry in entries]
-    return [(tuple(_text(entry, key) for key in keys), at, entry) for at, entry in enumerate(found)]
+    return [
+        (tuple(_get_entry_text(entry, key) for key in keys), at, entry)
+        for at, entry in enumerate(found)
+    ]
 
 
-def _text(entry: Mapping[str, Any], key: str) -> str | None:
+def _get_entry_text(entry: Mapping[str, Any], key: str) -> str | None:
     value = entry.get(key)
     return None if value is None else str(value)
 
 
-def _texts(expected: Any) -> list[str]:
+def _to_text_list(expected: Any) -> list[str]:
     """Return what is expected as texts, whether it is one or a list."""
     if expected is None:
         return []

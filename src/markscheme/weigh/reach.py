@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import show
+from markscheme.exact import format_decimal
 from markscheme.sentences import sentence
 from markscheme.weigh.figures import ALPHA
 from markscheme.weigh.outcomes import Evidence
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
     from markscheme.weigh.figures import Statistics
 
-_SMALL = 0.01  # below that, two places would say nothing
+_SMALL_POINTS = 0.01  # below that, two places would say nothing
 
 
-def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Iterator[str]:
+def describe_conclusions(statistics: Statistics, candidate: str, baseline: str) -> Iterator[str]:
     """Yield what the number of pairs allows, and what the evidence says."""
     n = statistics.paired.n
     if not n:
         yield sentence("Nothing is in pairs; nothing can be said.")
         return
-    yield from _directional(statistics)
+    yield from _describe_directional(statistics)
     evidence = statistics.non_inferiority
     named = {
         "candidate": candidate,
-        "margin": show(statistics.margin),
+        "margin": format_decimal(statistics.margin),
         "baseline": baseline,
     }
     match evidence.outcome:
@@ -50,7 +50,7 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
                 "told from these pairs.",
                 **named,
             )
-    yield from _unconfirmed(statistics)
+    yield from _describe_unconfirmed(statistics)
     needed = evidence.items_needed
     if evidence.outcome is Evidence.INCONCLUSIVE and needed is not None:
         yield (
@@ -63,28 +63,28 @@ def reach_in_words(statistics: Statistics, candidate: str, baseline: str) -> Ite
         yield sentence(
             "A true difference of {points} points or more would be noticed 4 times in 5; "
             "smaller ones are often missed.",
-            points=show(Fraction(points), 2 if points >= _SMALL else 6),
+            points=format_decimal(Fraction(points), 2 if points >= _SMALL_POINTS else 6),
         )
 
 
-def doubts_in_words(statistics: Statistics) -> Iterator[str]:
+def describe_doubts(statistics: Statistics) -> Iterator[str]:
     """Yield of what is said what speaks against relying on the outcome."""
-    yield from _directional(statistics)
-    yield from _unconfirmed(statistics)
+    yield from _describe_directional(statistics)
+    yield from _describe_unconfirmed(statistics)
 
 
-def _unconfirmed(statistics: Statistics) -> Iterator[str]:
+def _describe_unconfirmed(statistics: Statistics) -> Iterator[str]:
     """Say that the exact test does not confirm what the t interval shows, where that is so."""
     exact = statistics.non_inferiority_p
     passed = statistics.non_inferiority.outcome is Evidence.PASS
     if passed and exact is not None and exact > ALPHA:
         yield sentence(
             "The exact test, which assumes less than the t interval, does not confirm it (p {p}).",
-            p=show(exact, 6),
+            p=format_decimal(exact, 6),
         )
 
 
-def _directional(statistics: Statistics) -> Iterator[str]:
+def _describe_directional(statistics: Statistics) -> Iterator[str]:
     """Say that no test of so few can reach significance, whatever the scores."""
     if not statistics.descriptive_only:
         return
@@ -92,8 +92,8 @@ def _directional(statistics: Statistics) -> Iterator[str]:
     pairs, holm = statistics.pairs_for_p
     named = {
         "n": statistics.paired.n,
-        "two": show(two, 6),
-        "one": show(one, 6),
+        "two": format_decimal(two, 6),
+        "one": format_decimal(one, 6),
         "pairs": pairs,
         "holm": holm,
     }

@@ -7,20 +7,20 @@ stand, as long as the axes that gave them are the same, so every run can be weig
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from markscheme.exact import show
+from markscheme.exact import format_decimal
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Level, Outcome, Rubric
-from markscheme.weigh.gates import judge
+from markscheme.weigh.gates import evaluate_gates
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.outcomes import GateReport
 from markscheme.weigh.runs import Run
-from markscheme.weigh.summaries import Scale
+from markscheme.weigh.summaries import WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class PastRun:
     """A run of the history with the rubric and the exam that it was scored under."""
 
     run: Run
@@ -47,7 +47,7 @@ class GateFlip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rescored:
+class RescoredRun:
     """One run under both rubrics: scores, ranks among the complete runs of its exam, and gates."""
 
     run: str
@@ -60,7 +60,7 @@ class Rescored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
+class RankCorrelation:
     """How far the order of the complete runs of one exam stays the same.
 
     Pairs are counted exactly; `tau` is Kendall's tau-b of them, 1 where nothing changes places, and
@@ -77,7 +77,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class BaselineProposal:
     """The run that should be the baseline of an exam under the new rubric, and why."""
 
     exam: str
@@ -94,17 +94,17 @@ class Recalibration:
     """
 
     rubric: str
-    runs: tuple[Rescored, ...]
-    rankings: tuple[Ranking, ...]
-    proposals: tuple[Proposal, ...]
+    runs: tuple[RescoredRun, ...]
+    rankings: tuple[RankCorrelation, ...]
+    proposals: tuple[BaselineProposal, ...]
     refused: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Weighed:
+class _ReweighedRun:
     """A run and what both rubrics say of it."""
 
-    past: Past
+    past: PastRun
     run: Run
     complete: bool
     before: Fraction | None
@@ -113,37 +113,40 @@ class _Weighed:
     new: GateReport
 
 
-def recalibrate(
-    history: Sequence[Past], new: Rubric, baselines: Mapping[str, Past] | None = None
+def recalibrate_history(
+    history: Sequence[PastRun], new: Rubric, baselines: Mapping[str, PastRun] | None = None
 ) -> Recalibration:
     """Weigh a history, in order of time, under a new rubric with the same axes.
 
     `baselines` are the present ones, by the fingerprint of their exam.
     """
     refused: list[tuple[str, str]] = []
-    weighed: list[_Weighed] = []
+    weighed: list[_ReweighedRun] = []
     for past in history:
-        reasons = list(why_not_reusable(past, new))
+        reasons = list(find_reuse_obstacles(past, new))
         if reasons:
             refused.append((past.run.name, "; ".join(reasons)))
         else:
-            weighed.append(_weighed(past, new, (baselines or {}).get(past.exam.fingerprint)))
-    exams: dict[str, list[_Weighed]] = {}
+            weighed.append(
+                _evaluate_under_both(past, new, (baselines or {}).get(past.exam.fingerprint))
+            )
+    exams: dict[str, list[_ReweighedRun]] = {}
     for one in weighed:
         exams.setdefault(one.past.exam.fingerprint, []).append(one)
-    runs = {exam: tuple(_rescored(found)) for exam, found in exams.items()}
+    runs = {exam: tuple(_build_rescored_runs(found)) for exam, found in exams.items()}
     return Recalibration(
         rubric=new.fingerprint,
         runs=tuple(run for found in runs.values() for run in found),
-        rankings=tuple(_ranking(found[0].exam, found) for found in runs.values()),
+        rankings=tuple(_correlate_ranks(found[0].exam, found) for found in runs.values()),
         proposals=tuple(
-            _proposal(found, new, (baselines or {}).get(exam)) for exam, found in exams.items()
+            _propose_baseline(found, new, (baselines or {}).get(exam))
+            for exam, found in exams.items()
         ),
         refused=tuple(refused),
     )
 
 
-def why_not_reusable(past: Past, new: Rubric) -> Iterator[str]:
+def find_reuse_obstacles(past: PastRun, new: Rubric) -> Iterator[str]:
     """Yield every reason why the cells of a run say nothing under the new rubric."""
     if past.run.rubric != past.rubric.fingerprint:
         yield sentence("the rubric it was scored under is not there any more as it was")
@@ -151,7 +154,7 @@ def why_not_reusable(past: Past, new: Rubric) -> Iterator[str]:
     new_axes = {spec.name: spec for spec in new}
     for name, spec in old_axes.items():
         if name in new_axes:
-            yield from _differences(spec, new_axes[name])
+            yield from _find_axis_differences(spec, new_axes[name])
         else:
             yield sentence("the axis `{axis}` is gone", axis=name)
     for name in new_axes:
@@ -159,7 +162,7 @@ def why_not_reusable(past: Past, new: Rubric) -> Iterator[str]:
             yield sentence("the axis `{axis}` is new: its cells were never judged", axis=name)
 
 
-def _differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
+def _find_axis_differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
     if old.axis.kind != new.axis.kind:
         yield sentence(
             "the axis `{axis}` was `{before}` and is `{after}`",
@@ -186,7 +189,7 @@ def _differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
             )
 
 
-def reweighed(run: Run, new: Rubric) -> Run:
+def reweigh_run(run: Run, new: Rubric) -> Run:
     """Return a run as one of the new rubric, its cells in the order of that rubric's axes."""
     axes = tuple(spec.name for spec in new)
     if axes == run.marks.axes:
@@ -200,40 +203,40 @@ def reweighed(run: Run, new: Rubric) -> Run:
     return dataclasses.replace(run, rubric=new.fingerprint, marks=marks)
 
 
-def _weighed(past: Past, new: Rubric, baseline: Past | None) -> _Weighed:
-    run = reweighed(past.run, new)
+def _evaluate_under_both(past: PastRun, new: Rubric, baseline: PastRun | None) -> _ReweighedRun:
+    run = reweigh_run(past.run, new)
     old_baseline = None if baseline is None else baseline.run
-    usable = baseline is not None and not any(why_not_reusable(baseline, new))
-    new_baseline = reweighed(baseline.run, new) if baseline and usable else None
-    return _Weighed(
+    usable = baseline is not None and not any(find_reuse_obstacles(baseline, new))
+    new_baseline = reweigh_run(baseline.run, new) if baseline and usable else None
+    return _ReweighedRun(
         past=past,
         run=run,
         complete=run.marks.complete,
-        before=Scale(past.rubric).totals(past.run.marks.counts()).mean,
-        after=Scale(new).totals(run.marks.counts()).mean,
-        old=judge(past.rubric, past.exam, past.run, old_baseline, detailed=False),
-        new=judge(new, past.exam, run, new_baseline, detailed=False),
+        before=WeightScale(past.rubric).sum_answers(past.run.marks.counts()).mean,
+        after=WeightScale(new).sum_answers(run.marks.counts()).mean,
+        old=evaluate_gates(past.rubric, past.exam, past.run, old_baseline, detailed=False),
+        new=evaluate_gates(new, past.exam, run, new_baseline, detailed=False),
     )
 
 
-def _rescored(beside: Sequence[_Weighed]) -> Iterator[Rescored]:
+def _build_rescored_runs(beside: Sequence[_ReweighedRun]) -> Iterator[RescoredRun]:
     """Yield the runs of one exam, each with its place before and after."""
     complete = [one for one in beside if one.complete]
-    before = _places([one.before for one in complete])
-    after = _places([one.after for one in complete])
+    before = _rank_scores([one.before for one in complete])
+    after = _rank_scores([one.after for one in complete])
     for one in beside:
-        yield Rescored(
+        yield RescoredRun(
             run=one.past.run.name,
             exam=one.past.exam.name,
             before=one.before,
             after=one.after,
             rank_before=before[one.before] if one.complete else None,
             rank_after=after[one.after] if one.complete else None,
-            flips=tuple(_flips(one)),
+            flips=tuple(_find_gate_flips(one)),
         )
 
 
-def _places(scores: Sequence[Fraction | None]) -> dict[Fraction | None, int]:
+def _rank_scores(scores: Sequence[Fraction | None]) -> dict[Fraction | None, int]:
     """Return the place of each score, 1 for the best; equal scores share a place."""
     ordered = sorted((score for score in scores if score is not None), reverse=True)
     places: dict[Fraction | None, int] = {}
@@ -242,7 +245,7 @@ def _places(scores: Sequence[Fraction | None]) -> dict[Fraction | None, int]:
     return places
 
 
-def _flips(one: _Weighed) -> Iterator[GateFlip]:
+def _find_gate_flips(one: _ReweighedRun) -> Iterator[GateFlip]:
     old = {found.gate.name: found.outcome for found in one.old.outcomes}
     new = {found.gate.name: found.outcome for found in one.new.outcomes}
     for name in {**old, **new}:
@@ -250,7 +253,7 @@ def _flips(one: _Weighed) -> Iterator[GateFlip]:
             yield GateFlip(gate=name, before=old.get(name), after=new.get(name))
 
 
-def _ranking(exam: str, runs: Iterable[Rescored]) -> Ranking:
+def _correlate_ranks(exam: str, runs: Iterable[RescoredRun]) -> RankCorrelation:
     complete = [
         (run.rank_before, run.rank_after)
         for run in runs
@@ -266,7 +269,7 @@ def _ranking(exam: str, runs: Iterable[Rescored]) -> Ranking:
     pairs = len(complete) * (len(complete) - 1) // 2
     told_apart = (pairs - counts["tied_before"]) * (pairs - counts["tied_after"])
     difference = counts["concordant"] - counts["discordant"]
-    return Ranking(
+    return RankCorrelation(
         exam=exam,
         runs=len(complete),
         tau=difference / sqrt(told_apart) if told_apart else None,
@@ -274,30 +277,32 @@ def _ranking(exam: str, runs: Iterable[Rescored]) -> Ranking:
     )
 
 
-def _proposal(beside: Sequence[_Weighed], new: Rubric, baseline: Past | None) -> Proposal:
+def _propose_baseline(
+    beside: Sequence[_ReweighedRun], new: Rubric, baseline: PastRun | None
+) -> BaselineProposal:
     """Keep the present baseline where it still may be one, else take the latest run that may."""
     exam = beside[0].past.exam
-    if baseline is not None and not any(why_not_reusable(baseline, new)):
-        run = reweighed(baseline.run, new)
-        if _may_be_baseline(run, judge(new, exam, run, detailed=False)):
-            score = Scale(new).totals(run.marks.counts()).mean
+    if baseline is not None and not any(find_reuse_obstacles(baseline, new)):
+        run = reweigh_run(baseline.run, new)
+        if _can_be_baseline(run, evaluate_gates(new, exam, run, detailed=False)):
+            score = WeightScale(new).sum_answers(run.marks.counts()).mean
             because = sentence(
                 "it is the baseline now; under the new weights it scores {score}",
-                score=show(score),
+                score=format_decimal(score),
             )
-            return Proposal(exam=exam.name, run=run.name, score=score, because=because)
+            return BaselineProposal(exam=exam.name, run=run.name, score=score, because=because)
     for one in reversed(beside):
-        if _may_be_baseline(one.run, judge(new, exam, one.run, detailed=False)):
+        if _can_be_baseline(one.run, evaluate_gates(new, exam, one.run, detailed=False)):
             because = sentence(
                 "it is the latest complete run that meets the gates of the new rubric"
             )
             name = one.past.run.name
-            return Proposal(exam=exam.name, run=name, score=one.after, because=because)
+            return BaselineProposal(exam=exam.name, run=name, score=one.after, because=because)
     because = sentence("no complete run meets the gates of the new rubric; score one that does")
-    return Proposal(exam=exam.name, run=None, score=None, because=because)
+    return BaselineProposal(exam=exam.name, run=None, score=None, because=because)
 
 
-def _may_be_baseline(run: Run, report: GateReport) -> bool:
+def _can_be_baseline(run: Run, report: GateReport) -> bool:
     """Return whether a run is complete and meets every hard gate that has a say."""
     hard = {found.outcome for found in report.outcomes if found.gate.level is Level.HARD}
     return run.marks.complete and hard <= {Outcome.PASS, Outcome.NOT_APPLICABLE}

@@ -3,54 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import ZERO, number
-from markscheme.read.breakdowns import Field
+from markscheme.exact import ZERO, to_float
+from markscheme.read.breakdowns import PublishedField
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import Rubric
 
 _ROUNDED_PLACES = 4
-_DIGITS_OF_A_DOUBLE = 17
+_MAX_DOUBLE_DIGITS = 17
 
-Told = tuple[Any, Any, str]
-Findings = Iterator[tuple[Field, Told]]
+Mismatch = tuple[Any, Any, str]
+FieldMismatches = Iterator[tuple[PublishedField, Mismatch]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class RecomputedRow:
     """A breakdown and what it should say: the leading axis judged anew, and the known values.
 
     An axis that is out of range has no known value; where the axes are not the rubric's, none has.
     """
 
-    place: Field
+    place: PublishedField
     record: Mapping[str, Any]
     cell: Cell | None
     values: Mapping[str, Fraction | None]
 
 
-def names(rubric: Rubric) -> list[str]:
+def list_axis_names(rubric: Rubric) -> list[str]:
     """Return the names of the axes."""
     return [spec.name for spec in rubric]
 
 
-def other_axes(published: Mapping[str, Any], rubric: Rubric) -> Told:
+def build_axes_mismatch(published: Mapping[str, Any], rubric: Rubric) -> Mismatch:
     """Say that what is published has other axes than the rubric."""
     return (
         list(published),
-        names(rubric),
+        list_axis_names(rubric),
         sentence("these are the axes of the rubric `{rubric}`", rubric=rubric.name),
     )
 
 
-def agrees(published: Any, exact: Fraction | None) -> bool:
+def is_correctly_rounded(published: Any, exact: Fraction | None) -> bool:
     """Return whether a published number is the exact one, or it correctly rounded.
 
     Rounded means to at least four places, or to the nearest double, which never needs more than
@@ -61,7 +61,7 @@ def agrees(published: Any, exact: Fraction | None) -> bool:
     if isinstance(published, bool) or not isinstance(published, int | Decimal):
         return False
     _, digits, exponent = Decimal(published).as_tuple()
-    if len(digits) <= _DIGITS_OF_A_DOUBLE and float(published) == number(exact):
+    if len(digits) <= _MAX_DOUBLE_DIGITS and float(published) == to_float(exact):
         return True
     places = -exponent if isinstance(exponent, int) else 0
     half = Fraction(1, 2 * 10**places) if places >= _ROUNDED_PLACES else ZERO

@@ -10,13 +10,13 @@ import polars as pl
 
 from markscheme.sentences import sentence
 from markscheme.vocabulary import Exam, RowError, Rubric, Summary
-from markscheme.weigh.operations import OperationGroup, operation_record
+from markscheme.weigh.operations import OperationGroup, build_operation_record
 from markscheme.weigh.records import (
-    error_record,
-    exam_record,
-    item_records,
-    rubric_record,
-    summary_record,
+    build_error_record,
+    build_exam_record,
+    build_rubric_record,
+    build_summary_record,
+    iter_item_records,
 )
 from markscheme.weigh.runs import Run
 
@@ -56,34 +56,34 @@ class Result:
 
         Gates judge one run; where the answers are of several subjects, each run has its own.
         """
-        from markscheme.weigh.gates import cannot_judge, judge  # noqa: PLC0415 - most only score
+        from markscheme.weigh.gates import build_undecided_report, evaluate_gates  # noqa: PLC0415 - most only score
 
         if len(self.summary.subjects) > 1:
             many = sentence(
                 "the answers are of {n:,} subjects; judge the run of each",
                 n=len(self.summary.subjects),
             )
-            return cannot_judge(self.rubric, self.exam, "", many)
-        return judge(self.rubric, self.exam, next(self.runs), baseline)
+            return build_undecided_report(self.rubric, self.exam, "", many)
+        return evaluate_gates(self.rubric, self.exam, next(self.runs), baseline)
 
     def head(self) -> dict[str, Any]:
         """Return what the JSON document says before its items."""
-        return {"rubric": rubric_record(self.rubric), "exam": exam_record(self.exam)}
+        return {"rubric": build_rubric_record(self.rubric), "exam": build_exam_record(self.exam)}
 
     def tail(self) -> dict[str, Any]:
         """Return what the JSON document says after its items."""
         return {
-            "errors": [error_record(error) for error in self.errors],
+            "errors": [build_error_record(error) for error in self.errors],
             "errors_left_out": self.summary.errors - len(self.errors),
-            "summary": summary_record(self.summary),
-            **self._operational(),
+            "summary": build_summary_record(self.summary),
+            **self._build_operational_part(),
         }
 
-    def _operational(self) -> dict[str, Any]:
+    def _build_operational_part(self) -> dict[str, Any]:
         """Return what was measured in logs, where the answers come from logs."""
-        records = [operation_record(group) for group in self.operations]
+        records = [build_operation_record(group) for group in self.operations]
         return {"operational": records} if records else {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme score --format json` prints."""
-        return {**self.head(), "items": list(item_records(self.frame)), **self.tail()}
+        return {**self.head(), "items": list(iter_item_records(self.frame)), **self.tail()}

@@ -6,9 +6,9 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
-from markscheme.weigh.attempt_pairs import attempts_in_words
+from markscheme.weigh.attempt_pairs import describe_attempts
 from markscheme.weigh.outcomes import Evidence
-from markscheme.weigh.reach import reach_in_words
+from markscheme.weigh.reach import describe_conclusions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from markscheme.weigh.paired_runs import RunPair, RunsComparison
 
 
-def pair_in_words(pair: RunPair) -> RunPair:
+def add_plain_words(pair: RunPair) -> RunPair:
     """Add what the numbers of two runs can show, in plain words."""
     names = pair.baseline, pair.candidate
     words = (
-        *attempts_in_words(pair.attempts, *names),
-        *reach_in_words(pair.statistics, pair.candidate, pair.baseline),
-        *pair.first.in_words(*names),
+        *describe_attempts(pair.attempts, *names),
+        *describe_conclusions(pair.statistics, pair.candidate, pair.baseline),
+        *pair.first.describe_order(*names),
     )
     return dataclasses.replace(pair, statistics=dataclasses.replace(pair.statistics, plain=words))
 
 
-def outcome_of(pairs: Sequence[RunPair], first: str) -> tuple[Evidence, str]:
+def decide_outcome(pairs: Sequence[RunPair], first: str) -> tuple[Evidence, str]:
     """Say whether a run is worse than the first by more than the margin."""
     beside = [pair for pair in pairs if pair.baseline == first]
     outcomes = {
@@ -39,11 +39,11 @@ def outcome_of(pairs: Sequence[RunPair], first: str) -> tuple[Evidence, str]:
     for outcome in (Evidence.FAIL, Evidence.INCONCLUSIVE, Evidence.PASS):
         if outcomes[outcome]:
             named = ", ".join(outcomes[outcome])
-            return outcome, _SAID[outcome](named, first)
+            return outcome, _OUTCOME_SENTENCES[outcome](named, first)
     return Evidence.INCONCLUSIVE, ""
 
 
-_SAID = {
+_OUTCOME_SENTENCES = {
     Evidence.FAIL: lambda named, first: sentence(
         "worse than {first} by more than the margin: {named}", first=first, named=named
     ),
@@ -58,7 +58,7 @@ _SAID = {
 }
 
 
-def called_by_subject(found: RunsComparison) -> RunsComparison:
+def rename_by_subject(found: RunsComparison) -> RunsComparison:
     """Return the comparison with runs called by their subjects, where these tell them apart.
 
     Runs that could not be compared keep their names: what is wrong is wrong with a run.
@@ -68,12 +68,12 @@ def called_by_subject(found: RunsComparison) -> RunsComparison:
         return found
     names = dict(zip(found.runs, subjects, strict=True))
     pairs = tuple(
-        pair_in_words(
+        add_plain_words(
             dataclasses.replace(
                 pair, baseline=names[pair.baseline], candidate=names[pair.candidate]
             )
         )
         for pair in found.pairs
     )
-    outcome, because = outcome_of(pairs, subjects[0])
+    outcome, because = decide_outcome(pairs, subjects[0])
     return dataclasses.replace(found, runs=subjects, pairs=pairs, outcome=outcome, because=because)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.weigh.marks import Marks
 from markscheme.weigh.measures import Measures
 
@@ -24,7 +25,7 @@ class Run:
     subject: str | None = None
 
 
-def incomplete(marks: Marks, whose: str = "") -> str:
+def explain_incomplete(marks: Marks, whose: str = "") -> str:
     """Say what a run lacks."""
     whose = whose or sentence("the run")
     if not marks.answers:

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
     from markscheme.vocabulary import Rating
 
-Scores = dict[tuple[str, str, str], dict[str, int]]
+ScoresByRater = dict[tuple[str, str, str], dict[str, int]]
 """The scores of each (item, variant, axis) by rater."""
 
 
-def scores_of(ratings: Iterable[Rating]) -> Scores:
+def index_scores(ratings: Iterable[Rating]) -> ScoresByRater:
     """Return the scores by item, variant and axis; notes have none."""
-    scores: Scores = defaultdict(dict)
+    scores: ScoresByRater = defaultdict(dict)
     for rating in ratings:
         if rating.score is not None:
             scores[rating.item, rating.variant, rating.axis][rating.rater] = rating.score

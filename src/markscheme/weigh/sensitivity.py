@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.values import dataclass
-from markscheme.verdicts import Decided
+from markscheme.verdicts import DecisionOutcome
 from markscheme.vocabulary import Rating
-from markscheme.weigh.scores import scores_of
+from markscheme.weigh.scores import index_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.weigh.comparing import Contest
+    from markscheme.weigh.comparing import ComparisonRules
     from markscheme.weigh.comparison import Query, Sides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flip:
+class RatingFlip:
     """A rating that, changed to another score, would change the verdict on its query.
 
     `decision_after` differs from `decision_before` where the decision would change too.
@@ -29,8 +28,8 @@ class Flip:
     score: int
     verdict_before: str | None
     verdict_after: str | None
-    decision_before: Decided | None
-    decision_after: Decided | None
+    decision_before: DecisionOutcome | None
+    decision_after: DecisionOutcome | None
 
     @property
     def decides(self) -> bool:
@@ -38,30 +37,32 @@ class Flip:
         return self.decision_before != self.decision_after
 
 
-def flips(
-    contest: Contest, ratings: Sequence[Rating], queries: Sequence[Query]
-) -> tuple[Flip, ...]:
+def find_flips(
+    contest: ComparisonRules, ratings: Sequence[Rating], queries: Sequence[Query]
+) -> tuple[RatingFlip, ...]:
     """Return every flip, those that would change the decision first.
 
     One point on one rating moves the average of its variant by one part in raters times scales.
     """
-    scores = scores_of(ratings)
+    scores = index_scores(ratings)
     known = {query.item: query for query in queries}
     verdicts = {query.item: query.verdict for query in queries}
     before = contest.decide(verdicts).outcome
     found = []
-    for rating, score in _changes(contest, ratings):
+    for rating, score in _list_changes(contest, ratings):
         query = known[rating.item]
         parts = len(scores[rating.item, rating.variant, rating.axis]) * len(contest.scales)
-        moved = _moved(query.mean, Fraction(score - (rating.score or 0), parts), rating, contest)
-        verdict, _ = contest.verdict(moved)
+        moved = _shift_mean(
+            query.mean, Fraction(score - (rating.score or 0), parts), rating, contest
+        )
+        verdict, _ = contest.judge_averages(moved)
         if verdict != query.verdict:
             after = contest.decide({**verdicts, rating.item: verdict}).outcome
-            found.append(_flip(rating, score, (query.verdict, verdict), (before, after)))
+            found.append(_build_flip(rating, score, (query.verdict, verdict), (before, after)))
     return tuple(sorted(found, key=lambda flip: not flip.decides))
 
 
-def _moved(mean: Sides, by: Fraction, rating: Rating, contest: Contest) -> Sides:
+def _shift_mean(mean: Sides, by: Fraction, rating: Rating, contest: ComparisonRules) -> Sides:
     """Return the averages after a change on one side; without averages there is none."""
     baseline, candidate = mean.baseline, mean.candidate
     if rating.variant == contest.baseline and baseline is not None:
@@ -69,7 +70,9 @@ def _moved(mean: Sides, by: Fraction, rating: Rating, contest: Contest) -> Sides
     return replace(mean, candidate=None if candidate is None else candidate + by)
 
 
-def _changes(contest: Contest, ratings: Sequence[Rating]) -> Iterator[tuple[Rating, int]]:
+def _list_changes(
+    contest: ComparisonRules, ratings: Sequence[Rating]
+) -> Iterator[tuple[Rating, int]]:
     scales = {scale.name: scale for scale in contest.rubric.scales}
     for rating in ratings:
         if rating.score is not None:
@@ -79,13 +82,13 @@ def _changes(contest: Contest, ratings: Sequence[Rating]) -> Iterator[tuple[Rati
                     yield rating, score
 
 
-def _flip(
+def _build_flip(
     rating: Rating,
     score: int,
     verdicts: tuple[str | None, str | None],
-    decisions: tuple[Decided | None, Decided | None],
-) -> Flip:
-    return Flip(
+    decisions: tuple[DecisionOutcome | None, DecisionOutcome | None],
+) -> RatingFlip:
+    return RatingFlip(
         rating=rating,
         score=score,
         verdict_before=verdicts[0],

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from markscheme.exact import ZERO, mean
-from markscheme.frozen import Frozen
-from markscheme.mark.scoring import score_of
-from markscheme.values import dataclass
-from markscheme.vocabulary import Group, SubjectSummary, Summary
+from markscheme.exact import ZERO, compute_mean
+from markscheme.frozen import FrozenDict
+from markscheme.mark.scoring import compute_score
+from markscheme.vocabulary import SubjectSummary, Summary, TagGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.marks import Marks, Values
+    from markscheme.weigh.marks import AxisValues, Marks
 
 
 @dataclass(frozen=True, kw_only=True)
-class Totals:
+class ScoreTotals:
     """Exact sums over the `n` answers that have a score."""
 
     n: int
@@ -31,15 +31,15 @@ class Totals:
     @cached_property
     def mean(self) -> Fraction | None:
         """The mean score; of nothing, nothing."""
-        return mean(self.score, self.n)
+        return compute_mean(self.score, self.n)
 
     @cached_property
     def axis_means(self) -> Mapping[str, Fraction | None]:
         """The mean of each axis."""
-        return Frozen({axis: mean(total, self.n) for axis, total in self.axes.items()})
+        return FrozenDict({axis: compute_mean(total, self.n) for axis, total in self.axes.items()})
 
 
-class Scale:
+class WeightScale:
     """The weights of a rubric, laid on sets of axis values; each set is weighed once.
 
     Equal sets share one total, so that a thousand items cost a thousand lookups.
@@ -48,39 +48,39 @@ class Scale:
     def __init__(self, rubric: Rubric) -> None:
         self.rubric = rubric
         self.axes = tuple(spec.name for spec in rubric)
-        self._one: dict[Values, Totals] = {}
+        self._totals_by_values: dict[AxisValues, ScoreTotals] = {}
         # These hold what they know, so that its id stays its own.
-        self._known: dict[int, tuple[Values, Totals]] = {}
-        self._items: dict[int, tuple[Mapping[Values, int], Totals]] = {}
+        self._totals_by_id: dict[int, tuple[AxisValues, ScoreTotals]] = {}
+        self._item_totals_by_id: dict[int, tuple[Mapping[AxisValues, int], ScoreTotals]] = {}
 
-    def score(self, values: Values) -> Fraction | None:
+    def score(self, values: AxisValues) -> Fraction | None:
         """Return the exact score, or nothing where a value is missing."""
-        return self._of(values).mean
+        return self._weigh_answer(values).mean
 
-    def _of(self, values: Values) -> Totals:
+    def _weigh_answer(self, values: AxisValues) -> ScoreTotals:
         """Return the sums over one answer."""
-        known = self._known.get(id(values))
+        known = self._totals_by_id.get(id(values))
         if known is None:
-            if values not in self._one:
-                self._one[values] = self._weighed(values)
-            known = self._known[id(values)] = (values, self._one[values])
+            if values not in self._totals_by_values:
+                self._totals_by_values[values] = self._compute_answer_totals(values)
+            known = self._totals_by_id[id(values)] = (values, self._totals_by_values[values])
         return known[1]
 
-    def _weighed(self, values: Values) -> Totals:
-        score = score_of(self.rubric, list(values))
+    def _compute_answer_totals(self, values: AxisValues) -> ScoreTotals:
+        score = compute_score(self.rubric, list(values))
         if score is None:
-            return Totals(n=0, score=ZERO, axes=Frozen(dict.fromkeys(self.axes, ZERO)))
-        return Totals(n=1, score=score, axes=Frozen(zip(self.axes, values, strict=True)))
+            return ScoreTotals(n=0, score=ZERO, axes=FrozenDict(dict.fromkeys(self.axes, ZERO)))
+        return ScoreTotals(n=1, score=score, axes=FrozenDict(zip(self.axes, values, strict=True)))
 
-    def totals(self, counts: Iterable[tuple[Values, int]]) -> Totals:
+    def sum_answers(self, counts: Iterable[tuple[AxisValues, int]]) -> ScoreTotals:
         """Return the sums over answers given as sets of axis values and their counts."""
-        parts = [(self._of(values), count) for values, count in counts]
+        parts = [(self._weigh_answer(values), count) for values, count in counts]
         if len(parts) == 1 and parts[0][1] == 1:
             return parts[0][0]
-        return Totals(
+        return ScoreTotals(
             n=sum(part.n * count for part, count in parts),
             score=sum((part.score * count for part, count in parts), ZERO),
-            axes=Frozen(
+            axes=FrozenDict(
                 {
                     axis: sum((part.axes[axis] * count for part, count in parts), ZERO)
                     for axis in self.axes
@@ -88,31 +88,31 @@ class Scale:
             ),
         )
 
-    def item(self, counts: Mapping[Values, int]) -> Totals:
+    def sum_item(self, counts: Mapping[AxisValues, int]) -> ScoreTotals:
         """Return the sums over the answers to one item; equal counts that are shared cost once."""
-        known = self._items.get(id(counts))
+        known = self._item_totals_by_id.get(id(counts))
         if known is None:
-            known = self._items[id(counts)] = (counts, self.totals(counts.items()))
+            known = self._item_totals_by_id[id(counts)] = (counts, self.sum_answers(counts.items()))
         return known[1]
 
-    def items(self, marks: Marks) -> list[tuple[Totals, int]]:
+    def sum_items(self, marks: Marks) -> list[tuple[ScoreTotals, int]]:
         """Return the different sums over items that have a scored answer, and of how many each."""
-        found = ((self.item(counts), len(at)) for counts, at in marks.alike())
+        found = ((self.sum_item(counts), len(at)) for counts, at in marks.alike())
         return [(totals, n) for totals, n in found if totals.n]
 
-    def item_means(self, marks: Marks) -> dict[str, Fraction]:
+    def compute_item_means(self, marks: Marks) -> dict[str, Fraction]:
         """Return the mean score of each item that has a scored answer, over its attempts."""
-        means = {item: self.item(counts).mean for item, counts in marks.items.items()}
+        means = {item: self.sum_item(counts).mean for item, counts in marks.items.items()}
         return {item: score for item, score in means.items() if score is not None}
 
 
-def summarise(
+def summarise_marks(
     rubric: Rubric, exam: Exam, together: Marks, subjects: Iterable[tuple[str | None, Marks]]
 ) -> Summary:
     """Return the totals of what all subjects got together, and how each of them did."""
-    scale = Scale(rubric)
-    totals = scale.totals(together.counts())
-    each = tuple(_subject(scale, subject, marks) for subject, marks in subjects)
+    scale = WeightScale(rubric)
+    totals = scale.sum_answers(together.counts())
+    each = tuple(_summarise_subject(scale, subject, marks) for subject, marks in subjects)
     absent = {item for found in each for item in found.missing}
     return Summary(
         n=totals.n,
@@ -124,12 +124,12 @@ def summarise(
         items=len(exam.items),
         missing=tuple(item.id for item in exam.items if item.id in absent),
         subjects=each,
-        groups=groups_of(scale, exam, together),
+        groups=summarise_tags(scale, exam, together),
     )
 
 
-def _subject(scale: Scale, subject: str | None, marks: Marks) -> SubjectSummary:
-    totals = scale.totals(marks.counts())
+def _summarise_subject(scale: WeightScale, subject: str | None, marks: Marks) -> SubjectSummary:
+    totals = scale.sum_answers(marks.counts())
     return SubjectSummary(
         subject=subject,
         n=totals.n,
@@ -139,18 +139,22 @@ def _subject(scale: Scale, subject: str | None, marks: Marks) -> SubjectSummary:
     )
 
 
-def groups_of(scale: Scale, exam: Exam, marks: Marks) -> tuple[Group, ...]:
+def summarise_tags(scale: WeightScale, exam: Exam, marks: Marks) -> tuple[TagGroup, ...]:
     """Return the groups by tag, tags by name, the worst group of each tag first."""
     members: dict[tuple[str, str], list[str]] = {}
     for item in exam.items:
         for tag in item.tags.items():
             members.setdefault(tag, []).append(item.id)
-    groups = [found for key, ids in members.items() for found in _group(scale, marks, key, ids)]
+    groups = [
+        found for key, ids in members.items() for found in _summarise_tag(scale, marks, key, ids)
+    ]
     return tuple(sorted(groups, key=lambda group: (group.tag, group.score, group.value)))
 
 
-def _group(scale: Scale, marks: Marks, tag: tuple[str, str], items: list[str]) -> Iterator[Group]:
-    totals = scale.totals(marks.counts(items))
+def _summarise_tag(
+    scale: WeightScale, marks: Marks, tag: tuple[str, str], items: list[str]
+) -> Iterator[TagGroup]:
+    totals = scale.sum_answers(marks.counts(items))
     if totals.mean is not None:
-        axes = Frozen({axis: total / totals.n for axis, total in totals.axes.items()})
-        yield Group(tag=tag[0], value=tag[1], n=totals.n, score=totals.mean, axes=axes)
+        axes = FrozenDict({axis: total / totals.n for axis, total in totals.axes.items()})
+        yield TagGroup(tag=tag[0], value=tag[1], n=totals.n, score=totals.mean, axes=axes)

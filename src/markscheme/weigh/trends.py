@@ -9,16 +9,16 @@ alone when no other axis, taken by itself, falls that steadily.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.values import dataclass
-from markscheme.weigh.statistics import falling_p, holm
+from markscheme.weigh.statistics import adjust_by_holm, compute_falling_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LEVEL = Fraction(1, 100)
+DRIFT_LEVEL = Fraction(1, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +32,11 @@ class Drift:
     alone: bool
 
 
-def drifts(axes: Mapping[str, Sequence[Fraction]]) -> tuple[Drift, ...]:
+def find_drifts(axes: Mapping[str, Sequence[Fraction]]) -> tuple[Drift, ...]:
     """Return the axes that drift down; each is given by its means in order of time."""
-    raw = {axis: falling_p(values) for axis, values in axes.items() if values}
-    adjusted = dict(zip(raw, holm(list(raw.values())), strict=True))
-    falling = [axis for axis, p in raw.items() if p <= LEVEL]
+    raw = {axis: compute_falling_p(values) for axis, values in axes.items() if values}
+    adjusted = dict(zip(raw, adjust_by_holm(list(raw.values())), strict=True))
+    falling = [axis for axis, p in raw.items() if p <= DRIFT_LEVEL]
     return tuple(
         Drift(
             axis=axis,
@@ -46,13 +46,13 @@ def drifts(axes: Mapping[str, Sequence[Fraction]]) -> tuple[Drift, ...]:
             alone=falling == [axis],
         )
         for axis, p in adjusted.items()
-        if p <= LEVEL
+        if p <= DRIFT_LEVEL
     )
 
 
-def runs_needed(axes: int) -> int:
+def count_runs_needed(axes: int) -> int:
     """Return how many runs it takes before any drift among so many axes could be told."""
     n = 2
-    while Fraction(axes, math.factorial(n)) > LEVEL:
+    while Fraction(axes, math.factorial(n)) > DRIFT_LEVEL:
         n += 1
     return n

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import number
-from markscheme.values import dataclass
+from markscheme.exact import to_float
 from markscheme.weigh.comparison import Comparison
-from markscheme.weigh.statistics import holm
+from markscheme.weigh.statistics import adjust_by_holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,15 +40,18 @@ class VariantsComparison:
         return {
             "variants": list(self.variants),
             "pairs": [
-                {"p_holm": number(pair.p_holm), **pair.comparison.to_dict()} for pair in self.pairs
+                {"p_holm": to_float(pair.p_holm), **pair.comparison.to_dict()}
+                for pair in self.pairs
             ],
         }
 
 
-def with_holm(variants: Sequence[str], compared: Sequence[Comparison]) -> VariantsComparison:
+def adjust_variant_pairs(
+    variants: Sequence[str], compared: Sequence[Comparison]
+) -> VariantsComparison:
     """Return comparisons of every two variants, their p-values adjusted for their number."""
     tested = [one.statistics.paired.flips for one in compared]
-    adjusted = iter(holm([flips.two_sided for flips in tested if flips]))
+    adjusted = iter(adjust_by_holm([flips.two_sided for flips in tested if flips]))
     return VariantsComparison(
         variants=tuple(variants),
         pairs=tuple(

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.exact import plain, recovered, show
+from markscheme.exact import format_decimal, format_plain, simplest_fraction
 from markscheme.mark.axes.base import TextAxis
-from markscheme.mark.scoring import leading_axis, score_of
+from markscheme.mark.scoring import compute_score, find_leading_axis
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 from markscheme.weigh.published_totals import PublishedTotals
-from markscheme.weigh.recomputing import Row, agrees, names, other_axes
+from markscheme.weigh.recomputing import (
+    RecomputedRow,
+    build_axes_mismatch,
+    is_correctly_rounded,
+    list_axis_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from markscheme.read.breakdowns import Field, Published
+    from markscheme.read.breakdowns import PublishedField, PublishedResult
     from markscheme.vocabulary import AxisSpec, Exam, Rubric
-    from markscheme.weigh.recomputing import Findings, Told
+    from markscheme.weigh.recomputing import FieldMismatches, Mismatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +42,7 @@ class Finding:
 
     def __str__(self) -> str:
         item = f"{self.item}: " if self.item else ""
-        was, right = _with_verb(self.published), _with_verb(self.computed)
+        was, right = _add_verb(self.published), _add_verb(self.computed)
         told = f"{was} published, {right} right: {self.because}"
         return f"{self.file}:{self.line}: {item}{self.field}: {told}"
 
@@ -59,92 +64,103 @@ class Verification:
 
 
 def verify_published(
-    published: Published, rubric: Rubric, exam: Exam | None = None
+    published: PublishedResult, rubric: Rubric, exam: Exam | None = None
 ) -> Verification:
     """Recompute a published document under the rubric, and its groups by the tags of the exam."""
-    rows = [_row(place, record, rubric) for place, record in published.records]
+    rows = [_recompute_row(place, record, rubric) for place, record in published.records]
     found = [
-        _finding(published, (*row.place, *field), row.record.get("item"), told)
+        _build_finding(published, (*row.place, *field), row.record.get("item"), told)
         for row in rows
-        for field, told in _record_findings(row, rubric)
+        for field, told in _find_record_mismatches(row, rubric)
     ]
     totals = PublishedTotals(published=published, rubric=rubric, exam=exam, rows=rows)
-    found += [_finding(published, field, None, told) for field, told in totals.findings()]
-    leading = _leading(rubric)
+    found += [
+        _build_finding(published, field, None, told) for field, told in totals.find_mismatches()
+    ]
+    leading = _find_leading_spec(rubric)
     return Verification(
         checked=len(rows),
-        unscored=published.unscored,
+        unscored=published.unscored_count,
         not_judged_anew=sum(bool(leading and row.values and not row.cell) for row in rows),
         groups_not_checked=totals.groups_not_checked,
         findings=tuple(found),
     )
 
 
-def _finding(published: Published, field: Field, item: Any, told: Told) -> Finding:
+def _build_finding(
+    published: PublishedResult, field: PublishedField, item: Any, told: Mismatch
+) -> Finding:
     was, right, because = told
     return Finding(
         file=published.file,
-        line=published.line(field),
+        line=published.find_line(field),
         item=None if item is None else str(item),
-        field=published.name(field),
-        published=_shown(was),
-        computed=_shown(right),
+        field=published.format_field(field),
+        published=_format_published_value(was),
+        computed=_format_published_value(right),
         because=because,
     )
 
 
-def _row(place: Field, record: Mapping[str, Any], rubric: Rubric) -> Row:
-    breakdown, leading = record["breakdown"], _leading(rubric)
-    if set(breakdown) != set(names(rubric)):
-        return Row(place=place, record=record, cell=None, values={})
-    values = {axis: _fraction(v) for axis, v in breakdown.items() if v is None or 0 <= v <= 1}
-    cell = None if leading is None else _judged_anew(record, leading)
+def _recompute_row(
+    place: PublishedField, record: Mapping[str, Any], rubric: Rubric
+) -> RecomputedRow:
+    breakdown, leading = record["breakdown"], _find_leading_spec(rubric)
+    if set(breakdown) != set(list_axis_names(rubric)):
+        return RecomputedRow(place=place, record=record, cell=None, values={})
+    values = {axis: _to_fraction(v) for axis, v in breakdown.items() if v is None or 0 <= v <= 1}
+    cell = None if leading is None else _rejudge_leading_cell(record, leading)
     if leading is not None and cell is not None:
         values[leading.name] = cell.value
-    return Row(place=place, record=record, cell=cell, values=values)
+    return RecomputedRow(place=place, record=record, cell=cell, values=values)
 
 
-def _record_findings(row: Row, rubric: Rubric) -> Findings:
+def _find_record_mismatches(row: RecomputedRow, rubric: Rubric) -> FieldMismatches:
     breakdown = row.record["breakdown"]
-    if set(breakdown) != set(names(rubric)):
-        yield ("breakdown",), other_axes(breakdown, rubric)
+    if set(breakdown) != set(list_axis_names(rubric)):
+        yield ("breakdown",), build_axes_mismatch(breakdown, rubric)
         return
-    yield from _cell_findings(row, rubric)
-    yield from _weighted_findings(row, rubric)
+    yield from _find_cell_mismatches(row, rubric)
+    yield from _find_weighted_mismatches(row, rubric)
     if len(row.values) < len(breakdown):
         return
     values = [row.values[spec.name] for spec in rubric]
-    score = score_of(rubric, values)
-    if not agrees(row.record["score"], score):
-        yield ("score",), (row.record["score"], score, _formula(rubric, values))
+    score = compute_score(rubric, values)
+    if not is_correctly_rounded(row.record["score"], score):
+        yield ("score",), (row.record["score"], score, _format_score_formula(rubric, values))
 
 
-def _cell_findings(row: Row, rubric: Rubric) -> Findings:
+def _find_cell_mismatches(row: RecomputedRow, rubric: Rubric) -> FieldMismatches:
     """Yield the values out of range, and the leading one where it was judged otherwise."""
-    leading = _leading(rubric)
+    leading = _find_leading_spec(rubric)
     for axis, value in row.record["breakdown"].items():
         if axis not in row.values:
             yield ("breakdown", axis), (value, "a value from 0 to 1", "no axis gives more or less")
-        elif leading and row.cell and axis == leading.name and not agrees(value, row.cell.value):
+        elif (
+            leading
+            and row.cell
+            and axis == leading.name
+            and not is_correctly_rounded(value, row.cell.value)
+        ):
             yield ("breakdown", axis), (value, row.cell.value, row.cell.reason)
 
 
-def _leading(rubric: Rubric) -> AxisSpec | None:
-    return next((spec for spec in rubric if spec.axis is leading_axis(rubric)), None)
+def _find_leading_spec(rubric: Rubric) -> AxisSpec | None:
+    return next((spec for spec in rubric if spec.axis is find_leading_axis(rubric)), None)
 
 
-def _judged_anew(record: Mapping[str, Any], leading: AxisSpec) -> Cell | None:
+def _rejudge_leading_cell(record: Mapping[str, Any], leading: AxisSpec) -> Cell | None:
     """Judge the leading axis where the record says what was got and expected."""
     got = record.get("got")
     if not isinstance(leading.axis, TextAxis) or not isinstance(got, str):
         return None
-    item = _item_with(leading, record.get("expected"))
+    item = _build_expecting_item(leading, record.get("expected"))
     if next(leading.axis.item_problems(item), None) is not None:
         return None
     return leading.axis.judge(got, item)
 
 
-def _item_with(spec: AxisSpec, expected: Any) -> Item:
+def _build_expecting_item(spec: AxisSpec, expected: Any) -> Item:
     """Return an item that expects this, as a list or as the one text in the list."""
     name = getattr(spec.axis, "expects", "")
     item = Item(id="", prompt="", expectations={name: expected})
@@ -154,45 +170,50 @@ def _item_with(spec: AxisSpec, expected: Any) -> Item:
     return item
 
 
-def _weighted_findings(row: Row, rubric: Rubric) -> Findings:
+def _find_weighted_mismatches(row: RecomputedRow, rubric: Rubric) -> FieldMismatches:
     weighted = row.record.get("weighted")
     if weighted is None:
         return
-    if not set(weighted) <= set(names(rubric)):
-        yield ("weighted",), other_axes(weighted, rubric)
+    if not set(weighted) <= set(list_axis_names(rubric)):
+        yield ("weighted",), build_axes_mismatch(weighted, rubric)
     for spec in rubric:
         if spec.name not in row.values:
             continue
         value, published = row.values[spec.name], weighted.get(spec.name)
         right = None if value is None else Fraction(spec.weight) * value
-        if not agrees(published, right):
+        if not is_correctly_rounded(published, right):
             because = sentence(
                 "the weight of `{axis}` is {weight}", axis=spec.name, weight=spec.weight
             )
             yield ("weighted", spec.name), (published, right, because)
 
 
-def _formula(rubric: Rubric, values: list[Fraction | None]) -> str:
-    terms = (f"{spec.weight} × {_shown(v)}" for spec, v in zip(rubric, values, strict=True))
+def _format_score_formula(rubric: Rubric, values: list[Fraction | None]) -> str:
+    terms = (
+        f"{spec.weight} × {_format_published_value(v)}"
+        for spec, v in zip(rubric, values, strict=True)
+    )
     return " + ".join(terms)
 
 
-def _fraction(value: Any) -> Fraction | None:
-    return None if value is None else recovered(value)
+def _to_fraction(value: Any) -> Fraction | None:
+    return None if value is None else simplest_fraction(value)
 
 
-def _with_verb(shown: str) -> str:
+def _add_verb(shown: str) -> str:
     return f"{shown} {'are' if ', ' in shown else 'is'}"
 
 
-def _shown(value: Any) -> str:
+def _format_published_value(value: Any) -> str:
     match value:
         case None:
             return "nothing"
         case Fraction():
-            return show(value, places=6) if value.denominator != 1 else str(value.numerator)
+            return (
+                format_decimal(value, places=6) if value.denominator != 1 else str(value.numerator)
+            )
         case Decimal():
-            return plain(value)
+            return format_plain(value)
         case list():
             return ", ".join(map(str, value)) or "nothing"
         case _:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from markscheme.errors import UsageError, shown
+from markscheme.errors import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from markscheme.ask.subjects.base import Options, Subject
+    from markscheme.ask.subjects.base import Subject, SubjectOptions
 
-KINDS = {
+SUBJECT_KINDS = {
     "openai": ("endpoints", "openai:MODEL, any OpenAI-compatible endpoint"),
     "llm": ("plugins", "llm:MODEL, whatever the llm package offers"),
     "cmd": ("commands", "cmd:COMMAND, prompt on stdin or as {prompt}"),
@@ -27,12 +27,12 @@ KINDS = {
 }
 
 
-def subject_of(named: str, options: Options) -> Subject:
+def create_subject(named: str, options: SubjectOptions) -> Subject:
     """Return the subject of a name; nothing is opened yet."""
     kind, _, rest = named.partition(":")
-    if kind not in KINDS:
-        forms = "; ".join(form for _, form in KINDS.values())
-        raise UsageError(f"{shown(named)} is no subject; a subject is one of {forms}")
-    module = import_module(f"markscheme.ask.subjects.{KINDS[kind][0]}")
-    make: Callable[[str, Options], Subject] = module.subject
+    if kind not in SUBJECT_KINDS:
+        forms = "; ".join(form for _, form in SUBJECT_KINDS.values())
+        raise UsageError(f"{format_value(named)} is no subject; a subject is one of {forms}")
+    module = import_module(f"markscheme.ask.subjects.{SUBJECT_KINDS[kind][0]}")
+    make: Callable[[str, SubjectOptions], Subject] = module.subject
     return make(rest, options)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from markscheme.ask.keys import Secrets
-from markscheme.exact import EXACT
-from markscheme.read.sound import LARGEST
-from markscheme.values import dataclass
+from markscheme.exact import EXACT_CONTEXT
+from markscheme.read.sound import MAX_STORABLE_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from markscheme.ask.replies import Reply
 
 MILLION = Decimal(1_000_000)
-SPEAKING = frozenset({"temperature", "max_tokens", "price", "stream"})  # options of a model
+MODEL_OPTIONS = frozenset({"temperature", "max_tokens", "price", "stream"})  # options of a model
 
 
 class Subject(Protocol):
@@ -36,8 +35,8 @@ class Subject(Protocol):
     name: str
     parameters: Mapping[str, Any]
     secrets: Secrets
-    at_once: int | None
-    heeds: frozenset[str]
+    max_concurrency: int | None
+    supported_options: frozenset[str]
     remarks: tuple[str, ...]
 
     async def ask(self, question: Question) -> Reply:
@@ -60,8 +59,8 @@ class BaseSubject:
     name: str = ""
     parameters: Mapping[str, Any]
     secrets: Secrets = Secrets()
-    at_once: int | None = None
-    heeds: frozenset[str] = frozenset()
+    max_concurrency: int | None = None
+    supported_options: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
     async def __aenter__(self) -> Self:
@@ -72,7 +71,7 @@ class BaseSubject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling:
+class SamplingOptions:
     """How a model is to speak; what is not told is left to the model."""
 
     temperature: Decimal | None = None
@@ -89,43 +88,43 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class TokenPrice:
     """What a million tokens cost, to the model and from it."""
 
     tokens_in: Decimal
     tokens_out: Decimal
 
-    def of(self, tokens_in: int | None, tokens_out: int | None) -> Decimal | None:
+    def compute_cost(self, tokens_in: int | None, tokens_out: int | None) -> Decimal | None:
         """Return what an answer cost, exactly, where its tokens are known and not beyond belief."""
         if tokens_in is None or tokens_out is None:
             return None
         sent, got = (
-            EXACT.multiply(tokens, price)
+            EXACT_CONTEXT.multiply(tokens, price)
             for tokens, price in ((tokens_in, self.tokens_in), (tokens_out, self.tokens_out))
         )
-        cost = EXACT.divide(EXACT.add(sent, got), MILLION)
-        return cost if float(cost) <= LARGEST else None
+        cost = EXACT_CONTEXT.divide(EXACT_CONTEXT.add(sent, got), MILLION)
+        return cost if float(cost) <= MAX_STORABLE_NUMBER else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class SubjectOptions:
     """What the command line says about subjects of every kind."""
 
     base_url: str | None = None
     key_variable: str | None = None
-    sampling: Sampling = Sampling()
-    price: Price | None = None
+    sampling: SamplingOptions = SamplingOptions()
+    price: TokenPrice | None = None
     stream: bool = False
     concurrency: int | None = None
 
-    def priced(self, reply: Reply) -> Reply:
+    def add_cost(self, reply: Reply) -> Reply:
         """Return a reply with what it cost by its tokens, where nobody knows better."""
         if self.price is None or reply.cost is not None or reply.cached:
             return reply
-        return replace(reply, cost=self.price.of(reply.tokens_in, reply.tokens_out))
+        return replace(reply, cost=self.price.compute_cost(reply.tokens_in, reply.tokens_out))
 
 
-class Watch:
+class Stopwatch:
     """A clock that is started with the question, in whole microseconds."""
 
     def __init__(self) -> None:

@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.calls import Calls, close_loop_of, loop_of
-from markscheme.ask.importing import function_of
-from markscheme.ask.raised import reply_to
+from markscheme.ask.calls import CallPool, close_loop_thread, get_loop_thread
+from markscheme.ask.importing import import_function
+from markscheme.ask.raised import build_exception_reply
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -22,49 +22,51 @@ if TYPE_CHECKING:
 class FunctionSubject(BaseSubject):
     """Calls the function; what it raises is the fault of its answer."""
 
-    def __init__(self, name: str, function: Callable[[str], Any], options: Options) -> None:
+    def __init__(self, name: str, function: Callable[[str], Any], options: SubjectOptions) -> None:
         self.name = f"python:{name}"
         self.parameters: dict[str, Any] = {}
         self._function = function
-        self._home = name.partition(":")[0].partition(".")[0]
-        self._calls = Calls(options.concurrency)
+        self._package = name.partition(":")[0].partition(".")[0]
+        self._calls = CallPool(options.concurrency)
 
     async def __aexit__(self, *_: object) -> None:
-        await close_loop_of(self._home)
+        await close_loop_thread(self._package)
 
     async def ask(self, question: Question) -> Reply:
         """Call the function with the question as one text."""
         try:
-            given, latency = await self._timed(question.text)
+            given, latency = await self._call_timed(question.text)
         except Exception as error:  # noqa: BLE001 - the function may be anybody's
-            return reply_to(error)
-        return _reply(given, latency)
+            return build_exception_reply(error)
+        return _build_function_reply(given, latency)
 
-    async def _timed(self, text: str) -> tuple[Any, int]:
+    async def _call_timed(self, text: str) -> tuple[Any, int]:
         """Return what it gave and after how long; waiting until it begins is not in that."""
         if inspect.iscoroutinefunction(self._function):
-            return await self._awaited(lambda: self._function(text))
-        given, latency = await self._calls.in_thread(_returned, lambda: self._function(text))
+            return await self._await_timed(lambda: self._function(text))
+        given, latency = await self._calls.run_in_thread(_run_timed, lambda: self._function(text))
         if not inspect.isawaitable(given):
             return given, latency
-        given, more = await self._awaited(lambda: given)  # an async `__call__`
+        given, more = await self._await_timed(lambda: given)  # an async `__call__`
         return given, latency + more
 
-    async def _awaited(self, make: Callable[[], Awaitable[Any]]) -> tuple[Any, int]:
+    async def _await_timed(self, make: Callable[[], Awaitable[Any]]) -> tuple[Any, int]:
         async def timed() -> tuple[Any, int]:
-            watch = Watch()
+            watch = Stopwatch()
             return await make(), watch()
 
-        found: tuple[Any, int] = await self._calls.in_loop(loop_of(self._home), timed)
+        found: tuple[Any, int] = await self._calls.run_in_loop(
+            get_loop_thread(self._package), timed
+        )
         return found
 
 
-def _returned(function: Callable[[], Any]) -> tuple[Any, int]:
-    watch = Watch()
+def _run_timed(function: Callable[[], Any]) -> tuple[Any, int]:
+    watch = Stopwatch()
     return function(), watch()
 
 
-def _reply(given: Any, latency: int) -> Reply:
+def _build_function_reply(given: Any, latency: int) -> Reply:
     match given:
         case str():
             return Reply(text=given, latency_us=latency)
@@ -72,12 +74,12 @@ def _reply(given: Any, latency: int) -> Reply:
             try:
                 text = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
             except (TypeError, ValueError) as error:
-                return Reply.failed(Fault.FAILED, f"the function gave no JSON: {error}")
+                return Reply.from_fault(Fault.FAILED, f"the function gave no JSON: {error}")
             return Reply(text=text, latency_us=latency)
     told = f"the function gave a {type(given).__name__}"
-    return Reply.failed(Fault.FAILED, f"{told}; allowed are a text and a dict")
+    return Reply.from_fault(Fault.FAILED, f"{told}; allowed are a text and a dict")
 
 
-def subject(rest: str, options: Options) -> FunctionSubject:
+def subject(rest: str, options: SubjectOptions) -> FunctionSubject:
     """Import the function."""
-    return FunctionSubject(rest, function_of(rest), options)
+    return FunctionSubject(rest, import_function(rest), options)

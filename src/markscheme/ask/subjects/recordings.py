@@ -11,27 +11,29 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.subjects.base import BaseSubject, Options
-from markscheme.errors import AnswersError, Problem, UsageError, shown
-from markscheme.exact import plain
+from markscheme.ask.subjects.base import BaseSubject, SubjectOptions
+from markscheme.errors import AnswersError, Problem, UsageError, format_value
+from markscheme.exact import format_plain
 from markscheme.read.answers.known import KnownItems
-from markscheme.read.answers.rows import Refused, answer_of, number_of, whole_of
-from markscheme.read.composed import composed
-from markscheme.read.sources import built_in, locate
+from markscheme.read.answers.rows import RefusedRow, parse_answer, parse_integer, parse_number
+from markscheme.read.composed import to_nfc
+from markscheme.read.sources import list_builtin_names, locate_document
 
 if TYPE_CHECKING:
     from markscheme.ask.questions import Question
 
-Key = tuple[str, int]  # item and attempt
-_TOLD = 20  # problems of a file; more of them are counted: it is another file then
+RecordingKey = tuple[str, int]  # item and attempt
+_MAX_PROBLEMS = 20  # problems of a file; more of them are counted: it is another file then
 
 
 class ReplaySubject(BaseSubject):
     """Says again what was said to an item and attempt, with what was measured then."""
 
-    heeds = frozenset({"price"})
+    supported_options = frozenset({"price"})
 
-    def __init__(self, name: str, replies: dict[Key, Reply], options: Options) -> None:
+    def __init__(
+        self, name: str, replies: dict[RecordingKey, Reply], options: SubjectOptions
+    ) -> None:
         self.name = name
         told = repr(sorted(replies.items(), key=lambda pair: pair[0]))
         self.parameters: dict[str, Any] = {"content": blake2b(told.encode()).hexdigest()[:40]}
@@ -42,26 +44,26 @@ class ReplaySubject(BaseSubject):
         """Look the answer up."""
         found = self._replies.get((question.item, question.attempt))
         if found is None:
-            return Reply.failed(Fault.FAILED, "the recording holds no answer to this item")
-        return self._options.priced(found)
+            return Reply.from_fault(Fault.FAILED, "the recording holds no answer to this item")
+        return self._options.add_cost(found)
 
 
-class _Recording:
+class _RecordingReader:
     """The rows of a file: each is one reply, or a problem."""
 
     def __init__(self, file: str) -> None:
-        self.replies: dict[Key, Reply] = {}
+        self.replies: dict[RecordingKey, Reply] = {}
         self.problems: list[Problem] = []
         self._file = file
-        self._lines: dict[Key, int] = {}
+        self._lines: dict[RecordingKey, int] = {}
         self._subject: str | None = None
 
-    def take(self, number: int, line: bytes) -> None:
+    def add_row(self, number: int, line: bytes) -> None:
         """Read a row."""
         try:
-            key, subject, reply = _read(line)
-            self._check(key, subject)
-        except (Refused, orjson.JSONDecodeError) as error:
+            key, subject, reply = _parse_recorded_row(line)
+            self._check_row(key, subject)
+        except (RefusedRow, orjson.JSONDecodeError) as error:
             json = "not JSON: " if isinstance(error, orjson.JSONDecodeError) else ""
             told = Problem(file=self._file, line=number, field="", message=f"{json}{error}")
             self.problems.append(told)
@@ -69,94 +71,94 @@ class _Recording:
             self._lines[key], self.replies[key] = number, reply
             self._subject = self._subject or subject
 
-    def _check(self, key: Key, subject: str | None) -> None:
+    def _check_row(self, key: RecordingKey, subject: str | None) -> None:
         """Refuse what would be said instead of something else."""
         if self._subject and subject and subject != self._subject:
-            told = f"an answer of {shown(subject)}, but those above are of {shown(self._subject)}"
-            raise Refused(f"{told}; one subject is replayed at a time")
+            told = f"an answer of {format_value(subject)}, but those above are of {format_value(self._subject)}"
+            raise RefusedRow(f"{told}; one subject is replayed at a time")
         if key in self._lines:
-            told = f"item {shown(key[0])}, attempt {key[1]} is there twice"
-            raise Refused(f"{told}: line {self._lines[key]} holds it too")
+            told = f"item {format_value(key[0])}, attempt {key[1]} is there twice"
+            raise RefusedRow(f"{told}: line {self._lines[key]} holds it too")
 
 
-def _read(line: bytes) -> tuple[Key, str | None, Reply]:
+def _parse_recorded_row(line: bytes) -> tuple[RecordingKey, str | None, Reply]:
     """Return an answers row as the reply that it records; it is read as `score` reads it."""
     row = orjson.loads(line)
     item = row.get("item") if isinstance(row, dict) else None
-    known = KnownItems([composed(item)] if isinstance(item, str) else [])
+    known = KnownItems([to_nfc(item)] if isinstance(item, str) else [])
     failed = isinstance(row, dict) and row.get("error") is not None
     said = {**row, "output": ""} if failed else row
-    item, output, subject, attempt, latency, tokens_in, tokens_out, cost = answer_of(said, known)
+    item, output, subject, attempt, latency, tokens_in, tokens_out, cost = parse_answer(said, known)
     text = output if isinstance(output, str) else orjson.dumps(output).decode()
-    fault, why = _fault(row["error"]) if failed else (None, "")
+    fault, why = _parse_fault(row["error"]) if failed else (None, "")
     reply = Reply(
         text=None if failed else text,
         fault=fault,
         why=why,
-        finish_reason=_finish_reason(row),
+        finish_reason=_parse_finish_reason(row),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost=None if cost is None else Decimal(plain(Decimal(str(cost)))),
-        latency_us=_microseconds(latency),
-        first_token_us=_microseconds(number_of("first_token_ms", row.get("first_token_ms"))),
-        cached=_cached(row),
-        tries=whole_of("tries", row.get("tries"), 1),
+        cost=None if cost is None else Decimal(format_plain(Decimal(str(cost)))),
+        latency_us=_to_microseconds(latency),
+        first_token_us=_to_microseconds(parse_number("first_token_ms", row.get("first_token_ms"))),
+        cached=_parse_cached(row),
+        tries=parse_integer("tries", row.get("tries"), 1),
     )
     return (item, attempt), subject, reply
 
 
-def _fault(error: Any) -> tuple[Fault, str]:
+def _parse_fault(error: Any) -> tuple[Fault, str]:
     kinds = ", ".join(Fault)
     match error:
         case {"kind": str(kind), "why": str(why)} if kind in set(Fault):
             return Fault(kind), why
-    raise Refused(f"`error` must be an object with `why` and `kind`, which is one of {kinds}")
+    raise RefusedRow(f"`error` must be an object with `why` and `kind`, which is one of {kinds}")
 
 
-def _finish_reason(row: dict[str, Any]) -> str | None:
+def _parse_finish_reason(row: dict[str, Any]) -> str | None:
     reason = row.get("finish_reason")
     if isinstance(reason, str | None):
         return reason
-    raise Refused("`finish_reason` must be text")
+    raise RefusedRow("`finish_reason` must be text")
 
 
-def _cached(row: dict[str, Any]) -> bool:
+def _parse_cached(row: dict[str, Any]) -> bool:
     cached = row.get("cached")
     if isinstance(cached, bool | None):
         return bool(cached)
-    raise Refused("`cached` must be true or false")
+    raise RefusedRow("`cached` must be true or false")
 
 
-def _microseconds(milliseconds: float | None) -> int | None:
+def _to_microseconds(milliseconds: float | None) -> int | None:
     return None if milliseconds is None else round(milliseconds * 1000)
 
 
-def _recorded(source: str) -> dict[Key, Reply]:
-    path, file = locate(source, "answers", ".jsonl")
+def _read_recording(source: str) -> dict[RecordingKey, Reply]:
+    path, file = locate_document(source, "answers", ".jsonl")
     try:
         lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
     except OSError as error:
         raise UsageError(f"cannot read `{file}`: {error.strerror or error}") from error
-    recording = _Recording(file)
+    recording = _RecordingReader(file)
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            recording.take(number, line)
+            recording.add_row(number, line)
     if recording.problems:
-        raise AnswersError(_told(recording.problems))
+        raise AnswersError(_limit_problems(recording.problems))
     return recording.replies
 
 
-def _told(problems: list[Problem]) -> list[Problem]:
-    left = len(problems) - _TOLD
+def _limit_problems(problems: list[Problem]) -> list[Problem]:
+    left = len(problems) - _MAX_PROBLEMS
     if left <= 0:
         return problems
     more = f"{left:,} more lines from here on cannot be replayed"
-    return [*problems[:_TOLD], replace(problems[_TOLD], message=more)]
+    return [*problems[:_MAX_PROBLEMS], replace(problems[_MAX_PROBLEMS], message=more)]
 
 
-def subject(rest: str, options: Options) -> ReplaySubject:
+def subject(rest: str, options: SubjectOptions) -> ReplaySubject:
     """Read the recording; a row must name an item and hold an output or an error."""
     if not rest:
-        known = ", ".join(built_in("answers", ".jsonl"))
+        known = ", ".join(list_builtin_names("answers", ".jsonl"))
         raise UsageError(f"`replay:` names no file; built in are {known}")
-    return ReplaySubject(f"replay:{rest}", _recorded(rest), options)
+    return ReplaySubject(f"replay:{rest}", _read_recording(rest), options)

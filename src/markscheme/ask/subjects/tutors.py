@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.replies import Reply
-from markscheme.ask.subjects.base import BaseSubject, Options, Watch
+from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
 from markscheme.ask.tutor import FLAWED, Tutor
-from markscheme.errors import UsageError, shown
+from markscheme.errors import UsageError, format_value
 
 if TYPE_CHECKING:
     from markscheme.ask.questions import Question
@@ -23,16 +23,16 @@ class TutorSubject(BaseSubject):
 
     async def ask(self, question: Question) -> Reply:
         """Answer from the verb table."""
-        watch = Watch()
+        watch = Stopwatch()
         text = self._tutor.answer(question.prompt)
         return Reply(text=text, finish_reason="stop", latency_us=watch())
 
 
-def subject(rest: str, options: Options) -> TutorSubject:
+def subject(rest: str, options: SubjectOptions) -> TutorSubject:
     """Return the tutor, or the flawed one."""
     del options
     if rest not in {"", "flawed"}:
         raise UsageError(
-            f"{shown(f'tutor:{rest}')} is no tutor; allowed are `tutor`, `tutor:flawed`"
+            f"{format_value(f'tutor:{rest}')} is no tutor; allowed are `tutor`, `tutor:flawed`"
         )
     return TutorSubject(flawed=rest == "flawed")

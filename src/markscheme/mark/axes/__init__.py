@@ -19,7 +19,7 @@ _KINDS = {
     "contains_all": ("text.ContainsAll", "expected_contains"),
     "equals": ("text.Equals", "expected"),
     "one_of": ("text.OneOf", "expected_one_of"),
-    "pattern": ("pattern.Pattern", "expected_pattern"),
+    "pattern": ("pattern.PatternAxis", "expected_pattern"),
     "number_within": ("numeric.NumberWithin", "expected_number"),
     "length": ("size.Length", None),
     "max_words": ("size.MaxWords", None),
@@ -33,7 +33,7 @@ _KINDS = {
 }
 
 
-class _Axes(Mapping[str, "type[Axis]"]):
+class _AxisRegistry(Mapping[str, "type[Axis]"]):
     """The kinds by name, in the order above."""
 
     def __getitem__(self, kind: str) -> type[Axis]:
@@ -48,6 +48,6 @@ class _Axes(Mapping[str, "type[Axis]"]):
         return len(_KINDS)
 
 
-AXES: Mapping[str, type[Axis]] = _Axes()
+AXES: Mapping[str, type[Axis]] = _AxisRegistry()
 EXPECTATIONS = tuple(key for _, key in _KINDS.values() if key is not None)
 """The keys of an item that the kinds read unless they are told otherwise."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.errors import shown
+from markscheme.errors import format_value
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.mark.normalise import Step
+    from markscheme.mark.normalise import NormalisationStep
     from markscheme.vocabulary import Axis
 
-EXCERPT = 60
-_LISTS = (list, tuple)
+EXCERPT_LENGTH = 60
+_LIST_TYPES = (list, tuple)
 
 
-def quoted(text: str) -> str:
+def quote_excerpt(text: str) -> str:
     """Return the text in quotation marks on one line, shortened where it is long.
 
-    >>> quoted("Ate.")
+    >>> quote_excerpt("Ate.")
     '"Ate."'
     """
-    line = text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1]}…"
+    line = text if len(text) <= EXCERPT_LENGTH else f"{text[: EXCERPT_LENGTH - 1]}…"
     if not line.isprintable():
         line = "".join(c if c.isprintable() else " " for c in line)
     return f'"{line}"'
@@ -106,7 +106,7 @@ class TextAxis(BaseAxis):
         return pl.DataFrame([texts.alias("text"), items.alias("item")])
 
 
-def own_way(axis: Axis, name: str) -> Callable[..., Any]:
+def resolve_override(axis: Axis, name: str) -> Callable[..., Any]:
     """Return a way of telling texts apart, but not one that was made for another judgement."""
     for kind in type(axis).__mro__:
         if name in vars(kind):
@@ -116,33 +116,33 @@ def own_way(axis: Axis, name: str) -> Callable[..., Any]:
     return getattr(TextAxis, name)  # type: ignore[no-any-return]
 
 
-def text_problems(name: str, value: Any) -> list[tuple[str, str]]:
+def check_expected_text(name: str, value: Any) -> list[tuple[str, str]]:
     """Say what is wrong with an expectation that must be one text."""
     if value is None:
         return [(name, "is missing; the axis needs a text here")]
     if not isinstance(value, str):
-        return [(name, f"must be a text, not {shown(value)}; put it in quotation marks")]
+        return [(name, f"must be a text, not {format_value(value)}; put it in quotation marks")]
     return []
 
 
-def texts_problems(name: str, value: Any) -> list[tuple[str, str]]:
+def check_expected_texts(name: str, value: Any) -> list[tuple[str, str]]:
     """Say what is wrong with an expectation that must be a list of texts."""
     if value is None:
         return [(name, "is missing; the axis needs a list of texts here, for example [ate]")]
-    if not isinstance(value, _LISTS):
-        return [(name, f"must be a list of texts, not {shown(value)}; for example [ate]")]
+    if not isinstance(value, _LIST_TYPES):
+        return [(name, f"must be a list of texts, not {format_value(value)}; for example [ate]")]
     if not value:
         said = "is an empty list, so it tells no answers apart; at least one text is needed"
         return [(name, said)]
     found: list[tuple[str, str]] = []
     for index, entry in enumerate(value):
         if not isinstance(entry, str):
-            said = f"must be a text, not {shown(entry)}; put it in quotation marks"
+            said = f"must be a text, not {format_value(entry)}; put it in quotation marks"
             found.append((f"{name}.{index}", said))
     return found
 
 
-def would_pass(reason: str, step: Step) -> str:
+def describe_near_miss(reason: str, step: NormalisationStep) -> str:
     """Say which further step would have let the answer pass."""
     return sentence(
         "{reason}; it would pass if {condition}", reason=reason, condition=step.would_pass_if

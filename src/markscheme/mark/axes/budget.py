@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -11,18 +12,17 @@ from functools import cache
 from math import floor
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.errors import shown
+from markscheme.errors import format_value
 from markscheme.mark.axes.base import TextAxis
-from markscheme.mark.axes.numeric import share_of
-from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
+from markscheme.mark.axes.numeric import parse_tolerance
+from markscheme.mark.axes.tags import check_limit_tag, check_limits, get_limit
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_LONGEST_TOKEN = 128  # bytes; a text of n bytes has at least n / 128 tokens
+_MAX_TOKEN_BYTES = 128  # bytes; a text of n bytes has at least n / 128 tokens
 
 
 class Tokenizer(StrEnum):
@@ -44,19 +44,19 @@ class TokenBudget(TextAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse budgets below 1, and a tolerance that is none."""
-        yield from limit_problems("budgets", self.by, self.budgets, 1)
-        if share_of(self.tolerance) is None:
+        yield from check_limits("budgets", self.by, self.budgets, 1)
+        if parse_tolerance(self.tolerance) is None:
             allowed = "a number of tokens from 0 on, or a percentage such as 20%"
-            yield "tolerance", f"{shown(self.tolerance)} is no tolerance; {allowed}"
+            yield "tolerance", f"{format_value(self.tolerance)} is no tolerance; {allowed}"
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse an item without the tag that the budget goes by."""
-        yield from tag_problems(self.by, self.budgets, item)
+        yield from check_limit_tag(self.by, self.budgets, item)
 
     def judge(self, text: str, item: Item) -> Cell:
         """Give the count, the tokenizer, and how many are allowed."""
-        budget, tag = limit_of(self.by, self.budgets, item)
-        share = share_of(self.tolerance) or Fraction(0)
+        budget, tag = get_limit(self.by, self.budgets, item)
+        share = parse_tolerance(self.tolerance) or Fraction(0)
         limit = budget + (share * budget if isinstance(self.tolerance, str) else share)
         known = {
             "tokenizer": self.tokenizer.value,
@@ -64,7 +64,7 @@ class TokenBudget(TextAxis):
             "budget": f": {budget:,} + {self.tolerance}{tag}" if share else tag,
         }
         size = len(text.encode(errors="replace"))
-        if size > limit * _LONGEST_TOKEN:
+        if size > limit * _MAX_TOKEN_BYTES:
             return Cell.missed(
                 sentence(
                     "{size} bytes, more tokens ({tokenizer}) than the {limit} allowed{budget}",
@@ -72,7 +72,7 @@ class TokenBudget(TextAxis):
                     **known,
                 )
             )
-        count = _counter(self.tokenizer.value)(text)
+        count = _load_token_counter(self.tokenizer.value)(text)
         reason = sentence(
             "{count} tokens ({tokenizer}), at most {limit} allowed{budget}",
             count=f"{count:,}",
@@ -82,7 +82,7 @@ class TokenBudget(TextAxis):
 
 
 @cache
-def _counter(name: str) -> Callable[[str], int]:
+def _load_token_counter(name: str) -> Callable[[str], int]:
     """Return what counts the tokens of a text; loading it takes a moment, so it is done once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # how the package opens its own data

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.mark.axes.base import BaseAxis, quoted
+from markscheme.mark.axes.base import BaseAxis, quote_excerpt
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Reading, Response
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     import jsonschema_rs
 
-_SHOWN = 3
-_LONGEST = 200
-_NOTES = {"$schema", "title", "description"}
+_MAX_SHOWN_VIOLATIONS = 3
+_MAX_MESSAGE_LENGTH = 200
+_ANNOTATION_KEYWORDS = {"$schema", "title", "description"}
 _USUAL_KEYWORDS = {"type", "required", "properties", "additionalProperties"}
-_KEY_KEYWORDS = _USUAL_KEYWORDS | _NOTES
+_KEY_KEYWORDS = _USUAL_KEYWORDS | _ANNOTATION_KEYWORDS
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
@@ -39,11 +39,14 @@ class JsonSchema(BaseAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse what is not a JSON Schema, and references that leave the document."""
-        for path, reference in _references(self.schema):
+        for path, reference in _find_references(self.schema):
             if not reference.startswith("#"):
-                yield path, f"{quoted(reference)} leads outside; only #… within the schema may be"
+                yield (
+                    path,
+                    f"{quote_excerpt(reference)} leads outside; only #… within the schema may be",
+                )
                 return
-        if is_surely_a_schema(self.schema):
+        if is_simple_schema(self.schema):
             return
         try:
             self._validator.is_valid({})
@@ -51,7 +54,7 @@ class JsonSchema(BaseAxis):
             yield "schema", f"not a JSON Schema: {str(error).splitlines()[0]}"
 
     @cached_property
-    def asks_for_texts(self) -> bool:
+    def checks_keys_only(self) -> bool:
         """Whether the schema only asks for keys, and admits any text under them.
 
         Then what it says of an object of texts depends on the keys alone, not on what they hold.
@@ -63,14 +66,14 @@ class JsonSchema(BaseAxis):
             self.schema.get("additionalProperties", True),
         )
         if rest is False:
-            return bool(known) and all(map(_admits_any_text, known.values()))
-        return all(map(_admits_any_text, [*known.values(), rest]))
+            return bool(known) and all(map(_can_hold_any_text, known.values()))
+        return all(map(_can_hold_any_text, [*known.values(), rest]))
 
-    def key(self, response: Response) -> Hashable:
+    def get_cell_key(self, response: Response) -> Hashable:
         """Return what the cell depends on, where that is less than the whole response."""
         if response.document is None or response.reading is Reading.FENCED:
             return "read as", response.reading, response.why
-        if self.asks_for_texts and set(map(type, response.document.values())) <= {str}:
+        if self.checks_keys_only and set(map(type, response.document.values())) <= {str}:
             return "keys", *response.document
         return None
 
@@ -79,9 +82,9 @@ class JsonSchema(BaseAxis):
         import jsonschema_rs
 
         return jsonschema_rs.validator_for(
-            json.loads(json.dumps(self.schema, default=_plain)),
+            json.loads(json.dumps(self.schema, default=_to_plain_json)),
             pattern_options=jsonschema_rs.RegexOptions(),
-            retriever=_refuse,
+            retriever=_refuse_retrieval,
         )
 
     def mark(self, response: Response, item: Item) -> Cell:  # noqa: ARG002 - same for every item
@@ -93,7 +96,10 @@ class JsonSchema(BaseAxis):
         if response.document is None:
             return Cell.missed(sentence("the response is no JSON object: {why}", why=response.why))
         try:
-            violations = [_violation(error) for error in islice(self._errors(response), _SHOWN + 1)]
+            violations = [
+                _format_violation(error)
+                for error in islice(self._find_errors(response), _MAX_SHOWN_VIOLATIONS + 1)
+            ]
         except ValueError as error:  # too deep, a number too long, half a character
             return Cell.missed(
                 sentence("the object is too hard to hold to be checked: {words}", words=error)
@@ -106,26 +112,26 @@ class JsonSchema(BaseAxis):
             if not any(f'"{name}"' in told or told.startswith(f"{name}:") for told in violations)
         ]
         if violations:
-            told = "; ".join(violations[:_SHOWN])
-            if len(violations) > _SHOWN:
+            told = "; ".join(violations[:_MAX_SHOWN_VIOLATIONS])
+            if len(violations) > _MAX_SHOWN_VIOLATIONS:
                 told = sentence("{violations}; and more", violations=told)
             return Cell.missed(told)
         return Cell.passed(sentence("conforms to the schema"))
 
-    def _errors(self, response: Response) -> Iterator[jsonschema_rs.ValidationError]:
+    def _find_errors(self, response: Response) -> Iterator[jsonschema_rs.ValidationError]:
         return iter(self._validator.iter_errors(response.document))
 
 
-def _admits_any_text(schema: Any) -> bool:
+def _can_hold_any_text(schema: Any) -> bool:
     if schema is True:
         return True
-    if not isinstance(schema, Mapping) or not set(schema) <= {"type", *_NOTES}:
+    if not isinstance(schema, Mapping) or not set(schema) <= {"type", *_ANNOTATION_KEYWORDS}:
         return False
     types = schema.get("type", "string")
     return types == "string" or (not isinstance(types, str) and "string" in types)
 
 
-def is_surely_a_schema(schema: Any) -> bool:
+def is_simple_schema(schema: Any) -> bool:
     """Whether the usual keywords alone stand there, as they may: then no validator is loaded."""
     if not isinstance(schema, Mapping) or not set(schema) <= _USUAL_KEYWORDS:
         return False
@@ -137,17 +143,21 @@ def is_surely_a_schema(schema: Any) -> bool:
         and {str}.issuperset(map(type, required))
         and len(set(required)) == len(required)
         and isinstance(known, Mapping)
-        and all(map(is_surely_a_schema, known.values()))
+        and all(map(is_simple_schema, known.values()))
     )
 
 
-def _violation(error: jsonschema_rs.ValidationError) -> str:
+def _format_violation(error: jsonschema_rs.ValidationError) -> str:
     path = ".".join(map(str, error.instance_path)) or "(the object)"
-    message = error.message if len(error.message) <= _LONGEST else f"{error.message[:_LONGEST]}…"
+    message = (
+        error.message
+        if len(error.message) <= _MAX_MESSAGE_LENGTH
+        else f"{error.message[:_MAX_MESSAGE_LENGTH]}…"
+    )
     return f"{path}: {message}"
 
 
-def _references(node: Any, path: str = "schema") -> Iterator[tuple[str, str]]:
+def _find_references(node: Any, path: str = "schema") -> Iterator[tuple[str, str]]:
     pending = [(path, node)]
     while pending:
         here, value = pending.pop()
@@ -160,11 +170,11 @@ def _references(node: Any, path: str = "schema") -> Iterator[tuple[str, str]]:
             pending.extend((f"{here}.{index}", inner) for index, inner in enumerate(value))
 
 
-def _refuse(uri: str) -> Any:
+def _refuse_retrieval(uri: str) -> Any:
     raise ValueError(f"{uri} leads outside the document")
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_json(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, Mapping):

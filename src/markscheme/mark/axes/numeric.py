@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.errors import shown
-from markscheme.exact import plain
-from markscheme.mark.axes.base import TextAxis, quoted
+from markscheme.errors import format_value
+from markscheme.exact import format_plain
+from markscheme.mark.axes.base import TextAxis, quote_excerpt
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _NUMBER = re.compile(
     r"(?!\w|[.,][0-9])",
 )
 _MAX_DIGITS = 1000
-_PLAIN = 30
+_MAX_PLAIN_EXPONENT = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +41,9 @@ class NumberWithin(TextAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse a tolerance that is neither a number from 0 on nor such a percentage."""
-        if share_of(self.tolerance) is None:
+        if parse_tolerance(self.tolerance) is None:
             allowed = "a number from 0 on, or a percentage such as 2%"
-            yield "tolerance", f"{shown(self.tolerance)} is no tolerance; {allowed}"
+            yield "tolerance", f"{format_value(self.tolerance)} is no tolerance; {allowed}"
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse a missing expectation and one that is not a number."""
@@ -51,34 +51,34 @@ class NumberWithin(TextAxis):
         if value is None:
             yield self.expects, "is missing; the axis needs a number here"
         elif isinstance(value, bool) or not isinstance(value, int | Decimal):
-            yield self.expects, f"must be a number, not {shown(value)}"
+            yield self.expects, f"must be a number, not {format_value(value)}"
 
     def mark(self, response: Response, item: Item) -> Cell:
         """Judge the number in the field, or the one number in the text."""
         number = response.numbers.get(self.reads) if self.reads is not None else None
         if number is not None:
-            return self._compare(number, item)
+            return self._compare_number(number, item)
         return TextAxis.mark(self, response, item)
 
     def judge(self, text: str, item: Item) -> Cell:
         """Find the one number in the text and compare it."""
         numbers = _NUMBER.findall(text.replace("\N{MINUS SIGN}", "-"))
         if len(numbers) != 1:
-            return Cell.missed(_not_one(quoted(text), len(numbers)))
-        return self._compare(Decimal(numbers[0].replace(",", "")), item)
+            return Cell.missed(_explain_number_count(quote_excerpt(text), len(numbers)))
+        return self._compare_number(Decimal(numbers[0].replace(",", "")), item)
 
-    def _compare(self, got: Decimal, item: Item) -> Cell:
+    def _compare_number(self, got: Decimal, item: Item) -> Cell:
         if abs(got.adjusted()) > _MAX_DIGITS or len(got.as_tuple().digits) > _MAX_DIGITS:
             return Cell.missed(sentence("the number has more than {n} digits", n=_MAX_DIGITS))
         expected = Decimal(item.expectations[self.expects])
-        share = share_of(self.tolerance) or Fraction(0)
+        share = parse_tolerance(self.tolerance) or Fraction(0)
         relative = isinstance(self.tolerance, str)
         allowed = share * abs(Fraction(expected)) if relative else share
         away = abs(Fraction(got) - Fraction(expected))
         told = {
-            "got": _told(got),
-            "away": _told(away),
-            "expected": _told(expected),
+            "got": _format_number(got),
+            "away": _format_number(away),
+            "expected": _format_number(expected),
             "bound": self.tolerance,
         }
         if away <= allowed:
@@ -90,13 +90,13 @@ class NumberWithin(TextAxis):
         )
 
 
-def _not_one(got: str, numbers: int) -> str:
+def _explain_number_count(got: str, numbers: int) -> str:
     if not numbers:
         return sentence("{got} holds no number", got=got)
     return sentence("{got} holds {n} numbers, not one", got=got, n=numbers)
 
 
-def share_of(tolerance: Decimal | str) -> Fraction | None:
+def parse_tolerance(tolerance: Decimal | str) -> Fraction | None:
     """Return a tolerance as a number or, of `2%`, as a share; `None` if it is none."""
     text = str(tolerance)
     number = text.removesuffix("%") if isinstance(tolerance, str) else text
@@ -106,8 +106,12 @@ def share_of(tolerance: Decimal | str) -> Fraction | None:
     return None if value < 0 else value / (100 if isinstance(tolerance, str) else 1)
 
 
-def _told(value: Decimal | Fraction) -> str:
+def _format_number(value: Decimal | Fraction) -> str:
     """Return a number for a reason: plain where that is short."""
     if isinstance(value, Fraction):
         value = Decimal(value.numerator) / Decimal(value.denominator)
-    return plain(value) if -_PLAIN <= value.adjusted() <= _PLAIN else str(value.normalize())
+    return (
+        format_plain(value)
+        if -_MAX_PLAIN_EXPONENT <= value.adjusted() <= _MAX_PLAIN_EXPONENT
+        else str(value.normalize())
+    )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.errors import shown
-from markscheme.mark.axes.base import TextAxis, quoted, text_problems, would_pass
+from markscheme.errors import format_value
+from markscheme.mark.axes.base import (
+    TextAxis,
+    check_expected_text,
+    describe_near_miss,
+    quote_excerpt,
+)
 from markscheme.mark.normalise import STEPS
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern(TextAxis):
+class PatternAxis(TextAxis):
     """The text matches the pattern somewhere; anchor it with ^ and $ to match the whole.
 
     The pattern stands in the rubric (`pattern`) or in each item (`expects`). The engine is Rust's:
@@ -35,7 +40,7 @@ class Pattern(TextAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse what the engine refuses, in its own words."""
-        if self.pattern is not None and (why := refusal(self.pattern)):
+        if self.pattern is not None and (why := explain_refusal(self.pattern)):
             yield "pattern", why
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
@@ -43,27 +48,27 @@ class Pattern(TextAxis):
         if self.pattern is not None:
             return
         value = item.expectations.get(self.expects)
-        yield from text_problems(self.expects, value)
-        if isinstance(value, str) and (why := refusal(value)):
+        yield from check_expected_text(self.expects, value)
+        if isinstance(value, str) and (why := explain_refusal(value)):
             yield self.expects, why
 
     def judge(self, text: str, item: Item) -> Cell:
         """Say where the pattern matches, or how nearly."""
         pattern = item.expectations[self.expects] if self.pattern is None else self.pattern
-        place = find(pattern, text)
+        place = find_match(pattern, text)
         if place is not None:
-            where = {"pattern": shown(pattern), "place": place + 1}
+            where = {"pattern": format_value(pattern), "place": place + 1}
             return Cell.passed(sentence("matches {pattern} at character {place}", **where))
         reason = sentence(
-            "{got} does not match {pattern}", got=quoted(text), pattern=shown(pattern)
+            "{got} does not match {pattern}", got=quote_excerpt(text), pattern=format_value(pattern)
         )
         for step in STEPS.values():
-            if find(pattern, step.apply(text)) is not None:
-                return Cell.missed(would_pass(reason, step), step.name)
+            if find_match(pattern, step.apply(text)) is not None:
+                return Cell.missed(describe_near_miss(reason, step), step.name)
         return Cell.missed(reason)
 
 
-def find(pattern: str, text: str) -> int | None:
+def find_match(pattern: str, text: str) -> int | None:
     """Return the character at which the pattern first matches the text, or `None`."""
     import polars as pl
 
@@ -72,16 +77,16 @@ def find(pattern: str, text: str) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def refusal(pattern: str) -> str:
+def explain_refusal(pattern: str) -> str:
     """Return why the engine refuses the pattern, or nothing."""
     import polars as pl
 
     try:
-        find(pattern, "")
+        find_match(pattern, "")
     except pl.exceptions.ComputeError as error:
         lines = [line.strip() for line in str(error).splitlines()]
         told = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         why = told[0] if told else "it is too large or cannot be compiled"
         limits = "linear-time engine: no look-around, no back-references"
-        return f"{shown(pattern)} is refused: {why} ({limits})"
+        return f"{format_value(pattern)} is refused: {why} ({limits})"
     return ""

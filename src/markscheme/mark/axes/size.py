@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.mark.axes.base import TextAxis
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class MaxWords(TextAxis):
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count, and how much it is over."""
         count = len(text.split())
-        what = {"count": _counted(count, Unit.WORDS), "limit": self.limit}
+        what = {"count": _format_unit_count(count, Unit.WORDS), "limit": self.limit}
         if count <= self.limit:
             return Cell.passed(sentence("{count}, at most {limit} allowed", **what))
         over = count - self.limit
@@ -101,8 +101,8 @@ class Length(TextAxis):
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count and the bound that it crosses."""
-        count = _count(text, self.unit)
-        told, low, high = _counted(count, self.unit), self.at_least, self.at_most
+        count = _count_units(text, self.unit)
+        told, low, high = _format_unit_count(count, self.unit), self.at_least, self.at_most
         if count < low:
             return Cell.missed(sentence("{count}, at least {low} needed", count=told, low=low))
         if high is None:
@@ -113,7 +113,7 @@ class Length(TextAxis):
         return Cell.passed(within)
 
 
-def _counted(count: int, unit: Unit) -> str:
+def _format_unit_count(count: int, unit: Unit) -> str:
     """Return a count with its noun: 1 word, 2 words."""
     match unit, count == 1:
         case Unit.WORDS, True:
@@ -130,7 +130,7 @@ def _counted(count: int, unit: Unit) -> str:
             return sentence("{n} lines", n=count)
 
 
-def _count(text: str, unit: Unit) -> int:
+def _count_units(text: str, unit: Unit) -> int:
     match unit:
         case Unit.CHARACTERS:
             return len(text)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.mark.axes.base import TextAxis, quoted
-from markscheme.mark.axes.pattern import find, refusal
+from markscheme.mark.axes.base import TextAxis, quote_excerpt
+from markscheme.mark.axes.pattern import explain_refusal, find_match
 from markscheme.mark.outlines import Outline
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.mark.outlines import Entry
+    from markscheme.mark.outlines import OutlineEntry
 
-_SHOWN = 5
-_NAMED = (
+_MAX_SHOWN_FINDINGS = 5
+_BARE_FILE_NAMES = (
     "makefile|dockerfile|gemfile|rakefile|procfile|jenkinsfile|vagrantfile|justfile|license|readme"
 )
 # A path has a folder, an ending, or the name of a file that has neither; a line follows a colon.
@@ -27,20 +27,20 @@ PATH_AND_LINE = re.compile(
     r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:"
     r"[~.\w@+-]{0,200}[/\\][\w.@+()\[\]/\\-]{0,400}[\w)\]]|"
     r"[\w.@+-]{0,200}\.(?!(?:com|net|io):)[A-Za-z]\w{0,9}|"
-    rf"\.[A-Za-z]\w{{0,50}}|(?:{_NAMED})):[L#]?[0-9]+",
+    rf"\.[A-Za-z]\w{{0,50}}|(?:{_BARE_FILE_NAMES})):[L#]?[0-9]+",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://\S+", re.IGNORECASE)
-_NOTHING = re.compile(
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://\S+", re.IGNORECASE)
+_EMPTY_ITEM = re.compile(
     r"[\W_]*(?:none|n/?a|nil|nothing)(?:\b|_).*|[\W_]*|[\W_]*empty[\W_]*",
     re.IGNORECASE | re.DOTALL,
 )
-_NO = re.compile(
+_NEGATIVE_ITEM = re.compile(
     r"[\W_]*(?:no|not (?:applicable|available|dispatched|found|needed|required|used)|"
     r"(?:0|zero) (?:agents?|dispatch(?:es)?|hits?|matches|memories|results?|sub-?agents?))\b.*",
     re.IGNORECASE,
 )
-_SHORT = 10  # words of an item that says that there is none
+_MAX_NEGATIVE_WORDS = 10  # words of an item that says that there is none
 MEMORY_IDS = (
     r"(?i)\bmem(ory|ories)?[-_:#/. ]*(id)?[-_:#/. ]*[a-z_-]*[0-9][0-9a-z_-]*",  # mem-12, memory #7
     r"(?i)\bmemory:[a-z0-9_./-]+",  # memory:project_overview
@@ -61,12 +61,12 @@ class Sections(TextAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse no sections at all, and empty names."""
-        yield from _name_problems(self.sections)
+        yield from _check_section_names(self.sections)
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Name the headings that are missing, and where the others are."""
         outline = Outline(text, self.sections)
-        found = {name: outline.named(name) for name in self.sections}
+        found = {name: outline.find_by_key_word(name) for name in self.sections}
         there = ", ".join(f"{name} (line {at[0].line})" for name, at in found.items() if at)
         missing = ", ".join(name for name, at in found.items() if not at)
         if not missing:
@@ -94,17 +94,17 @@ class Citations(TextAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse no sections at all, and patterns that the engine refuses."""
-        yield from _name_problems(self.sections)
+        yield from _check_section_names(self.sections)
         if self.other_sections:
-            yield from _name_problems(self.other_sections, "other_sections")
+            yield from _check_section_names(self.other_sections, "other_sections")
         for index, pattern in enumerate(self.memory_ids):
-            if why := refusal(pattern):
+            if why := explain_refusal(pattern):
                 yield f"memory_ids.{index}", why
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Quote the findings that cite nothing."""
         outline = Outline(text, (*self.sections, *self.other_sections))
-        headings = [heading for name in self.sections for heading in outline.named(name)]
+        headings = [heading for name in self.sections for heading in outline.find_by_key_word(name)]
         if not headings:
             names = ", ".join(self.sections)
             return Cell.missed(
@@ -113,67 +113,74 @@ class Citations(TextAxis):
                 )
             )
         # two names may share a heading
-        found = [entry for one in dict.fromkeys(headings) for entry in outline.entries(one)]
-        findings = [leaf for entry in found for leaf in _leaves(entry)]
-        lacking = [leaf for entry in found for leaf in self._uncited(entry)]
+        found = [entry for one in dict.fromkeys(headings) for entry in outline.read_entries(one)]
+        findings = [leaf for entry in found for leaf in _find_leaves(entry)]
+        lacking = [leaf for entry in found for leaf in self._find_uncited(entry)]
         if not lacking:
-            return Cell.passed(_told_of(len(findings)))
-        which = "; ".join(f"line {entry.line} {quoted(entry.text)}" for entry in lacking[:_SHOWN])
-        if len(lacking) > _SHOWN:
-            which = sentence("{these}; and {n} more", these=which, n=len(lacking) - _SHOWN)
+            return Cell.passed(_format_cited_findings(len(findings)))
+        which = "; ".join(
+            f"line {entry.line} {quote_excerpt(entry.text)}"
+            for entry in lacking[:_MAX_SHOWN_FINDINGS]
+        )
+        if len(lacking) > _MAX_SHOWN_FINDINGS:
+            which = sentence(
+                "{these}; and {n} more", these=which, n=len(lacking) - _MAX_SHOWN_FINDINGS
+            )
         return Cell.missed(
             sentence(
                 "{lacking} of {findings} cite no source: {which}",
                 lacking=len(lacking),
-                findings=_counted(len(findings)),
+                findings=_format_finding_count(len(findings)),
                 which=which,
             )
         )
 
-    def _uncited(self, entry: Entry) -> Iterator[Entry]:
+    def _find_uncited(self, entry: OutlineEntry) -> Iterator[OutlineEntry]:
         """Yield the findings in an entry that neither cite nor stand in one that does."""
-        if self._cites(entry.text):
+        if self._has_citation(entry.text):
             return
         if entry.inside:
             for inner in entry.inside:
-                yield from self._uncited(inner)
-        elif not _says_nothing(entry.text):
+                yield from self._find_uncited(inner)
+        elif not _is_empty_statement(entry.text):
             yield entry
 
-    def _cites(self, text: str) -> bool:
-        bare = _ADDRESS.sub(" ", text.replace("`", "").replace("**", ""))
+    def _has_citation(self, text: str) -> bool:
+        bare = _URL.sub(" ", text.replace("`", "").replace("**", ""))
         if PATH_AND_LINE.search(bare):
             return True
-        return any(find(pattern, bare) is not None for pattern in self.memory_ids)
+        return any(find_match(pattern, bare) is not None for pattern in self.memory_ids)
 
 
-def _told_of(findings: int) -> str:
+def _format_cited_findings(findings: int) -> str:
     if not findings:
         return sentence("there is no finding that could cite a source")
-    return sentence("{findings}, each with its source", findings=_counted(findings))
+    return sentence("{findings}, each with its source", findings=_format_finding_count(findings))
 
 
-def _counted(findings: int) -> str:
+def _format_finding_count(findings: int) -> str:
     return sentence("1 finding") if findings == 1 else sentence("{n} findings", n=findings)
 
 
-def _leaves(entry: Entry) -> Iterator[Entry]:
+def _find_leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
     """Yield the findings in an entry: itself, or the items inside it."""
     if entry.inside:
         for inner in entry.inside:
-            yield from _leaves(inner)
-    elif not _says_nothing(entry.text):
+            yield from _find_leaves(inner)
+    elif not _is_empty_statement(entry.text):
         yield entry
 
 
-def _says_nothing(text: str) -> bool:
+def _is_empty_statement(text: str) -> bool:
     """Say whether an item only says that there is none: `None found.`, `No relevant memories`."""
-    if _NOTHING.fullmatch(text):
+    if _EMPTY_ITEM.fullmatch(text):
         return True
-    return bool(_NO.fullmatch(text)) and len(text.split()) <= _SHORT
+    return bool(_NEGATIVE_ITEM.fullmatch(text)) and len(text.split()) <= _MAX_NEGATIVE_WORDS
 
 
-def _name_problems(sections: tuple[str, ...], field: str = "sections") -> Iterator[tuple[str, str]]:
+def _check_section_names(
+    sections: tuple[str, ...], field: str = "sections"
+) -> Iterator[tuple[str, str]]:
     if not sections:
         yield field, "is an empty list; name at least one section"
     for index, name in enumerate(sections):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.errors import shown
+from markscheme.errors import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Item
 
 
-def limit_problems(
+def check_limits(
     field: str, by: str | None, limits: Mapping[str, Any] | int, least: int
 ) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with one limit, or with the limits by tag."""
@@ -21,7 +21,7 @@ def limit_problems(
         if by is not None:
             yield field, f"must say the limit of each value of `{by}`, not one limit for all"
         if isinstance(limits, bool) or limits < least:
-            yield field, f"must be {wanted}, not {shown(limits)}"
+            yield field, f"must be {wanted}, not {format_value(limits)}"
         return
     if by is None:
         yield "by", f"is missing; name the tag that `{field}` goes by, or give one number"
@@ -29,10 +29,10 @@ def limit_problems(
         yield field, "is empty; give the limit of each value of the tag"
     for value, limit in limits.items():
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
-            yield f"{field}.{value}", f"must be {wanted}, not {shown(limit)}"
+            yield f"{field}.{value}", f"must be {wanted}, not {format_value(limit)}"
 
 
-def tag_problems(
+def check_limit_tag(
     by: str | None, limits: Mapping[str, Any] | int, item: Item
 ) -> Iterator[tuple[str, str]]:
     """Yield that an item lacks the tag, or has a value that there is no limit for."""
@@ -45,7 +45,7 @@ def tag_problems(
         yield "tags", f"`{by}: {item.tags[by]}` has no limit; allowed: {allowed}"
 
 
-def limit_of(by: str | None, limits: Mapping[str, Any] | int, item: Item) -> tuple[int, str]:
+def get_limit(by: str | None, limits: Mapping[str, Any] | int, item: Item) -> tuple[int, str]:
     """Return the limit for an item, and the tag that it follows from, for people."""
     if by is None or isinstance(limits, int):
         return int(limits), ""  # type: ignore[arg-type]

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import (
     TextAxis,
-    quoted,
-    text_problems,
-    texts_problems,
-    would_pass,
+    check_expected_text,
+    check_expected_texts,
+    describe_near_miss,
+    quote_excerpt,
 )
-from markscheme.mark.normalise import DEFAULT_STEPS, Step, essence, further_steps, normalise
-from markscheme.read.composed import composed
+from markscheme.mark.normalise import (
+    DEFAULT_STEPS,
+    NormalisationStep,
+    fold,
+    list_unused_steps,
+    normalise,
+)
+from markscheme.read.composed import to_nfc
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
@@ -32,23 +38,23 @@ class Match(StrEnum):
 
 
 @lru_cache(maxsize=65536)
-def _prepared(entries: tuple[str, ...], steps: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(normalise(composed(entry), steps) for entry in entries)
+def _prepare_entries(entries: tuple[str, ...], steps: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(normalise(to_nfc(entry), steps) for entry in entries)
 
 
 @lru_cache(maxsize=65536)
-def _stepped(entries: tuple[str, ...], step: Step) -> tuple[str, ...]:
+def _apply_step(entries: tuple[str, ...], step: NormalisationStep) -> tuple[str, ...]:
     return tuple(map(step.apply, entries))
 
 
 @lru_cache(maxsize=65536)
-def _listed(entries: tuple[str, ...]) -> str:
-    return ", ".join(map(quoted, entries))
+def _quote_entries(entries: tuple[str, ...]) -> str:
+    return ", ".join(map(quote_excerpt, entries))
 
 
 @lru_cache(maxsize=65536)
-def _essences(entries: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(essence, entries))
+def _fold_entries(entries: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(fold, entries))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,33 +67,35 @@ class ComparingAxis(TextAxis):
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse a missing or ill-typed expectation, and one that every answer would meet."""
         value: Any = item.expectations.get(self.expects)
-        found = texts_problems(self.expects, value)
-        if not found and not all(prepared := self.prepared(tuple(value))):
+        found = check_expected_texts(self.expects, value)
+        if not found and not all(prepared := self.prepare_entries(tuple(value))):
             told = "is empty after normalisation, so it tells nothing apart"
             for index, entry in enumerate(prepared):
                 if not entry:
-                    found.append((f"{self.expects}.{index}", f"{quoted(value[index])} {told}"))
+                    found.append(
+                        (f"{self.expects}.{index}", f"{quote_excerpt(value[index])} {told}")
+                    )
         return iter(found)
 
-    def prepared(self, entries: tuple[str, ...]) -> tuple[str, ...]:
+    def prepare_entries(self, entries: tuple[str, ...]) -> tuple[str, ...]:
         """Return the entries as they are compared with a text."""
-        return _prepared(entries, self.normalise)
+        return _prepare_entries(entries, self.normalise)
 
-    def _wanted(self, item: Item) -> tuple[str, ...]:
-        return self.prepared(tuple(item.expectations[self.expects]))
+    def _get_wanted(self, item: Item) -> tuple[str, ...]:
+        return self.prepare_entries(tuple(item.expectations[self.expects]))
 
-    def _near_miss(
+    def _find_near_miss(
         self,
         text: str,
         wanted: tuple[str, ...],
         passes: Callable[[str, Sequence[str]], bool],
-    ) -> Step | None:
+    ) -> NormalisationStep | None:
         """Return the first single further step after which the text would pass."""
-        whole = essence(text)
-        if not any(map(whole.__contains__, _essences(wanted))):
+        whole = fold(text)
+        if not any(map(whole.__contains__, _fold_entries(wanted))):
             return None
-        for step in further_steps(self.normalise):
-            changed, entries = step.apply(text), _stepped(wanted, step)
+        for step in list_unused_steps(self.normalise):
+            changed, entries = step.apply(text), _apply_step(wanted, step)
             if (changed, entries) == (text, wanted) or not all(entries):
                 continue
             if passes(changed, entries):
@@ -105,28 +113,30 @@ class ContainsAll(ComparingAxis):
 
     def judge(self, text: str, item: Item) -> Cell:
         """Say which entry was found where, or which is missing and how nearly."""
-        normal, wanted = normalise(text, self.normalise), self._wanted(item)
-        places = self._places(normal, wanted)
+        normal, wanted = normalise(text, self.normalise), self._get_wanted(item)
+        places = self._find_places(normal, wanted)
         if min(places) >= 0:
-            return Cell.passed(_found(wanted, places))
+            return Cell.passed(_format_found(wanted, places))
         missing = [entry for entry, place in zip(wanted, places, strict=True) if place < 0]
-        step = self._near_miss(normal, wanted, self._passes)
+        step = self._find_near_miss(normal, wanted, self._has_all)
         if step is None:
-            return Cell.missed(self._why_missed(text, normal, missing))
-        return Cell.missed(would_pass(_nearly(normal, missing[0], step), step), step.name)
+            return Cell.missed(self._explain_miss(text, normal, missing))
+        return Cell.missed(
+            describe_near_miss(_describe_difference(normal, missing[0], step), step), step.name
+        )
 
     def finding(self, text: str, item: Item) -> Hashable:
         """Return where the entries are, if all are there: a cell that passes says no more."""
-        places = self._places(normalise(text, self.normalise), self._wanted(item))
+        places = self._find_places(normalise(text, self.normalise), self._get_wanted(item))
         return places if min(places) >= 0 else None
 
-    def _places(self, normal: str, wanted: Sequence[str]) -> tuple[int, ...]:
+    def _find_places(self, normal: str, wanted: Sequence[str]) -> tuple[int, ...]:
         if self.match is Match.SUBSTRING:
             return tuple(map(normal.find, wanted))
-        return tuple([_find(normal, entry) for entry in wanted])
+        return tuple([_find_word(normal, entry) for entry in wanted])
 
-    def _why_missed(self, text: str, normal: str, missing: Sequence[str]) -> str:
-        entries, one, got = _listed(tuple(missing)), len(missing) == 1, quoted(text)
+    def _explain_miss(self, text: str, normal: str, missing: Sequence[str]) -> str:
+        entries, one, got = _quote_entries(tuple(missing)), len(missing) == 1, quote_excerpt(text)
         if not normal:
             if one:
                 return sentence("the text is empty; {entries} is expected", entries=entries)
@@ -140,8 +150,8 @@ class ContainsAll(ComparingAxis):
             return sentence("{entries} is missing from {got}", entries=entries, got=got)
         return sentence("{entries} are missing from {got}", entries=entries, got=got)
 
-    def _passes(self, text: str, wanted: Sequence[str]) -> bool:
-        return min(self._places(text, wanted)) >= 0
+    def _has_all(self, text: str, wanted: Sequence[str]) -> bool:
+        return min(self._find_places(text, wanted)) >= 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,15 +163,19 @@ class OneOf(ComparingAxis):
 
     def judge(self, text: str, item: Item) -> Cell:
         """Say which text it equals, or how nearly."""
-        normal, wanted = normalise(text, self.normalise), self._wanted(item)
+        normal, wanted = normalise(text, self.normalise), self._get_wanted(item)
         if normal in wanted:
-            equal = sentence("{got} equals {entry}", got=quoted(text), entry=quoted(normal))
+            equal = sentence(
+                "{got} equals {entry}", got=quote_excerpt(text), entry=quote_excerpt(normal)
+            )
             return Cell.passed(equal)
-        reason = sentence("{got} is not {entries}", got=quoted(text), entries=_either(wanted))
-        step = self._near_miss(normal, wanted, lambda got, entries: got in entries)
+        reason = sentence(
+            "{got} is not {entries}", got=quote_excerpt(text), entries=_join_alternatives(wanted)
+        )
+        step = self._find_near_miss(normal, wanted, lambda got, entries: got in entries)
         if step is None:
             return Cell.missed(reason)
-        return Cell.missed(would_pass(reason, step), step.name)
+        return Cell.missed(describe_near_miss(reason, step), step.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,63 +187,67 @@ class Equals(OneOf):
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse a missing or ill-typed expectation; an empty one may be meant."""
-        return iter(text_problems(self.expects, item.expectations.get(self.expects)))
+        return iter(check_expected_text(self.expects, item.expectations.get(self.expects)))
 
-    def _wanted(self, item: Item) -> tuple[str, ...]:
-        return self.prepared((item.expectations[self.expects],))
+    def _get_wanted(self, item: Item) -> tuple[str, ...]:
+        return self.prepare_entries((item.expectations[self.expects],))
 
 
-def _find(text: str, entry: str) -> int:
+def _find_word(text: str, entry: str) -> int:
     """Return where an entry stands as a whole word."""
     place = text.find(entry)
-    while place >= 0 and not _stands_alone(text, place, len(entry)):
+    while place >= 0 and not _is_whole_word(text, place, len(entry)):
         place = text.find(entry, place + 1)
     return place
 
 
-def _stands_alone(text: str, place: int, length: int) -> bool:
+def _is_whole_word(text: str, place: int, length: int) -> bool:
     before, after = (
         text[place - 1 : place] if place else "",
         text[place + length : place + length + 1],
     )
-    return not (_in_word(before) or _in_word(after))
+    return not (_is_word_character(before) or _is_word_character(after))
 
 
-def _in_word(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     return character != "" and (
         character.isalnum() or character == "_" or unicodedata.combining(character) != 0
     )
 
 
-def _found(entries: Sequence[str], places: Sequence[int]) -> str:
+def _format_found(entries: Sequence[str], places: Sequence[int]) -> str:
     if len(entries) == 1:
-        entry, place = quoted(entries[0]), places[0] + 1
+        entry, place = quote_excerpt(entries[0]), places[0] + 1
         return sentence("found {entry} at character {place}", entry=entry, place=place)
     told = [
-        sentence("{entry} at character {place}", entry=quoted(entry), place=place + 1)
+        sentence("{entry} at character {place}", entry=quote_excerpt(entry), place=place + 1)
         for entry, place in zip(entries, places, strict=True)
     ]
     return sentence("found {places}", places=", ".join(told))
 
 
-def _either(entries: Sequence[str]) -> str:
-    told = quoted(entries[-1])
+def _join_alternatives(entries: Sequence[str]) -> str:
+    told = quote_excerpt(entries[-1])
     for entry in reversed(entries[:-1]):
-        told = sentence("{one} or {other}", one=quoted(entry), other=told)
+        told = sentence("{one} or {other}", one=quote_excerpt(entry), other=told)
     return told
 
 
-def _nearly(text: str, entry: str, step: Step) -> str:
+def _describe_difference(text: str, entry: str, step: NormalisationStep) -> str:
     """Say how the text differs from the entry, quoting the part that would match."""
-    part = _matching_part(text, entry, step)
+    part = _find_matching_part(text, entry, step)
     if step.name == "ignore_accents" and entry != step.apply(entry) and part == step.apply(part):
         return sentence(
-            "{part} lacks the accent of {entry}", part=quoted(part), entry=quoted(entry)
+            "{part} lacks the accent of {entry}",
+            part=quote_excerpt(part),
+            entry=quote_excerpt(entry),
         )
-    return sentence("{part} differs from {entry}", part=quoted(part), entry=quoted(entry))
+    return sentence(
+        "{part} differs from {entry}", part=quote_excerpt(part), entry=quote_excerpt(entry)
+    )
 
 
-def _matching_part(text: str, entry: str, step: Step) -> str:
+def _find_matching_part(text: str, entry: str, step: NormalisationStep) -> str:
     """Return the shortest stretch of the text that the step turns into the entry, if short work."""
     plain = step.apply(entry)
     pieces = [step.apply(character) for character in text]

@@ -7,16 +7,16 @@ complete, what was not seen decides nothing, and the cell fails with the reason.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.frozen import Frozen
+from markscheme.frozen import FrozenDict
 from markscheme.mark.axes.base import BaseAxis
-from markscheme.mark.axes.tags import limit_of, limit_problems, tag_problems
-from markscheme.read.attempts import Attempt, attempt_of, attempts_of, calls_of
-from markscheme.read.families import fits, known_families
+from markscheme.mark.axes.tags import check_limit_tag, check_limits, get_limit
+from markscheme.read.attempts import ToolAttempt, build_attempt, find_attempts, iter_calls
+from markscheme.read.families import is_in_family, list_families
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from markscheme.transcript import Transcript
 
-_SHOWN = 5
+_MAX_SHOWN_ATTEMPTS = 5
 
 
 class Agents(StrEnum):
@@ -44,9 +44,9 @@ class TraceAxis(BaseAxis):
         """Judge the transcript; without one there is nothing to look at."""
         if response.transcript is None:
             return Cell.abstained(sentence("there is no transcript of what was done"))
-        return self.trace(response.transcript, item)
+        return self.judge_transcript(response.transcript, item)
 
-    def trace(self, transcript: Transcript, item: Item) -> Cell:
+    def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:
         """Judge what was done for one item."""
         raise NotImplementedError
 
@@ -56,30 +56,30 @@ class _FamilyAxis(TraceAxis):
     """An axis on families of tools, which are data of the rubric."""
 
     agents: Agents = Agents.ALL
-    tool_families: Mapping[str, Any] = Frozen()
+    tool_families: Mapping[str, Any] = FrozenDict()
 
-    def _family_problems(self, field: str, *families: str) -> Iterator[tuple[str, str]]:
-        known = known_families(self.tool_families)
+    def _check_families(self, field: str, *families: str) -> Iterator[tuple[str, str]]:
+        known = list_families(self.tool_families)
         for family in families:
             if family not in known:
                 yield field, f"`{family}` is no family of tools; allowed: {', '.join(known)}"
 
-    def _looked_at(self, transcript: Transcript) -> list[Transcript]:
+    def _select_transcripts(self, transcript: Transcript) -> list[Transcript]:
         return [transcript] if self.agents is Agents.MAIN else list(transcript.agents())
 
-    def _attempts(self, transcript: Transcript, families: Sequence[str]) -> list[Attempt]:
+    def _find_attempts(self, transcript: Transcript, families: Sequence[str]) -> list[ToolAttempt]:
         return [
             attempt
-            for agent in self._looked_at(transcript)
-            for attempt in attempts_of(agent, families, self.tool_families)
+            for agent in self._select_transcripts(transcript)
+            for attempt in find_attempts(agent, families, self.tool_families)
         ]
 
-    def _judged(self, transcript: Transcript, reason: str) -> Cell:
+    def _pass_if_complete(self, transcript: Transcript, reason: str) -> Cell:
         """Pass, unless the log could hide what was looked for; say which agents were not seen."""
-        looked = self._looked_at(transcript)
+        looked = self._select_transcripts(transcript)
         doubts = dict.fromkeys(doubt for agent in looked for doubt in agent.doubts)
         if doubts:
-            return _undecided(doubts)
+            return _fail_undecided(doubts)
         unseen = sum(agent.unseen for agent in looked)
         if self.agents is Agents.ALL and unseen:
             dispatches = "1 dispatch" if unseen == 1 else f"{unseen} dispatches"
@@ -91,7 +91,7 @@ class _FamilyAxis(TraceAxis):
         return Cell.passed(reason)
 
 
-def _undecided(doubts: Mapping[str, None] | Sequence[str]) -> Cell:
+def _fail_undecided(doubts: Mapping[str, None] | Sequence[str]) -> Cell:
     return Cell.failed(
         sentence(
             "the log is incomplete, so more may have been done than it shows: {gaps}",
@@ -115,31 +115,31 @@ class CallOrder(_FamilyAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse families that are not known, and twice the same."""
-        yield from self._family_problems("first", self.first)
-        yield from self._family_problems("then", self.then)
+        yield from self._check_families("first", self.first)
+        yield from self._check_families("then", self.then)
         if self.first == self.then:
             yield "then", "must be another family than `first`"
 
-    def trace(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
+    def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
         """Say which call came first, and when."""
         if transcript.skipped_lines:  # a line that cannot be read may hold an earlier call
-            return _undecided(transcript.doubts)
+            return _fail_undecided(transcript.doubts)
         early = late = None
-        for call in calls_of(transcript, nested=self.agents is Agents.ALL):
-            if fits(self.first, self.tool_families, call):
-                early = attempt_of(call)
+        for call in iter_calls(transcript, nested=self.agents is Agents.ALL):
+            if is_in_family(self.first, self.tool_families, call):
+                early = build_attempt(call)
                 break
-            if late is None and fits(self.then, self.tool_families, call):
-                late = attempt_of(call)
-        return self._compared(transcript, early, late)
+            if late is None and is_in_family(self.then, self.tool_families, call):
+                late = build_attempt(call)
+        return self._compare_first_calls(transcript, early, late)
 
-    def _compared(
-        self, transcript: Transcript, early: Attempt | None, late: Attempt | None
+    def _compare_first_calls(
+        self, transcript: Transcript, early: ToolAttempt | None, late: ToolAttempt | None
     ) -> Cell:
         first, then = self.first, self.then
         if late is None and early is None:
             nothing = sentence("no call of {first}, and none of {then}", first=first, then=then)
-            return self._judged(transcript, nothing)
+            return self._pass_if_complete(transcript, nothing)
         if late is None:
             return Cell.passed(sentence("{first} came first: {early}", first=first, early=early))
         if early is None:
@@ -170,25 +170,29 @@ class CallLimit(_FamilyAxis):
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
         """Refuse a family that is not known, and limits below 0."""
-        yield from self._family_problems("family", self.family)
-        yield from limit_problems("limits", self.by, self.limits, 0)
+        yield from self._check_families("family", self.family)
+        yield from check_limits("limits", self.by, self.limits, 0)
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse an item without the tag that the limit goes by."""
-        yield from tag_problems(self.by, self.limits, item)
+        yield from check_limit_tag(self.by, self.limits, item)
 
-    def trace(self, transcript: Transcript, item: Item) -> Cell:
+    def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:
         """Count the attempts, and list them."""
-        limit, tag = limit_of(self.by, self.limits, item)
-        found = self._attempts(transcript, (self.family,))
+        limit, tag = get_limit(self.by, self.limits, item)
+        found = self._find_attempts(transcript, (self.family,))
         reason = sentence(
             "{count}, at most {limit} allowed{tag}",
-            count=_counted(len(found), self.family),
+            count=_format_attempt_count(len(found), self.family),
             limit=limit,
             tag=tag,
         )
-        reason = _with_list(reason, found)
-        return self._judged(transcript, reason) if len(found) <= limit else Cell.missed(reason)
+        reason = _append_attempts(reason, found)
+        return (
+            self._pass_if_complete(transcript, reason)
+            if len(found) <= limit
+            else Cell.missed(reason)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,28 +206,28 @@ class ForbiddenCalls(_FamilyAxis):
         """Refuse families that are not known, and none at all."""
         if not self.families:
             yield "families", "is an empty list, so nothing is forbidden; name at least one"
-        yield from self._family_problems("families", *self.families)
+        yield from self._check_families("families", *self.families)
 
-    def trace(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
+    def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
         """Name what was attempted, on what, and how it went."""
-        found = self._attempts(transcript, self.families)
+        found = self._find_attempts(transcript, self.families)
         named = " or ".join(self.families)
         if found:
-            return Cell.missed(_with_list(_counted(len(found), named), found))
-        return self._judged(transcript, sentence("no {families} attempt", families=named))
+            return Cell.missed(_append_attempts(_format_attempt_count(len(found), named), found))
+        return self._pass_if_complete(transcript, sentence("no {families} attempt", families=named))
 
 
-def _counted(attempts: int, family: str) -> str:
+def _format_attempt_count(attempts: int, family: str) -> str:
     if attempts == 1:
         return sentence("1 {family} attempt", family=family)
     return sentence("{n} {family} attempts", n=attempts, family=family)
 
 
-def _with_list(reason: str, found: Sequence[Attempt]) -> str:
+def _append_attempts(reason: str, found: Sequence[ToolAttempt]) -> str:
     """Return a reason with the first of the attempts behind it."""
     if not found:
         return reason
-    which = "; ".join(map(str, found[:_SHOWN]))
-    if len(found) > _SHOWN:
-        which = sentence("{these}; and {n} more", these=which, n=len(found) - _SHOWN)
+    which = "; ".join(map(str, found[:_MAX_SHOWN_ATTEMPTS]))
+    if len(found) > _MAX_SHOWN_ATTEMPTS:
+        which = sentence("{these}; and {n} more", these=which, n=len(found) - _MAX_SHOWN_ATTEMPTS)
     return sentence("{reason}: {which}", reason=reason, which=which)

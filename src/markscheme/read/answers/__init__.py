@@ -8,36 +8,36 @@ in `parts`, each by itself.
 """
 
 from markscheme.read.answers.batch import AnswerBatch
-from markscheme.read.answers.jsonl import alike_lines, read_jsonl
+from markscheme.read.answers.jsonl import create_template_reader, read_jsonl
 from markscheme.read.answers.known import KnownItems
-from markscheme.read.answers.ledger import Attempts, Ledger, strike_repeats
-from markscheme.read.answers.limits import Limits
+from markscheme.read.answers.ledger import AttemptRanges, SeenAttempts, reject_duplicates
+from markscheme.read.answers.limits import ReadLimits
 from markscheme.read.answers.memory import read_rows
 from markscheme.read.answers.opening import read_answers
 from markscheme.read.answers.parts import (
-    Part,
-    answer_files,
+    FilePart,
+    count_part_lines,
     is_folder,
-    lines_in,
-    parts_of,
+    list_answer_files,
     read_part,
+    split_file,
 )
 
 __all__ = (
     "AnswerBatch",
-    "Attempts",
+    "AttemptRanges",
     "KnownItems",
-    "Ledger",
-    "Limits",
-    "Part",
-    "alike_lines",
-    "answer_files",
+    "SeenAttempts",
+    "ReadLimits",
+    "FilePart",
+    "create_template_reader",
+    "list_answer_files",
     "is_folder",
-    "lines_in",
-    "parts_of",
+    "count_part_lines",
+    "split_file",
     "read_answers",
     "read_jsonl",
     "read_part",
     "read_rows",
-    "strike_repeats",
+    "reject_duplicates",
 )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from markscheme.values import dataclass
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
@@ -20,11 +19,20 @@ if TYPE_CHECKING:
 Number: TypeAlias = float | int
 Output: TypeAlias = str | dict[str, Any]
 
-FIELDS = ("item", "output", "subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost")
-NEEDED = ("item", "output")
+ANSWER_FIELDS = (
+    "item",
+    "output",
+    "subject",
+    "attempt",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+)
+REQUIRED_FIELDS = ("item", "output")
 
 
-def table_schema(item: Any = None) -> dict[str, Any]:
+def get_table_schema(item: Any = None) -> dict[str, Any]:
     """Return the columns of what is known of an answer beside its output.
 
     Items are texts, or where lines are alike one of those that there are.
@@ -43,7 +51,7 @@ def table_schema(item: Any = None) -> dict[str, Any]:
     }
 
 
-def measured_schema() -> dict[str, Any]:
+def get_measured_schema() -> dict[str, Any]:
     """Return the columns of what is measured in a log: never scored, and null where unknown."""
     import polars as pl
 
@@ -59,55 +67,55 @@ def measured_schema() -> dict[str, Any]:
     }
 
 
-def copied(texts: pl.Series) -> pl.Series:
+def copy_texts(texts: pl.Series) -> pl.Series:
     """Return the texts in memory of their own: taking some of a column keeps the whole."""
     return texts + ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
+class OutputTemplate:
     """How outputs are spelled: the names of their texts, and what stands around each of these."""
 
     names: tuple[str, ...]
-    between: tuple[str, ...]
+    literals: tuple[str, ...]
 
     @property
-    def bare(self) -> str:
+    def empty_output(self) -> str:
         """An output that is so spelled, with nothing in its texts."""
-        return "".join(self.between)
+        return "".join(self.literals)
 
-    def output(self, texts: Sequence[str]) -> str:
+    def render_output(self, texts: Sequence[str]) -> str:
         """Return the output with these texts."""
-        first, *rest = self.between
+        first, *rest = self.literals
         return first + "".join(chain.from_iterable(zip(texts, rest, strict=True)))
 
-    def outputs(self, texts: pl.DataFrame) -> pl.Series:
+    def render_outputs(self, texts: pl.DataFrame) -> pl.Series:
         """Return the outputs with these texts."""
         import polars as pl
 
-        first, *rest = map(pl.lit, self.between)
+        first, *rest = map(pl.lit, self.literals)
         parts = (part for pair in zip(map(pl.col, self.names), rest, strict=True) for part in pair)
         return texts.select(pl.concat_str(first, *parts).alias("output")).to_series()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class SourceLines:
     """Lines as they were written, of which the first has this number."""
 
     text: bytes
-    first: int
+    first_line: int
 
-    def outputs(self, numbers: pl.Series) -> pl.Series:
+    def parse_outputs(self, numbers: pl.Series) -> pl.Series:
         """Return the outputs of the lines with these numbers."""
         import polars as pl
 
         lines = self.text.split(b"\n")
-        outputs = (json.loads(lines[number - self.first])["output"] for number in numbers)
+        outputs = (json.loads(lines[number - self.first_line])["output"] for number in numbers)
         return pl.Series("output", outputs, dtype=pl.String)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlikeRows:
+class TemplateRows:
     """Answers in columns: what is known of each, and the texts inside its output.
 
     `table` has the columns of `table_schema`, `texts` one for each name in the outputs, null where
@@ -119,10 +127,10 @@ class AlikeRows:
     table: pl.DataFrame
     texts: pl.DataFrame
     spelled: pl.Series
-    spellings: tuple[Spelling, ...]
-    written: Written | None = None
+    output_templates: tuple[OutputTemplate, ...]
+    source_lines: SourceLines | None = None
 
-    def text_of(self, name: str) -> pl.Series:
+    def get_texts(self, name: str) -> pl.Series:
         """Return the texts of that name, null where an output has none."""
         import polars as pl
 
@@ -130,29 +138,31 @@ class AlikeRows:
             return self.texts[name]
         return pl.Series(name, [None], dtype=pl.String).new_from_index(0, self.texts.height)
 
-    def outputs(self) -> pl.Series:
+    def build_outputs(self) -> pl.Series:
         """Return the outputs, put together again."""
         import polars as pl
 
-        if self.written is not None:
-            return self.written.outputs(self.table["line"])
-        places = [(self.spelled == number).arg_true() for number in range(len(self.spellings))]
-        each = zip(self.spellings, places, strict=True)
-        parts = [spelling.outputs(self.texts[at]) for spelling, at in each]
+        if self.source_lines is not None:
+            return self.source_lines.parse_outputs(self.table["line"])
+        places = [
+            (self.spelled == number).arg_true() for number in range(len(self.output_templates))
+        ]
+        each = zip(self.output_templates, places, strict=True)
+        parts = [spelling.render_outputs(self.texts[at]) for spelling, at in each]
         return pl.concat(parts)[pl.concat(places).arg_sort()]
 
-    def outputs_at(self, positions: pl.Series) -> list[str]:
+    def build_outputs_at(self, positions: pl.Series) -> list[str]:
         """Return the outputs at a few positions."""
-        if self.written is not None:
-            return self.written.outputs(self.table["line"][positions]).to_list()
-        spelled = [self.spellings[number] for number in self.spelled[positions].to_list()]
+        if self.source_lines is not None:
+            return self.source_lines.parse_outputs(self.table["line"][positions]).to_list()
+        spelled = [self.output_templates[number] for number in self.spelled[positions].to_list()]
         texts = {column.name: column[positions].to_list() for column in self.texts}
         return [
             spelling.output([texts[name][at] for name in spelling.names])
             for at, spelling in enumerate(spelled)
         ]
 
-    def without(self, positions: Collection[int]) -> AlikeRows:
+    def drop_rows(self, positions: Collection[int]) -> TemplateRows:
         """Return the rows at other positions."""
         import polars as pl
 
@@ -186,7 +196,7 @@ class AnswerBatch:
     tokens_out: list[int | None] = field(default_factory=list)
     costs: list[Number | None] = field(default_factory=list)
     errors: list[RowError] = field(default_factory=list)
-    alike: AlikeRows | None = None
+    alike: TemplateRows | None = None
     transcripts: list[Transcript] = field(default_factory=list)
     measured: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -194,21 +204,21 @@ class AnswerBatch:
         return len(self.lines)
 
     @property
-    def rows(self) -> int:
+    def row_count(self) -> int:
         """How many rows of the file are in this batch, as answers or as errors."""
         alike = self.alike.table.height if self.alike else 0
         return alike + len(self.lines) + len(self.errors)
 
-    def columns(self) -> tuple[list[Any], ...]:
+    def get_columns(self) -> tuple[list[Any], ...]:
         """Return `lines` and then the columns in the order of `FIELDS`."""
-        return tuple(getattr(self, column) for column in _COLUMNS)
+        return tuple(getattr(self, column) for column in _COLUMN_NAMES)
 
-    def table(self) -> pl.DataFrame:
+    def build_table(self) -> pl.DataFrame:
         """Return what is known of every answer beside its output, those written alike first."""
         import polars as pl
 
-        lines, items, _, *known = self.columns()
-        schema = table_schema(self.alike.table.schema["item"] if self.alike else None)
+        lines, items, _, *known = self.get_columns()
+        schema = get_table_schema(self.alike.table.schema["item"] if self.alike else None)
         columns = zip(schema.items(), (lines, items, *known), strict=True)
         table = pl.DataFrame(
             [pl.Series(name, column, dtype, strict=False) for (name, dtype), column in columns]
@@ -217,10 +227,11 @@ class AnswerBatch:
         if not self.measured:
             return table
         return table.with_columns(
-            pl.Series(name, self.measured[name], dtype) for name, dtype in measured_schema().items()
+            pl.Series(name, self.measured[name], dtype)
+            for name, dtype in get_measured_schema().items()
         )
 
-    def output_texts(self) -> pl.Series:
+    def build_output_texts(self) -> pl.Series:
         """Return the output of every answer as text, in the order of `table`."""
         import polars as pl
 
@@ -229,25 +240,27 @@ class AnswerBatch:
             for output in self.outputs
         )
         column = pl.Series("output", texts, dtype=pl.String)
-        return pl.concat([self.alike.outputs(), column]) if self.alike else column
+        return pl.concat([self.alike.build_outputs(), column]) if self.alike else column
 
     def extend(self, lines: Iterable[int], columns: Iterable[Iterable[Any]]) -> None:
         """Add answers: their lines, and their columns in the order of `FIELDS`."""
-        for mine, more in zip(self.columns(), (lines, *columns), strict=True):
+        for mine, more in zip(self.get_columns(), (lines, *columns), strict=True):
             mine.extend(more)
 
     def append(self, line: int, answer: Iterable[Any]) -> None:
         """Add one answer: its line, and its fields in the order of `FIELDS`."""
         self.extend((line,), zip(answer, strict=True))
 
-    def set_aside(self, positions: Collection[int], errors: Iterable[RowError]) -> None:
+    def replace_with_errors(self, positions: Collection[int], errors: Iterable[RowError]) -> None:
         """Replace the answers at `positions` by `errors`, and take in errors found elsewhere."""
         gone = set(positions)
         keep = [at not in gone for at in range(len(self))]
-        for column in self.columns():
+        for column in self.get_columns():
             column[:] = compress(column, keep)
         self.errors = sorted([*self.errors, *errors], key=lambda error: error.line)
 
 
-_BESIDE = {"errors", "alike", "transcripts", "measured"}
-_COLUMNS = tuple(column.name for column in fields(AnswerBatch) if column.name not in _BESIDE)
+_NON_COLUMN_FIELDS = {"errors", "alike", "transcripts", "measured"}
+_COLUMN_NAMES = tuple(
+    column.name for column in fields(AnswerBatch) if column.name not in _NON_COLUMN_FIELDS
+)

@@ -12,10 +12,10 @@ from itertools import repeat
 from operator import contains
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.answers.batch import FIELDS, NEEDED
-from markscheme.read.answers.rows import fault_in_objects
-from markscheme.read.composed import composed, is_latin
-from markscheme.read.sound import LARGEST, fault_in_text
+from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS
+from markscheme.read.answers.rows import find_object_fault
+from markscheme.read.composed import is_latin1, to_nfc
+from markscheme.read.sound import MAX_STORABLE_NUMBER, find_text_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     Column = Collection[Any]
 
 _NONE = type(None)
-_FIELDS = frozenset(FIELDS)
-_NEEDED = frozenset(NEEDED)
+_FIELD_SET = frozenset(ANSWER_FIELDS)
+_REQUIRED_FIELD_SET = frozenset(REQUIRED_FIELDS)
 
 
 class _Irregular(Exception):  # noqa: N818 - a way out, never seen outside this module
     """Some row needs the definition."""
 
 
-def columns_of(rows: Sequence[Any]) -> dict[str, Column] | None:
+def transpose_rows(rows: Sequence[Any]) -> dict[str, Column] | None:
     """Turn rows into raw columns; `None` where some row is not an object with what is needed."""
     try:
-        return _same_fields(rows) or _any_fields(rows)
+        return _transpose_same_keys(rows) or _transpose_any_keys(rows)
     except (AttributeError, LookupError, TypeError):
         return None
 
 
-def _same_fields(rows: Sequence[dict[str, Any]]) -> dict[str, Column] | None:
+def _transpose_same_keys(rows: Sequence[dict[str, Any]]) -> dict[str, Column] | None:
     """Transpose rows that all have exactly the keys of the first, none of them to be ignored."""
     keys = rows[0].keys()
-    if not keys <= _FIELDS or sum(map(len, rows)) != len(keys) * len(rows):
+    if not keys <= _FIELD_SET or sum(map(len, rows)) != len(keys) * len(rows):
         return None
     try:
         return {name: [row[name] for row in rows] for name in keys}
@@ -52,78 +52,81 @@ def _same_fields(rows: Sequence[dict[str, Any]]) -> dict[str, Column] | None:
         return None
 
 
-def _any_fields(rows: Sequence[dict[str, Any]]) -> dict[str, Column]:
+def _transpose_any_keys(rows: Sequence[dict[str, Any]]) -> dict[str, Column]:
     """Transpose rows of any keys; what one row lacks is `None` in it."""
-    present = _FIELDS.intersection(set[str]().union(*rows))
+    present = _FIELD_SET.intersection(set[str]().union(*rows))
     return {name: list(map(dict.get, rows, repeat(name))) for name in present}
 
 
-def regular(
+def check_columns(
     columns: Mapping[str, Column], known: KnownItems, *, sound: bool = False
 ) -> list[Column] | None:
     """Return the columns of answers in the order of `FIELDS`, or `None` if any row is irregular.
 
     The outputs of `sound` columns are known to be texts without surrogates.
     """
-    if not columns.keys() >= _NEEDED:
+    if not columns.keys() >= _REQUIRED_FIELD_SET:
         return None
     rows = len(columns["item"])
     try:
-        items = _items(columns["item"], known)
-        checks = _CHECKS | {"output": _sound_outputs} if sound else _CHECKS
+        items = _check_items(columns["item"], known)
+        checks = _COLUMN_CHECKS | {"output": _check_sound_outputs} if sound else _COLUMN_CHECKS
         found = {name: checks[name](column) for name, column in columns.items() if name != "item"}
     except (_Irregular, TypeError):
         return None
-    return [items, *(found.get(name) or (_ABSENT[name],) * rows for name in FIELDS[1:])]
+    return [
+        items,
+        *(found.get(name) or (_DEFAULT_VALUES[name],) * rows for name in ANSWER_FIELDS[1:]),
+    ]
 
 
-def _items(column: Column, known: KnownItems) -> Column:
+def _check_items(column: Column, known: KnownItems) -> Column:
     items = list(map(known.ids.get, column))
     if None in items:
         raise _Irregular
     return items
 
 
-def _outputs(column: Column) -> Column:
+def _check_outputs(column: Column) -> Column:
     """Return the outputs as they stand: marking brings what it reads to NFC."""
     types = set(map(type, column))
     if not types <= {str, dict}:
         raise _Irregular
     texts = column if types == {str} else [output for output in column if type(output) is str]
-    if _fault_in_texts(texts):
+    if _has_text_fault(texts):
         raise _Irregular
-    if dict in types and fault_in_objects([out for out in column if type(out) is dict]):
+    if dict in types and find_object_fault([out for out in column if type(out) is dict]):
         raise _Irregular
     return column
 
 
-def _sound_outputs(column: Column) -> Column:
+def _check_sound_outputs(column: Column) -> Column:
     if any(map(contains, column, repeat("\0"))):
         raise _Irregular
     return column
 
 
-def _fault_in_texts(texts: Column) -> bool:
+def _has_text_fault(texts: Column) -> bool:
     joined = "".join(texts)
-    return "\0" in joined or not (is_latin(joined) or fault_in_text(joined) is None)
+    return "\0" in joined or not (is_latin1(joined) or find_text_fault(joined) is None)
 
 
-def _subjects(column: Column) -> Column:
+def _check_subjects(column: Column) -> Column:
     distinct = set(column)
     for subject in distinct:
         if subject is None:
             continue
-        if type(subject) is not str or _fault_in_texts([subject]) or composed(subject) != subject:
+        if type(subject) is not str or _has_text_fault([subject]) or to_nfc(subject) != subject:
             raise _Irregular
     return column
 
 
-def _attempts(column: Column) -> Column:
-    column = _numbers(column, {int})
+def _check_attempts(column: Column) -> Column:
+    column = _check_numbers(column, {int})
     return [1 if attempt is None else attempt for attempt in column] if None in column else column
 
 
-def _numbers(column: Column, allowed: set[type]) -> Column:
+def _check_numbers(column: Column, allowed: set[type]) -> Column:
     """Return a column of numbers from 0 to `LARGEST` and nulls.
 
     A sum within the limit of values that are not negative proves each of them within it, and
@@ -133,18 +136,20 @@ def _numbers(column: Column, allowed: set[type]) -> Column:
     if types == {_NONE}:
         return column
     numbers = [value for value in column if value is not None] if _NONE in types else column
-    if not (types - {_NONE} <= allowed and min(numbers) >= 0 and sum(numbers) <= LARGEST):
+    if not (
+        types - {_NONE} <= allowed and min(numbers) >= 0 and sum(numbers) <= MAX_STORABLE_NUMBER
+    ):
         raise _Irregular
     return column
 
 
-_ABSENT = dict.fromkeys(FIELDS) | {"attempt": 1}
-_CHECKS: dict[str, Callable[[Column], Column]] = {
-    "output": _outputs,
-    "subject": _subjects,
-    "attempt": _attempts,
-    "latency_ms": partial(_numbers, allowed={int, float}),
-    "tokens_in": partial(_numbers, allowed={int}),
-    "tokens_out": partial(_numbers, allowed={int}),
-    "cost": partial(_numbers, allowed={int, float}),
+_DEFAULT_VALUES = dict.fromkeys(ANSWER_FIELDS) | {"attempt": 1}
+_COLUMN_CHECKS: dict[str, Callable[[Column], Column]] = {
+    "output": _check_outputs,
+    "subject": _check_subjects,
+    "attempt": _check_attempts,
+    "latency_ms": partial(_check_numbers, allowed={int, float}),
+    "tokens_in": partial(_check_numbers, allowed={int}),
+    "tokens_out": partial(_check_numbers, allowed={int}),
+    "cost": partial(_check_numbers, allowed={int, float}),
 }

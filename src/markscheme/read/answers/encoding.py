@@ -5,40 +5,40 @@ from __future__ import annotations
 import codecs
 import re
 
-_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
-_ODD_AT_MOST = 0.1
-_ODD = re.compile(
+_UTF16_32_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+_MAX_ODD_SHARE = 0.1
+_ODD_CHARACTERS = re.compile(
     "[\\x00-\\x08\\x0b\\x0e-\\x1f\N{REPLACEMENT CHARACTER}]"
 )  # but tab, newline, return, feed
 
 
-def fault_in_bytes(raw: bytes) -> str | None:
+def find_byte_fault(raw: bytes) -> str | None:
     """Say why bytes are no text that a row can be written in; `None` where they are."""
     try:
         raw.decode()
     except UnicodeDecodeError as error:
-        if _decodes_with_surrogates(raw):
+        if _is_utf8_with_surrogates(raw):
             return f"a lone surrogate at byte {error.start + 1}, which is not a character"
         return f"not UTF-8: byte 0x{raw[error.start]:02x} at byte {error.start + 1} of the row"
     return "a NUL byte in the row" if b"\0" in raw else None
 
 
-def fault_in_head(head: bytes) -> str | None:
+def find_head_fault(head: bytes) -> str | None:
     """Say why a file that starts with `head` is not UTF-8 text as a whole; `None` where it may be.
 
     One odd byte is the fault of its row; this is about files of which a tenth is odd.
     """
     text = head.decode(errors="replace")
-    odd = len(_ODD.findall(text))
-    if odd <= _ODD_AT_MOST * len(text):
+    odd = len(_ODD_CHARACTERS.findall(text))
+    if odd <= _MAX_ODD_SHARE * len(text):
         return None
     zeros = head.count(b"\0")
-    if head.startswith(_WIDE_MARKS) or zeros > len(head) / 3:
+    if head.startswith(_UTF16_32_MARKS) or zeros > len(head) / 3:
         return "this is UTF-16 or UTF-32; save it as UTF-8"
     return "this is not text in UTF-8"
 
 
-def _decodes_with_surrogates(raw: bytes) -> bool:
+def _is_utf8_with_surrogates(raw: bytes) -> bool:
     try:
         raw.decode(errors="surrogatepass")
     except UnicodeDecodeError:

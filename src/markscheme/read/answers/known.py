@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PADDING = re.compile(r"0+(?=[0-9])")
+_LEADING_ZEROS = re.compile(r"0+(?=[0-9])")
 _SEPARATORS = re.compile(r"[\W_]+")
-_LONGEST_GUESS = 200
+_MAX_GUESS_CHARACTERS = 200
 
 
 class KnownItems:
@@ -18,15 +18,19 @@ class KnownItems:
 
     def __init__(self, items: Iterable[str]) -> None:
         self.ids: dict[str, str] = {item: item for item in items}
-        self._folded: dict[str, str] = {}
+        self._ids_by_fold: dict[str, str] = {}
 
-    def meant_by(self, text: str) -> str | None:
+    def guess_item(self, text: str) -> str | None:
         """Return the id that equals `text` but for case, separators, spaces and leading zeros."""
-        if not self._folded:
-            self._folded = {_folded(item): item for item in reversed(self.ids)}
-        return self._folded.get(_folded(text)) if len(text) <= _LONGEST_GUESS else None
+        if not self._ids_by_fold:
+            self._ids_by_fold = {_fold_item_id(item): item for item in reversed(self.ids)}
+        return (
+            self._ids_by_fold.get(_fold_item_id(text))
+            if len(text) <= _MAX_GUESS_CHARACTERS
+            else None
+        )
 
 
-def _folded(text: str) -> str:
+def _fold_item_id(text: str) -> str:
     parts = _SEPARATORS.split(text.casefold())
-    return " ".join(_PADDING.sub("", part) for part in parts if part)
+    return " ".join(_LEADING_ZEROS.sub("", part) for part in parts if part)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from markscheme.values import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ReadLimits:
     """Bounds of a reader. A row longer than `row_bytes` is an error row and is never held whole.
 
     A batch is handed on after the block with which it reaches `batch_rows` rows or `batch_bytes`
@@ -21,4 +21,4 @@ class Limits:
     part_bytes: int = 6_291_456
 
 
-USUAL = Limits()
+DEFAULT_LIMITS = ReadLimits()

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import AnswersError, Problem, UsageError
-from markscheme.read.answers.delimited import read_delimited
-from markscheme.read.answers.encoding import fault_in_head
-from markscheme.read.answers.jsonl import alike_lines, holds_a_row, read_jsonl
+from markscheme.read.answers.delimited import read_csv
+from markscheme.read.answers.encoding import find_head_fault
+from markscheme.read.answers.jsonl import create_template_reader, has_json_row, read_jsonl
 from markscheme.read.answers.known import KnownItems
-from markscheme.read.answers.ledger import Ledger
-from markscheme.read.answers.limits import USUAL, Limits
+from markscheme.read.answers.ledger import SeenAttempts
+from markscheme.read.answers.limits import DEFAULT_LIMITS, ReadLimits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from markscheme.read.answers.batch import AnswerBatch
 
-JSONL = (".jsonl", ".ndjson")
-_ALLOWED = (*JSONL, ".parquet", ".csv")
-_STDIN = "<stdin>"
-_HEAD = 65_536
+JSONL_SUFFIXES = (".jsonl", ".ndjson")
+_ALLOWED_SUFFIXES = (*JSONL_SUFFIXES, ".parquet", ".csv")
+_STDIN_NAME = "<stdin>"
+_FILE_HEAD_BYTES = 65_536
 
 
 def read_answers(
@@ -35,7 +35,7 @@ def read_answers(
     *,
     items: Collection[str],
     fields: Collection[str] = (),
-    limits: Limits = USUAL,
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[AnswerBatch]:
     """Stream recorded answers in columns.
 
@@ -48,96 +48,104 @@ def read_answers(
         UsageError: the name does not say which format it is.
         AnswersError: it cannot be read at all; here, or at the first batch.
     """
-    known, ledger = KnownItems(items), Ledger()
+    known, ledger = KnownItems(items), SeenAttempts()
     if str(source) == "-":
-        return _text_answers(None, known, ledger, fields, limits)
+        return _read_text_answers(None, known, ledger, fields, limits)
     if not str(source):
         raise UsageError("the file of answers has no name; name one, or `-` for JSONL on stdin")
     path = Path(source)
-    refuse_unless_readable(path)
+    check_readable(path)
     if path.suffix.lower() != ".parquet":
-        return _text_answers(path, known, ledger, fields, limits)
+        return _read_text_answers(path, known, ledger, fields, limits)
     if path.stat().st_size == 0:
         return iter(())
     from markscheme.read.answers.parquet import read_parquet
 
-    return read_parquet(path, known=known, ledger=ledger, limits=limits)
+    return read_parquet(path, known=known, seen_attempts=ledger, limits=limits)
 
 
-def refuse_unless_readable(path: Path) -> None:
+def check_readable(path: Path) -> None:
     """Raise with the reason where a file of answers cannot be opened."""
     with suppress(OSError, ValueError):  # a name that no file can have fails to open below
         if path.is_dir():
-            raise AnswersError([problem_in(path, "this is a folder; name a file of answers in it")])
+            raise AnswersError(
+                [build_file_problem(path, "this is a folder; name a file of answers in it")]
+            )
         if path.is_fifo():  # it can be opened once only, and we look at a file before we read it
             told = "this is a pipe; give `-`, and feed the standard input"
-            raise AnswersError([problem_in(path, told)])
-    if path.suffix.lower() not in _ALLOWED:
-        allowed = ", ".join(_ALLOWED)
+            raise AnswersError([build_file_problem(path, told)])
+    if path.suffix.lower() not in _ALLOWED_SUFFIXES:
+        allowed = ", ".join(_ALLOWED_SUFFIXES)
         raise UsageError(f"`{path}`: answers are read from {allowed}, or `-` for JSONL on stdin")
     try:
         path.open("rb").close()
     except FileNotFoundError:
-        raise AnswersError([problem_in(path, "there is no such file")]) from None
+        raise AnswersError([build_file_problem(path, "there is no such file")]) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise AnswersError([problem_in(path, f"this cannot be opened: {why}")]) from error
+        raise AnswersError([build_file_problem(path, f"this cannot be opened: {why}")]) from error
 
 
-def _text_answers(
+def _read_text_answers(
     path: Path | None,
     known: KnownItems,
-    ledger: Ledger,
+    ledger: SeenAttempts,
     fields: Collection[str],
-    limits: Limits,
+    limits: ReadLimits,
 ) -> Iterator[AnswerBatch]:
-    file = _STDIN if path is None else str(path)
-    is_jsonl = path is None or path.suffix.lower() in JSONL
-    with _opened(path) as stream:
-        head = head_of(stream, file)
-        refuse_unless_text(head, file, is_jsonl=is_jsonl)
-        blocks = chain([head], iter(partial(block_of, stream, file, limits.block_bytes), b""))
+    file = _STDIN_NAME if path is None else str(path)
+    is_jsonl = path is None or path.suffix.lower() in JSONL_SUFFIXES
+    with _open_stream(path) as stream:
+        head = read_head(stream, file)
+        check_is_text(head, file, is_jsonl=is_jsonl)
+        blocks = chain([head], iter(partial(read_block, stream, file, limits.block_bytes), b""))
         if is_jsonl:
-            alike = alike_lines(known, fields)
-            yield from read_jsonl(blocks, known=known, ledger=ledger, alike=alike, limits=limits)
+            alike = create_template_reader(known, fields)
+            yield from read_jsonl(
+                blocks, known=known, seen_attempts=ledger, template_reader=alike, limits=limits
+            )
         else:
-            yield from read_delimited(blocks, known=known, ledger=ledger, file=file, limits=limits)
+            yield from read_csv(blocks, known=known, seen_attempts=ledger, file=file, limits=limits)
 
 
 @contextmanager
-def _opened(path: Path | None) -> Iterator[BinaryIO]:
+def _open_stream(path: Path | None) -> Iterator[BinaryIO]:
     if path is None:
         if sys.stdin is None:
-            raise AnswersError([problem_in(_STDIN, "the standard input is closed")])
+            raise AnswersError([build_file_problem(_STDIN_NAME, "the standard input is closed")])
         yield sys.stdin.buffer
     else:
         with path.open("rb", buffering=0) as stream:
             yield stream
 
 
-def refuse_unless_text(head: bytes, file: str, *, is_jsonl: bool) -> None:
+def check_is_text(head: bytes, file: str, *, is_jsonl: bool) -> None:
     """Raise where a file that begins with `head` is no text, and no row of it can be read."""
-    fault = fault_in_head(head)
-    if fault and not (is_jsonl and holds_a_row(head)):
-        raise AnswersError([problem_in(file, fault)])
+    fault = find_head_fault(head)
+    if fault and not (is_jsonl and has_json_row(head)):
+        raise AnswersError([build_file_problem(file, fault)])
 
 
-def head_of(stream: BinaryIO, file: str) -> bytes:
+def read_head(stream: BinaryIO, file: str) -> bytes:
     """Return the beginning of a stream, which may arrive in small pieces, without its mark."""
     head = b""
-    while len(head) < _HEAD and (more := block_of(stream, file, _HEAD - len(head))):
+    while len(head) < _FILE_HEAD_BYTES and (
+        more := read_block(stream, file, _FILE_HEAD_BYTES - len(head))
+    ):
         head += more
     return head.removeprefix(codecs.BOM_UTF8)
 
 
-def block_of(stream: BinaryIO, file: str, size: int) -> bytes:
+def read_block(stream: BinaryIO, file: str, size: int) -> bytes:
     """Return the next bytes of a stream."""
     try:
         return stream.read(size)
     except OSError as error:
-        raise AnswersError([problem_in(file, f"this cannot be read: {error.strerror}")]) from error
+        raise AnswersError(
+            [build_file_problem(file, f"this cannot be read: {error.strerror}")]
+        ) from error
 
 
-def problem_in(file: str | Path, message: str) -> Problem:
+def build_file_problem(file: str | Path, message: str) -> Problem:
     """Return what is wrong with a file as a whole."""
     return Problem(file=str(file), line=1, field="", message=message)

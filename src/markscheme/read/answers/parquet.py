@@ -8,76 +8,82 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from markscheme.errors import AnswersError, Problem
-from markscheme.read.answers.batch import FIELDS, NEEDED, AnswerBatch
-from markscheme.read.answers.columns import regular
-from markscheme.read.answers.excerpt import excerpt
-from markscheme.read.answers.limits import USUAL, Limits
-from markscheme.read.answers.taking import RawRows, take
+from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS, AnswerBatch
+from markscheme.read.answers.columns import check_columns
+from markscheme.read.answers.excerpt import make_excerpt
+from markscheme.read.answers.limits import DEFAULT_LIMITS, ReadLimits
+from markscheme.read.answers.taking import RawAnswerRows, add_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from markscheme.read.answers.known import KnownItems
-    from markscheme.read.answers.ledger import Ledger
+    from markscheme.read.answers.ledger import SeenAttempts
 
-_PIECE = 512
-_FEWEST = 64
-_PACKED = 8
-_ALLOWED = {"item": "text", "output": "text or a struct of JSON values", "subject": "text"}
+_PARQUET_PIECE_ROWS = 512
+_MIN_SLICE_ROWS = 64
+_COMPRESSION_RATIO = 8
+_ALLOWED_TYPES = {"item": "text", "output": "text or a struct of JSON values", "subject": "text"}
 
 
 def read_parquet(
-    path: Path, *, known: KnownItems, ledger: Ledger, limits: Limits = USUAL
+    path: Path,
+    *,
+    known: KnownItems,
+    seen_attempts: SeenAttempts,
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[AnswerBatch]:
     """Yield the answers in a file, slice by slice."""
-    for rows in slices_of(path, limits):
-        batch = read_slice(path, rows, known=known, first_line=rows.start + 1)
-        ledger.strike(batch)
+    for rows in list_parquet_slices(path, limits):
+        batch = read_parquet_slice(path, rows, known=known, first_line=rows.start + 1)
+        seen_attempts.reject_duplicates(batch)
         yield batch
 
 
-def slices_of(path: Path, limits: Limits = USUAL) -> list[range]:
+def list_parquet_slices(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> list[range]:
     """Return the rows of a file in stretches that can be read at once."""
-    with _refusing(path):
+    with _translate_parquet_errors(path):
         scan = pl.scan_parquet(path, glob=False)
-        _names(scan.collect_schema(), str(path))
+        _select_parquet_columns(scan.collect_schema(), str(path))
         height = scan.select(pl.len()).collect().item()
-        step = _rows_at_once(path.stat().st_size, height, limits)
+        step = _compute_slice_rows(path.stat().st_size, height, limits)
         return [range(start, min(start + step, height)) for start in range(0, height, step)]
 
 
-def read_slice(path: Path, rows: range, *, known: KnownItems, first_line: int = 1) -> AnswerBatch:
+def read_parquet_slice(
+    path: Path, rows: range, *, known: KnownItems, first_line: int = 1
+) -> AnswerBatch:
     """Read some rows of a file, and number them from `first_line`."""
-    with _refusing(path):
+    with _translate_parquet_errors(path):
         scan = pl.scan_parquet(path, glob=False)
-        names = _names(scan.collect_schema(), str(path))
+        names = _select_parquet_columns(scan.collect_schema(), str(path))
         frame = scan.select(names).slice(rows.start, len(rows)).collect()
-        return _batch(frame, first_line, known)
+        return _build_parquet_batch(frame, first_line, known)
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def _translate_parquet_errors(path: Path) -> Iterator[None]:
     """Say of a file that is not Parquet that it is not."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        message = f"this cannot be read as Parquet: {excerpt(str(error))}"
+        message = f"this cannot be read as Parquet: {make_excerpt(str(error))}"
         raise AnswersError([Problem(file=str(path), line=1, field="", message=message)]) from error
 
 
-def _rows_at_once(size: int, height: int, limits: Limits) -> int:
+def _compute_slice_rows(size: int, height: int, limits: ReadLimits) -> int:
     """Return how many rows to read at once, as packed bytes become several times as many."""
-    affordable = limits.batch_bytes // _PACKED * height // max(size, 1)
-    return min(limits.batch_rows, max(_FEWEST, affordable))
+    affordable = limits.batch_bytes // _COMPRESSION_RATIO * height // max(size, 1)
+    return min(limits.batch_rows, max(_MIN_SLICE_ROWS, affordable))
 
 
-def _names(schema: pl.Schema, file: str) -> list[str]:
+def _select_parquet_columns(schema: pl.Schema, file: str) -> list[str]:
     """Return the columns to read, or raise with everything that is wrong with them."""
-    wrong = [(name, "the column is missing") for name in NEEDED if name not in schema]
+    wrong = [(name, "the column is missing") for name in REQUIRED_FIELDS if name not in schema]
     for name, dtype in schema.items():
-        if name in FIELDS and not _fits(name, dtype):
-            allowed = _ALLOWED.get(name, "numbers")
+        if name in ANSWER_FIELDS and not _is_allowed_type(name, dtype):
+            allowed = _ALLOWED_TYPES.get(name, "numbers")
             wrong.append((name, f"the column holds {dtype}; it must hold {allowed}"))
     if wrong:
         needs = "answers need `item` and `output`"
@@ -85,49 +91,51 @@ def _names(schema: pl.Schema, file: str) -> list[str]:
             Problem(file=file, line=1, field=name, message=f"{message}; {needs}")
             for name, message in wrong
         )
-    return [name for name in FIELDS if name in schema]
+    return [name for name in ANSWER_FIELDS if name in schema]
 
 
-def _fits(name: str, dtype: pl.DataType) -> bool:
+def _is_allowed_type(name: str, dtype: pl.DataType) -> bool:
     if dtype == pl.Null:
         return True
     if name == "output" and isinstance(dtype, pl.Struct):
-        return _is_json(dtype)
-    return _is_text(dtype) if name in _ALLOWED else dtype.is_numeric()
+        return _is_json_type(dtype)
+    return _is_text_type(dtype) if name in _ALLOWED_TYPES else dtype.is_numeric()
 
 
-def _is_text(dtype: pl.DataType) -> bool:
+def _is_text_type(dtype: pl.DataType) -> bool:
     return isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
 
 
-def _is_json(dtype: object) -> bool:
+def _is_json_type(dtype: object) -> bool:
     """Whether every value of the type is a JSON value."""
     if isinstance(dtype, pl.Struct):
-        return all(_is_json(field.dtype) for field in dtype.fields)
+        return all(_is_json_type(field.dtype) for field in dtype.fields)
     if isinstance(dtype, pl.List):
-        return _is_json(dtype.inner)
+        return _is_json_type(dtype.inner)
     return isinstance(dtype, (pl.Boolean, pl.Null)) or (
         isinstance(dtype, pl.DataType)
-        and (_is_text(dtype) or dtype.is_integer() or dtype.is_float())
+        and (_is_text_type(dtype) or dtype.is_integer() or dtype.is_float())
     )
 
 
-def _batch(frame: pl.DataFrame, first: int, known: KnownItems) -> AnswerBatch:
+def _build_parquet_batch(frame: pl.DataFrame, first: int, known: KnownItems) -> AnswerBatch:
     """Return a slice as a batch; the row number of its first row is `first`."""
     batch = AnswerBatch()
     frame = frame.with_columns(pl.selectors.decimal().cast(pl.Float64))
-    for start in range(0, frame.height, _PIECE):
-        piece = frame.slice(start, _PIECE)
+    for start in range(0, frame.height, _PARQUET_PIECE_ROWS):
+        piece = frame.slice(start, _PARQUET_PIECE_ROWS)
         columns = {column.name: column.to_list() for column in piece}
         lines = range(first + start, first + start + piece.height)
-        answers = regular(columns, known)
+        answers = check_columns(columns, known)
         if answers is None:
-            take(batch, _raw_rows(lines, piece), known)
+            add_rows(batch, _build_parquet_rows(lines, piece), known)
         else:
             batch.extend(lines, answers)
     return batch
 
 
-def _raw_rows(lines: range, piece: pl.DataFrame) -> RawRows:
+def _build_parquet_rows(lines: range, piece: pl.DataFrame) -> RawAnswerRows:
     rows = piece.to_dicts()
-    return RawRows(lines=lines, rows=rows, shown=lambda at: excerpt(str(rows[at]["output"])))
+    return RawAnswerRows(
+        lines=lines, rows=rows, excerpt_at=lambda at: make_excerpt(str(rows[at]["output"]))
+    )

@@ -9,40 +9,39 @@ from __future__ import annotations
 
 import codecs
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import AnswersError, UsageError
-from markscheme.read.answers.jsonl import read_jsonl, read_whole
-from markscheme.read.answers.limits import USUAL, Limits
+from markscheme.read.answers.jsonl import read_jsonl, read_jsonl_text
+from markscheme.read.answers.limits import DEFAULT_LIMITS, ReadLimits
 from markscheme.read.answers.opening import (
-    JSONL,
-    block_of,
-    head_of,
-    problem_in,
-    refuse_unless_readable,
-    refuse_unless_text,
+    JSONL_SUFFIXES,
+    build_file_problem,
+    check_is_text,
+    check_readable,
+    read_block,
+    read_head,
 )
-from markscheme.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from typing import BinaryIO
 
-    from markscheme.read.answers.alike import AlikeLines
+    from markscheme.read.answers.alike import LineTemplateReader
     from markscheme.read.answers.batch import AnswerBatch
     from markscheme.read.answers.known import KnownItems
-    from markscheme.read.answers.ledger import Ledger
+    from markscheme.read.answers.ledger import SeenAttempts
 
-PARQUET = ".parquet"
-_IN_PARTS = (*JSONL, PARQUET)
-_LOOK = 16_384
-_UNSEEN = (".", "_")  # how names begin that other tools put beside their files
+PARQUET_SUFFIX = ".parquet"
+_SPLITTABLE_SUFFIXES = (*JSONL_SUFFIXES, PARQUET_SUFFIX)
+_SEARCH_BLOCK_BYTES = 16_384
+_HIDDEN_PREFIXES = (".", "_")  # how names begin that other tools put beside their files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class FilePart:
     """A stretch of a file: bytes from the start of one line to the start of another, or rows.
 
     `file` is the name that its rows are told with, where the answers are a folder.
@@ -54,7 +53,7 @@ class Part:
     file: str | None = None
 
 
-def answer_files(source: str | Path) -> list[Path]:
+def list_answer_files(source: str | Path) -> list[Path]:
     """Return the files to read in parts: one, or those of a folder by name; none where it streams.
 
     CSV, whose lines do not tell where a record starts, and what is no regular file stream.
@@ -63,9 +62,9 @@ def answer_files(source: str | Path) -> list[Path]:
     if str(source) in {"", "-"}:
         return []
     if is_folder(path):
-        return _files_in(path)
-    refuse_unless_readable(path)
-    return [path] if path.suffix.lower() in _IN_PARTS and path.is_file() else []
+        return _list_folder_files(path)
+    check_readable(path)
+    return [path] if path.suffix.lower() in _SPLITTABLE_SUFFIXES and path.is_file() else []
 
 
 def is_folder(source: str | Path) -> bool:
@@ -75,104 +74,128 @@ def is_folder(source: str | Path) -> bool:
     return False
 
 
-def _files_in(folder: Path) -> list[Path]:
+def _list_folder_files(folder: Path) -> list[Path]:
     try:
-        found = sorted(path for path in folder.iterdir() if not path.name.startswith(_UNSEEN))
+        found = sorted(
+            path for path in folder.iterdir() if not path.name.startswith(_HIDDEN_PREFIXES)
+        )
     except OSError as error:
-        raise AnswersError([problem_in(folder, f"this cannot be read: {error.strerror}")]) from None
+        raise AnswersError(
+            [build_file_problem(folder, f"this cannot be read: {error.strerror}")]
+        ) from None
     if not found:
-        raise AnswersError([problem_in(folder, "this folder holds no files of answers")])
-    odd = [path.name for path in found if path.suffix.lower() not in _IN_PARTS]
+        raise AnswersError([build_file_problem(folder, "this folder holds no files of answers")])
+    odd = [path.name for path in found if path.suffix.lower() not in _SPLITTABLE_SUFFIXES]
     if odd:
         named = ", ".join(f"`{name}`" for name in odd[:5])
-        raise UsageError(f"`{folder}`: a folder of answers holds {_told()} files; not {named}")
+        raise UsageError(
+            f"`{folder}`: a folder of answers holds {_format_splittable_suffixes()} files; not {named}"
+        )
     for path in found:
-        refuse_unless_readable(path)
+        check_readable(path)
     return found
 
 
-def _told() -> str:
-    return f"{', '.join(_IN_PARTS[:-1])} and {_IN_PARTS[-1]}"
+def _format_splittable_suffixes() -> str:
+    return f"{', '.join(_SPLITTABLE_SUFFIXES[:-1])} and {_SPLITTABLE_SUFFIXES[-1]}"
 
 
-def parts_of(path: Path, *, file: str | None = None, limits: Limits = USUAL) -> Iterator[Part]:
+def split_file(
+    path: Path, *, file: str | None = None, limits: ReadLimits = DEFAULT_LIMITS
+) -> Iterator[FilePart]:
     """Yield the parts of one file, in order."""
-    if path.suffix.lower() == PARQUET:
-        cuts = _parquet_cuts(path, limits)
+    if path.suffix.lower() == PARQUET_SUFFIX:
+        cuts = _cut_parquet(path, limits)
     else:
-        cuts = _jsonl_cuts(path, limits)
+        cuts = _cut_jsonl(path, limits)
     for start, stop in cuts:
-        yield Part(path=path, start=start, stop=stop, file=file)
+        yield FilePart(path=path, start=start, stop=stop, file=file)
 
 
 def read_part(
-    part: Part,
+    part: FilePart,
     *,
     known: KnownItems,
-    ledger: Ledger | None = None,
-    alike: AlikeLines | None = None,
-    limits: Limits = USUAL,
+    seen_attempts: SeenAttempts | None = None,
+    template_reader: LineTemplateReader | None = None,
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Generator[AnswerBatch, None, int]:
     """Yield the answers of a part; return how many lines it has."""
-    if part.path.suffix.lower() == PARQUET:
-        from markscheme.read.answers.parquet import read_slice
+    if part.path.suffix.lower() == PARQUET_SUFFIX:
+        from markscheme.read.answers.parquet import read_parquet_slice
 
-        batch = read_slice(part.path, range(part.start, part.stop), known=known)
-        if ledger:
-            ledger.strike(batch)
+        batch = read_parquet_slice(part.path, range(part.start, part.stop), known=known)
+        if seen_attempts:
+            seen_attempts.reject_duplicates(batch)
         yield batch
         return part.stop - part.start
     with part.path.open("rb", buffering=0) as stream:
         if part.stop - part.start <= limits.row_bytes:
-            text = b"".join(_blocks(stream, _unended(stream, part), limits.row_bytes))
-            return (yield from read_whole(text, known=known, ledger=ledger, alike=alike))
-        blocks = _blocks(stream, part, limits.row_bytes)
+            text = b"".join(
+                _read_part_blocks(stream, _trim_last_newline(stream, part), limits.row_bytes)
+            )
+            return (
+                yield from read_jsonl_text(
+                    text, known=known, seen_attempts=seen_attempts, template_reader=template_reader
+                )
+            )
+        blocks = _read_part_blocks(stream, part, limits.row_bytes)
         return (
-            yield from read_jsonl(blocks, known=known, ledger=ledger, alike=alike, limits=limits)
+            yield from read_jsonl(
+                blocks,
+                known=known,
+                seen_attempts=seen_attempts,
+                template_reader=template_reader,
+                limits=limits,
+            )
         )
 
 
-def lines_in(part: Part, limits: Limits = USUAL) -> int:
+def count_part_lines(part: FilePart, limits: ReadLimits = DEFAULT_LIMITS) -> int:
     """Count the lines of a part without reading them."""
-    if part.path.suffix.lower() == PARQUET:
+    if part.path.suffix.lower() == PARQUET_SUFFIX:
         return part.stop - part.start
     with part.path.open("rb", buffering=0) as stream:
-        return sum(block.count(b"\n") for block in _blocks(stream, part, limits.block_bytes))
+        return sum(
+            block.count(b"\n") for block in _read_part_blocks(stream, part, limits.block_bytes)
+        )
 
 
-def _unended(stream: BinaryIO, part: Part) -> Part:
+def _trim_last_newline(stream: BinaryIO, part: FilePart) -> FilePart:
     """Return the part without its last newline."""
     stream.seek(part.stop - 1)
-    ended = block_of(stream, str(part.path), 1) == b"\n"
+    ended = read_block(stream, str(part.path), 1) == b"\n"
     return replace(part, stop=part.stop - ended)
 
 
-def _blocks(stream: BinaryIO, part: Part, size: int) -> Iterator[bytes]:
+def _read_part_blocks(stream: BinaryIO, part: FilePart, size: int) -> Iterator[bytes]:
     stream.seek(part.start)
     at = part.start
-    while at < part.stop and (block := block_of(stream, str(part.path), min(size, part.stop - at))):
+    while at < part.stop and (
+        block := read_block(stream, str(part.path), min(size, part.stop - at))
+    ):
         at += len(block)
         yield block
 
 
-def _parquet_cuts(path: Path, limits: Limits) -> Iterator[tuple[int, int]]:
+def _cut_parquet(path: Path, limits: ReadLimits) -> Iterator[tuple[int, int]]:
     if path.stat().st_size == 0:
         return
-    from markscheme.read.answers.parquet import slices_of
+    from markscheme.read.answers.parquet import list_parquet_slices
 
-    yield from ((rows.start, rows.stop) for rows in slices_of(path, limits))
+    yield from ((rows.start, rows.stop) for rows in list_parquet_slices(path, limits))
 
 
-def _jsonl_cuts(path: Path, limits: Limits) -> Iterator[tuple[int, int]]:
+def _cut_jsonl(path: Path, limits: ReadLimits) -> Iterator[tuple[int, int]]:
     """Yield where the parts start and stop: each stops after the line that fills it."""
     with path.open("rb", buffering=0) as stream:
-        head = head_of(stream, str(path))
-        refuse_unless_text(head, str(path), is_jsonl=True)
+        head = read_head(stream, str(path))
+        check_is_text(head, str(path), is_jsonl=True)
         stream.seek(0)
         marked = stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
         start = len(codecs.BOM_UTF8) if marked else 0
         while True:
-            stop = _line_end(stream, start + limits.part_bytes, str(path))
+            stop = _find_line_end(stream, start + limits.part_bytes, str(path))
             if stop > start:
                 yield start, stop
             if stop - start < limits.part_bytes:
@@ -180,10 +203,10 @@ def _jsonl_cuts(path: Path, limits: Limits) -> Iterator[tuple[int, int]]:
             start = stop
 
 
-def _line_end(stream: BinaryIO, position: int, file: str) -> int:
+def _find_line_end(stream: BinaryIO, position: int, file: str) -> int:
     """Return where the line ends in which the byte before `position` is, or where the file does."""
     at = stream.seek(position - 1)
-    while block := block_of(stream, file, _LOOK):
+    while block := read_block(stream, file, _SEARCH_BLOCK_BYTES):
         end = block.find(b"\n")
         if end >= 0:
             return at + end + 1

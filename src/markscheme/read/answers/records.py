@@ -5,29 +5,29 @@ from __future__ import annotations
 import csv
 from collections import deque
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markscheme.read.answers.encoding import fault_in_bytes
-from markscheme.read.answers.lines import Lines, LongLine, split
-from markscheme.read.answers.rows import Refused
-from markscheme.values import dataclass
+from markscheme.read.answers.encoding import find_byte_fault
+from markscheme.read.answers.lines import LongLine, WholeLines, split_lines
+from markscheme.read.answers.rows import RefusedRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_REREADS = 4
+_REREAD_FACTOR = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class CsvRecord:
     """One record: the line it starts on, what was written there, and its cells or its fault."""
 
     line: int
     raw: bytes
-    cells: list[str] | Refused
+    cells: list[str] | RefusedRow
 
 
-class Records:
+class CsvRecordReader:
     """The records of a file.
 
     A record that cannot be read (a quote that is never closed, too many bytes) is taken to be
@@ -36,90 +36,90 @@ class Records:
     """
 
     def __init__(self, blocks: Iterable[bytes], *, limit: int) -> None:
-        self._stretches = split(blocks, limit=limit)
+        self._line_chunks = split_lines(blocks, limit=limit)
         self._limit = limit
-        self._waiting: deque[bytes | LongLine] = deque()
-        self._taken: list[bytes | LongLine] = []
-        self._held = 0
-        self._line = 1
-        self._spare = limit
+        self._queued_lines: deque[bytes | LongLine] = deque()
+        self._record_lines: list[bytes | LongLine] = []
+        self._record_bytes = 0
+        self._line_number = 1
+        self._reread_budget = limit
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
         """Take one more line for the record that is being read."""
-        while not self._waiting:
-            self._fill(next(self._stretches))
-        line = self._waiting.popleft()
-        self._taken.append(line)
-        self._line += 1
+        while not self._queued_lines:
+            self._queue_lines(next(self._line_chunks))
+        line = self._queued_lines.popleft()
+        self._record_lines.append(line)
+        self._line_number += 1
         if isinstance(line, LongLine):
-            raise csv.Error(line.reason(self._limit))
-        self._held += len(line)
-        if self._held > self._limit:
+            raise csv.Error(line.format_reason(self._limit))
+        self._record_bytes += len(line)
+        if self._record_bytes > self._limit:
             raise csv.Error(f"a record of more than {self._limit:,} bytes")
         return line.decode(errors="surrogateescape") + "\n"
 
-    def first_line(self) -> bytes:
+    def peek_first_line(self) -> bytes:
         """Return the first line that is not blank, without taking it."""
         while True:
-            while self._waiting:
-                line = self._waiting[0]
+            while self._queued_lines:
+                line = self._queued_lines[0]
                 if isinstance(line, LongLine):
                     return line.head
                 if line.strip():
                     return line
-                self._waiting.popleft()
-                self._line += 1
-            stretch = next(self._stretches, None)
+                self._queued_lines.popleft()
+                self._line_number += 1
+            stretch = next(self._line_chunks, None)
             if stretch is None:
                 return b""
-            self._fill(stretch)
+            self._queue_lines(stretch)
 
-    def read(self, delimiter: str) -> Iterator[Record]:
+    def read_records(self, delimiter: str) -> Iterator[CsvRecord]:
         """Yield the records, without blank lines."""
         reader = csv.reader(self, delimiter=delimiter, strict=True)
         while True:
-            self._taken, self._held = [], 0
-            start = self._line
+            self._record_lines, self._record_bytes = [], 0
+            start = self._line_number
             try:
-                with _fields_up_to(self._limit):
+                with _limit_field_size(self._limit):
                     cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield self._broken(start, _explained(str(error)))
+                yield self._recover_record(start, _explain_csv_error(str(error)))
                 reader = csv.reader(self, delimiter=delimiter, strict=True)
                 continue
-            raw = b"\n".join([line for line in self._taken if isinstance(line, bytes)])
+            raw = b"\n".join([line for line in self._record_lines if isinstance(line, bytes)])
             if raw.strip():
-                fault = fault_in_bytes(raw)
-                yield Record(line=start, raw=raw, cells=Refused(fault) if fault else cells)
+                fault = find_byte_fault(raw)
+                yield CsvRecord(line=start, raw=raw, cells=RefusedRow(fault) if fault else cells)
 
-    def _fill(self, stretch: Lines | LongLine) -> None:
+    def _queue_lines(self, stretch: WholeLines | LongLine) -> None:
         if isinstance(stretch, LongLine):
-            self._waiting.append(stretch)
+            self._queued_lines.append(stretch)
             return
-        self._waiting.extend(stretch.text.split(b"\n"))
-        self._spare += _REREADS * len(stretch.text)
+        self._queued_lines.extend(stretch.text.split(b"\n"))
+        self._reread_budget += _REREAD_FACTOR * len(stretch.text)
 
-    def _broken(self, start: int, reason: str) -> Record:
+    def _recover_record(self, start: int, reason: str) -> CsvRecord:
         """Return the record at `start` as a fault, and give back the lines after its first."""
-        first, *others = self._taken
+        first, *others = self._record_lines
         size = sum(len(line) for line in others if isinstance(line, bytes))
-        if size <= self._spare:
-            self._spare -= size
-            self._waiting.extendleft(reversed(others))
-            self._line = start + 1
+        if size <= self._reread_budget:
+            self._reread_budget -= size
+            self._queued_lines.extendleft(reversed(others))
+            self._line_number = start + 1
         else:
-            reason += f"; lines {start} to {self._line - 1} are lost with it"
+            reason += f"; lines {start} to {self._line_number - 1} are lost with it"
         raw = first.head if isinstance(first, LongLine) else first
-        fault = None if isinstance(first, LongLine) else fault_in_bytes(raw)
-        return Record(line=start, raw=raw, cells=Refused(fault or f"not CSV: {reason}"))
+        fault = None if isinstance(first, LongLine) else find_byte_fault(raw)
+        return CsvRecord(line=start, raw=raw, cells=RefusedRow(fault or f"not CSV: {reason}"))
 
 
-def _explained(message: str) -> str:
+def _explain_csv_error(message: str) -> str:
     """Say in the words of a user what the parser says about its own state."""
     if "unexpected end of data" in message:
         return "a quote that is never closed"
@@ -131,7 +131,7 @@ def _explained(message: str) -> str:
 
 
 @contextmanager
-def _fields_up_to(limit: int) -> Iterator[None]:
+def _limit_field_size(limit: int) -> Iterator[None]:
     """Let `csv` read fields of this size; its own limit holds for the whole process."""
     before = csv.field_size_limit(limit)
     try:

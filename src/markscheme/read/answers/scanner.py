@@ -8,6 +8,7 @@ other ways.
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -15,42 +16,47 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.values import dataclass
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LIBRARY = Path(__file__).with_name("_scan.so")
-TEXT, INSIDE, NAME, WHOLE, NUMBER, ABSENT = b"T", b"I", b"N", b"W", b"D", b"A"
-NOTHING = "\0"  # stands in a column for null
-_END = b"E"
-_EDITION = 2  # of the library: one that was built before is not called
+LIBRARY_PATH = Path(__file__).with_name("_scan.so")
+CAPTURE_TEXT, CAPTURE_INNER_TEXT, CAPTURE_NAME, CAPTURE_INTEGER, CAPTURE_NUMBER, CAPTURE_ABSENT = (
+    b"T",
+    b"I",
+    b"N",
+    b"W",
+    b"D",
+    b"A",
+)
+NULL_TEXT = "\0"  # stands in a column for null
+_END_STEP = b"E"
+_LIBRARY_VERSION = 2  # of the library: one that was built before is not called
 _SCHEMA, _ARRAY = b"arrow_schema", b"arrow_array"
-_allocate = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(
+_raw_malloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(
     ("PyMem_RawMalloc", ctypes.pythonapi)
 )
-_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
-    ("PyCapsule_New", ctypes.pythonapi)
-)
+_new_capsule = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)(("PyCapsule_New", ctypes.pythonapi))
 
 
-def literal(text: str) -> bytes:
+def encode_literal(text: str) -> bytes:
     """Return the step that takes this text, of at most 65,535 bytes, and nothing else."""
     written = text.encode()
     return b"L" + len(written).to_bytes(2, "little") + written
 
 
-def capture(kind: bytes, column: int) -> bytes:
+def encode_capture(kind: bytes, column: int) -> bytes:
     """Return the step that takes what is of this kind into a column, at most the 255th."""
     return kind + bytes([column])
 
 
-class _Found(ctypes.Structure):
+class _ScanCounts(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_size_t) for name in ("lines", "left", "unescaped"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
+class ScanResult:
     """What was found in a text of so many lines.
 
     Each column is one capture of all lines that match, and `ways` tells by which steps they do.
@@ -59,18 +65,18 @@ class Scan:
 
     lines: int
     columns: list[pl.Series]
-    ways: pl.Series
-    left: list[tuple[int, int, int]]
+    template_indexes: pl.Series
+    unmatched: list[tuple[int, int, int]]
     unescaped: bool
 
     @property
-    def matched(self) -> pl.Series:
+    def matched_positions(self) -> pl.Series:
         """The positions of the lines that match."""
         matches = pl.Series([True]).new_from_index(0, self.lines)
-        return matches.scatter([at for at, _, _ in self.left], values=False).arg_true()
+        return matches.scatter([at for at, _, _ in self.unmatched], values=False).arg_true()
 
 
-class _Memory(ctypes.Structure):
+class _ScanMemory(ctypes.Structure):
     """The beginning of what is allocated for one text."""
 
     _fields_ = (
@@ -82,7 +88,7 @@ class _Memory(ctypes.Structure):
     )
 
 
-class _Column:
+class _ArrowColumn:
     """A column that polars takes as it is, and lets go of when it is done with it."""
 
     def __init__(self, memory: int, at: int, height: int) -> None:
@@ -92,64 +98,64 @@ class _Column:
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """Return the column by Arrow's protocol."""
         del requested_schema
-        _library().hand_out(*self._place, self._schema, self._array)
-        return _capsule(self._schema, _SCHEMA, None), _capsule(self._array, _ARRAY, None)
+        _load_library().hand_out(*self._place, self._schema, self._array)
+        return _new_capsule(self._schema, _SCHEMA, None), _new_capsule(self._array, _ARRAY, None)
 
 
-def scan(text: bytes, ways: Sequence[bytes], columns: int) -> Scan:
+def scan_lines(text: bytes, ways: Sequence[bytes], columns: int) -> ScanResult:
     """Read the lines of a text, each by the first steps that take it, into so many columns.
 
     The steps of every way must capture something for every column.
     """
-    library = _library()
+    library = _load_library()
     lines = library.line_ends(text, len(text)) + 1
-    left, found = (ctypes.c_uint32 * (3 * lines))(), _Found()
+    left, found = (ctypes.c_uint32 * (3 * lines))(), _ScanCounts()
     starts = list(accumulate((len(steps) + 1 for steps in ways), initial=0))
     places = (ctypes.c_size_t * len(starts))(*starts)
-    steps = b"".join(steps + _END for steps in ways)
-    memory = _allocated(library.memory_for(columns, lines, len(text)), columns, lines)
+    steps = b"".join(steps + _END_STEP for steps in ways)
+    memory = _allocate_memory(library.memory_for(columns, lines, len(text)), columns, lines)
     try:
         asked = (text, len(text), steps, places, len(ways))
         library.scan(*asked, memory, left, ctypes.byref(found))
         height = found.lines - found.left
-        *texts, numbers = [pl.Series(_Column(memory, at, height)) for at in range(columns + 1)]
+        *texts, numbers = [pl.Series(_ArrowColumn(memory, at, height)) for at in range(columns + 1)]
     finally:
         library.let_go(memory)
     told = iter(left[: 3 * found.left])
-    return Scan(
+    return ScanResult(
         lines=found.lines,
         columns=texts,
-        ways=numbers,
-        left=list(zip(told, told, told, strict=True)),
+        template_indexes=numbers,
+        unmatched=list(zip(told, told, told, strict=True)),
         unescaped=bool(found.unescaped),
     )
 
 
-def _allocated(size: int, columns: int, room: int) -> int:
+def _allocate_memory(size: int, columns: int, room: int) -> int:
     """Return where so much memory is, in use by us."""
-    address = _allocate(size)
+    address = _raw_malloc(size)
     if not address:
         raise MemoryError
     free = ctypes.cast(ctypes.pythonapi.PyMem_RawFree, ctypes.c_void_p).value
-    memory = _Memory(give_back=free, users=1, columns=columns, room=room)
+    memory = _ScanMemory(give_back=free, users=1, columns=columns, room=room)
     ctypes.memmove(address, ctypes.byref(memory), ctypes.sizeof(memory))
     return int(address)
 
 
-def is_built() -> bool:
+def is_available() -> bool:
     """Whether there is a library that can be loaded here."""
     try:
-        _library()
+        _load_library()
     except (AttributeError, OSError):
         return False
     return True
 
 
 @cache
-def _library() -> Any:
-    library = ctypes.CDLL(str(LIBRARY))
-    if library.edition() != _EDITION:
-        raise OSError(f"`{LIBRARY.name}` is of another edition; build the package again")
+def _load_library() -> Any:
+    library = ctypes.CDLL(str(LIBRARY_PATH))
+    if library.edition() != _LIBRARY_VERSION:
+        raise OSError(f"`{LIBRARY_PATH.name}` is of another edition; build the package again")
     size, pointer, text = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_char_p
     library.line_ends.argtypes, library.line_ends.restype = [text, size], size
     library.memory_for.argtypes, library.memory_for.restype = [size] * 3, size

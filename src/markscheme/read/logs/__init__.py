@@ -1,6 +1,6 @@
 """Session logs as answers: which item and variant each is of, and what is measured in it."""
 
-from markscheme.read.logs.measured import measured
-from markscheme.read.logs.reading import LoggedAnswer, Logs, read_logs
+from markscheme.read.logs.measured import measure_transcript
+from markscheme.read.logs.reading import LogFolder, LoggedAnswer, read_logs
 
-__all__ = ("LoggedAnswer", "Logs", "measured", "read_logs")
+__all__ = ("LoggedAnswer", "LogFolder", "measure_transcript", "read_logs")

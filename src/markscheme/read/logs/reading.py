@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.errors import InputError, Problem
 from markscheme.read.answers.batch import AnswerBatch
-from markscheme.read.composed import composed
-from markscheme.read.logs.mapping import Mapped, read_mapping
-from markscheme.read.logs.measured import measured
-from markscheme.read.logs.names import Named, named
-from markscheme.read.transcripts import read_every_log
-from markscheme.transcript import Measured, Transcript
-from markscheme.values import dataclass
+from markscheme.read.composed import to_nfc
+from markscheme.read.logs.mapping import MappingRow, read_mapping
+from markscheme.read.logs.measured import measure_transcript
+from markscheme.read.logs.names import LogName, parse_log_name
+from markscheme.read.transcripts import read_log_folder
+from markscheme.transcript import SessionMetrics, Transcript
 from markscheme.vocabulary import Item, RowError
 
 if TYPE_CHECKING:
@@ -49,26 +48,26 @@ class LoggedAnswer:
         return self.transcript.final_text or ""
 
     @property
-    def metrics(self) -> Measured:
+    def metrics(self) -> SessionMetrics:
         """What was measured."""
-        return measured(self.transcript)
+        return measure_transcript(self.transcript)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Logs:
+class LogFolder:
     """The answers in a folder of logs, in the order of their files, and the logs that are none."""
 
     answers: tuple[LoggedAnswer, ...]
     errors: tuple[RowError, ...]
 
-    def batch(self) -> AnswerBatch:
+    def to_batch(self) -> AnswerBatch:
         """Return them as answers in columns."""
         batch = AnswerBatch(errors=list(self.errors))
         rows = [(answer, answer.metrics) for answer in self.answers]
         for line, (answer, found) in enumerate(rows, start=1):
             fields = (answer.item, answer.output, answer.variant, answer.attempt)
             tokens = (found.tokens_in, found.tokens_out)
-            batch.append(line, (*fields, _milliseconds(found.latency_s), *tokens, None))
+            batch.append(line, (*fields, _to_milliseconds(found.latency_s), *tokens, None))
             batch.transcripts.append(answer.transcript)
         batch.measured = {
             "tool_calls": [found.tool_calls for _, found in rows],
@@ -76,26 +75,28 @@ class Logs:
             "dispatches": [found.dispatches for _, found in rows],
             "tokens": [found.tokens for _, found in rows],
             "lower_bounds": [list(found.lower_bounds) for _, found in rows],
-            "last_turn_latency_ms": [_milliseconds(found.last_turn_latency_s) for _, found in rows],
+            "last_turn_latency_ms": [
+                _to_milliseconds(found.last_turn_latency_s) for _, found in rows
+            ],
             "log_complete": [answer.transcript.complete for answer, _ in rows],
             "file": [answer.file for answer, _ in rows],
         }
         return batch
 
 
-def _milliseconds(seconds: Decimal | None) -> float | None:
+def _to_milliseconds(seconds: Decimal | None) -> float | None:
     return None if seconds is None else float(seconds * 1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Session:
+class _LogSession:
     """One session of one log, and what is known of where it belongs."""
 
     path: Path
     file: str
     transcript: Transcript
-    mapped: Mapped | None
-    name: Named
+    mapped: MappingRow | None
+    name: LogName
 
 
 def read_logs(
@@ -104,7 +105,7 @@ def read_logs(
     *,
     mapping: str | Path | None = None,
     log_format: str | None = None,
-) -> Logs:
+) -> LogFolder:
     """Read the logs in a folder as answers to these items.
 
     Raises:
@@ -113,61 +114,65 @@ def read_logs(
     """
     root = Path(folder)
     rows = [] if mapping is None else read_mapping(Path(mapping), [item.id for item in items])
-    found, refused = read_every_log(root, log_format)
-    sessions = _sessions(root, found, _placed(rows, root, mapping, found), items)
+    found, refused = read_log_folder(root, log_format)
+    sessions = _build_sessions(root, found, _match_mapping_rows(rows, root, mapping, found), items)
     ours = None if mapping is None else Path(mapping).resolve()
-    errors = [_error(_told(path, root), why) for path, why in refused if path.resolve() != ours]
-    placed = [_answer(session, items) for session in sessions]
-    if _repeats(placed) and all(session.name.rest for session in sessions):
-        by_file = [_answer(_told_by_file(session), items) for session in sessions]
-        placed = placed if _repeats(by_file) else by_file
+    errors = [
+        _build_log_error(_format_log_path(path, root), why)
+        for path, why in refused
+        if path.resolve() != ours
+    ]
+    placed = [_place_session(session, items) for session in sessions]
+    if _has_repeated_attempts(placed) and all(session.name.remainder for session in sessions):
+        by_file = [_place_session(_use_file_variant(session), items) for session in sessions]
+        placed = placed if _has_repeated_attempts(by_file) else by_file
     errors += [one for one in placed if isinstance(one, RowError)]
-    answers, repeats = _without_repeats([one for one in placed if isinstance(one, LoggedAnswer)])
-    return Logs(answers=tuple(answers), errors=(*errors, *repeats))
+    answers, repeats = _separate_repeats([one for one in placed if isinstance(one, LoggedAnswer)])
+    return LogFolder(answers=tuple(answers), errors=(*errors, *repeats))
 
 
-def _told_by_file(session: _Session) -> _Session:
+def _use_file_variant(session: _LogSession) -> _LogSession:
     """Return a session whose variant is told by its file, where folders hold several variants."""
     name = session.name
-    return replace(session, name=replace(name, variant=name.rest))
+    return replace(session, name=replace(name, variant=name.remainder))
 
 
-def _repeats(placed: Iterable[LoggedAnswer | RowError]) -> bool:
+def _has_repeated_attempts(placed: Iterable[LoggedAnswer | RowError]) -> bool:
     """Say whether two logs claim the same attempt."""
     answers = [one for one in placed if isinstance(one, LoggedAnswer)]
     return len({(one.item, one.variant, one.attempt) for one in answers}) < len(answers)
 
 
-def _sessions(
+def _build_sessions(
     root: Path,
     found: Iterable[tuple[Path, Transcript]],
-    mapped: dict[tuple[Path, str | None], Mapped],
+    mapped: dict[tuple[Path, str | None], MappingRow],
     items: Sequence[Item],
-) -> list[_Session]:
+) -> list[_LogSession]:
     ids = [item.id for item in items]
     sessions = []
     for path, transcript in found:
-        file = _told(path, root)
+        file = _format_log_path(path, root)
         place = path.resolve()
         row = mapped.get((place, transcript.session)) or mapped.get((place, None))
-        name = named(Path(file), ids)
+        name = parse_log_name(Path(file), ids)
         sessions.append(
-            _Session(path=path, file=file, transcript=transcript, mapped=row, name=name)
+            _LogSession(path=path, file=file, transcript=transcript, mapped=row, name=name)
         )
     return sessions
 
 
-def _placed(
-    rows: Iterable[Mapped],
+def _match_mapping_rows(
+    rows: Iterable[MappingRow],
     root: Path,
     mapping: str | Path | None,
     found: Iterable[tuple[Path, Transcript]],
-) -> dict[tuple[Path, str | None], Mapped]:
+) -> dict[tuple[Path, str | None], MappingRow]:
     """Return the rows of the mapping by the log that each means, which must be there."""
     if mapping is None:
         return {}
     known = {path.resolve() for path, _ in found}
-    placed: dict[tuple[Path, str | None], Mapped] = {}
+    placed: dict[tuple[Path, str | None], MappingRow] = {}
     problems = []
     for row in rows:
         places = [folder / row.log for folder in (root, Path(mapping).parent)]
@@ -184,26 +189,30 @@ def _placed(
     return placed
 
 
-def _answer(session: _Session, items: Sequence[Item]) -> LoggedAnswer | RowError:
+def _place_session(session: _LogSession, items: Sequence[Item]) -> LoggedAnswer | RowError:
     """Return a session as an answer, or say why it cannot be placed."""
     row, name, transcript = session.mapped, session.name, session.transcript
     if row is not None:
-        return _logged(session, row.item, row.variant or name.variant, row.attempt)
+        return _build_logged_answer(session, row.item, row.variant or name.variant, row.attempt)
     if len(name.items) > 1:
         told = f"its name fits several items: {', '.join(name.items)}; name one in a mapping file"
-        return _error(session.file, told)
+        return _build_log_error(session.file, told)
     if name.items:
-        return _logged(session, name.items[0], name.variant, name.attempt)
-    asked = _asked(transcript, items)
+        return _build_logged_answer(session, name.items[0], name.variant, name.attempt)
+    asked = _find_asked_items(transcript, items)
     if len(asked) == 1:
-        return _logged(session, asked[0], name.variant, name.attempt)
+        return _build_logged_answer(session, asked[0], name.variant, name.attempt)
     if asked:
-        return _error(session.file, f"what was asked fits several items: {', '.join(asked)}")
+        return _build_log_error(
+            session.file, f"what was asked fits several items: {', '.join(asked)}"
+        )
     told = "no item: neither its name nor what was asked fits one; name it in a mapping file"
-    return _error(session.file, told)
+    return _build_log_error(session.file, told)
 
 
-def _logged(session: _Session, item: str, variant: str | None, attempt: int) -> LoggedAnswer:
+def _build_logged_answer(
+    session: _LogSession, item: str, variant: str | None, attempt: int
+) -> LoggedAnswer:
     """Return the answer; a variant that nothing names is the model, where the log names one."""
     models = session.transcript.models
     named_by_log = models[0] if len(models) == 1 else None
@@ -216,21 +225,21 @@ def _logged(session: _Session, item: str, variant: str | None, attempt: int) -> 
     )
 
 
-def _asked(transcript: Transcript, items: Sequence[Item]) -> list[str]:
+def _find_asked_items(transcript: Transcript, items: Sequence[Item]) -> list[str]:
     """Return the items that were asked for: word for word, else inside of what was asked."""
-    asked = [_plain(prompt.text) for prompt in transcript.prompts if prompt.text]
-    wanted = {item.id: _plain(item.prompt) for item in items}
+    asked = [_fold_prompt(prompt.text) for prompt in transcript.prompts if prompt.text]
+    wanted = {item.id: _fold_prompt(item.prompt) for item in items}
     equal = [item for item, text in wanted.items() if text in asked]
     return equal or [
         item for item, text in wanted.items() if any(text in prompt for prompt in asked)
     ]
 
 
-def _plain(text: str) -> str:
-    return _WHITESPACE.sub(" ", composed(text)).strip().casefold()
+def _fold_prompt(text: str) -> str:
+    return _WHITESPACE.sub(" ", to_nfc(text)).strip().casefold()
 
 
-def _without_repeats(
+def _separate_repeats(
     answers: Sequence[LoggedAnswer],
 ) -> tuple[list[LoggedAnswer], Iterator[RowError]]:
     """Set aside all logs that claim the same attempt: which is meant cannot be known."""
@@ -239,7 +248,7 @@ def _without_repeats(
     kept = [answer for answer, key in zip(answers, keys, strict=True) if counts[key] == 1]
     said = "{n} logs are the answer to `{item}` by {variant}, attempt {attempt}; name each attempt"
     repeats = (
-        _error(
+        _build_log_error(
             answer.file,
             said.format(
                 n=counts[key],
@@ -255,9 +264,9 @@ def _without_repeats(
     return kept, repeats
 
 
-def _error(file: str, reason: str, item: str | None = None) -> RowError:
+def _build_log_error(file: str, reason: str, item: str | None = None) -> RowError:
     return RowError(line=1, reason=reason, item=item, file=file)
 
 
-def _told(path: Path, root: Path) -> str:
+def _format_log_path(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

@@ -5,27 +5,26 @@ from __future__ import annotations
 import codecs
 import csv
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from markscheme.errors import InputError, Problem, shown
-from markscheme.read.answers.limits import USUAL
-from markscheme.read.answers.records import Record, Records
-from markscheme.read.answers.rows import Refused
-from markscheme.read.complaints import guess
-from markscheme.read.composed import composed
-from markscheme.read.parsing import read_bytes
-from markscheme.values import dataclass
+from markscheme.errors import InputError, Problem, format_value
+from markscheme.read.answers.limits import DEFAULT_LIMITS
+from markscheme.read.answers.records import CsvRecord, CsvRecordReader
+from markscheme.read.answers.rows import RefusedRow
+from markscheme.read.complaints import suggest_match
+from markscheme.read.composed import to_nfc
+from markscheme.read.parsing import read_document_bytes
 
-COLUMNS = ("item", "variant", "rater", "axis", "score", "note")
-_NEEDED = COLUMNS[:-1]
+RATING_COLUMNS = ("item", "variant", "rater", "axis", "score", "note")
+_REQUIRED_COLUMNS = RATING_COLUMNS[:-1]
 _OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+_UTF16_32_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawRow:
+class RatingRow:
     """One row: its line, and what stands in its columns."""
 
     line: int
@@ -33,105 +32,113 @@ class RawRow:
 
 
 @dataclass(slots=True, kw_only=True)
-class RawRows:
+class RatingRows:
     """The rows of one file, its last line, and the problems of what could not be read."""
 
     file: str
-    rows: list[RawRow] = field(default_factory=list)
+    rows: list[RatingRow] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     last_line: int = 1
 
-    def complain(self, line: int, column: str, message: str) -> None:
+    def add_problem(self, line: int, column: str, message: str) -> None:
         """Note one problem."""
         self.problems.append(Problem(file=self.file, line=line, field=column, message=message))
 
 
-def read_rows(source: str | Path) -> RawRows:
+def read_rating_rows(source: str | Path) -> RatingRows:
     """Read a file by its ending: .jsonl and .ndjson hold an object in each line, all else is CSV.
 
     Raises:
         InputError: nothing in the file can be read as rows.
     """
     path = Path(source)
-    found = RawRows(file=str(source))
+    found = RatingRows(file=str(source))
     if path.is_dir():
-        _refuse(found, "", "is a folder; name a file of ratings")
-    data = read_bytes(path, found.file)
-    if data.startswith(_WIDE) or b"\0" in data[:1000]:
-        _refuse(found, "", "this is UTF-16 or no text at all; save it as UTF-8")
+        _refuse_rating_file(found, "", "is a folder; name a file of ratings")
+    data = read_document_bytes(path, found.file)
+    if data.startswith(_UTF16_32_MARKS) or b"\0" in data[:1000]:
+        _refuse_rating_file(found, "", "this is UTF-16 or no text at all; save it as UTF-8")
     data = data.removeprefix(codecs.BOM_UTF8)
     found.last_line = max(1, len(data.splitlines()))
     if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        _read_lines(data, found)
+        _read_jsonl_ratings(data, found)
     else:
-        _read_delimited(data, found)
+        _read_csv_ratings(data, found)
     return found
 
 
-def _refuse(found: RawRows, column: str, message: str) -> NoReturn:
-    found.complain(1, column, message)
+def _refuse_rating_file(found: RatingRows, column: str, message: str) -> NoReturn:
+    found.add_problem(1, column, message)
     raise InputError(found.problems)
 
 
-def _read_delimited(data: bytes, found: RawRows) -> None:
-    records = Records([data], limit=USUAL.row_bytes)
-    first = records.first_line().decode(errors="replace")
+def _read_csv_ratings(data: bytes, found: RatingRows) -> None:
+    records = CsvRecordReader([data], limit=DEFAULT_LIMITS.row_bytes)
+    first = records.peek_first_line().decode(errors="replace")
     if not first:
-        _refuse(found, "", f"the file is empty; its header is {','.join(COLUMNS)}")
+        _refuse_rating_file(
+            found, "", f"the file is empty; its header is {','.join(RATING_COLUMNS)}"
+        )
     if first.lstrip().startswith(("{", "[")):
-        _refuse(found, "", "this is JSON; ratings are CSV, or an object a line in a .jsonl file")
+        _refuse_rating_file(
+            found, "", "this is JSON; ratings are CSV, or an object a line in a .jsonl file"
+        )
     for delimiter, name in _OTHER_DELIMITERS.items():
         if first.count(delimiter) > first.count(","):
-            _refuse(
+            _refuse_rating_file(
                 found, "header", f"the columns are separated by {name}; separate them by commas"
             )
-    read = records.read(",")
-    names = _header(next(read), found)
+    read = records.read_records(",")
+    names = _parse_rating_header(next(read), found)
     for record in read:
-        cells = _cells(record, names, found)
+        cells = _parse_rating_cells(record, names, found)
         if cells is not None:
-            found.rows.append(RawRow(line=record.line, cells=cells))
+            found.rows.append(RatingRow(line=record.line, cells=cells))
 
 
-def _header(header: Record, found: RawRows) -> list[str]:
-    if isinstance(header.cells, Refused):
-        _refuse(found, "header", str(header.cells))
+def _parse_rating_header(header: CsvRecord, found: RatingRows) -> list[str]:
+    if isinstance(header.cells, RefusedRow):
+        _refuse_rating_file(found, "header", str(header.cells))
     names = [name.strip().lower() for name in header.cells]
-    for name in _NEEDED:
+    for name in _REQUIRED_COLUMNS:
         if name not in names:
-            found.complain(header.line, name, f"the column is missing; columns: {_named()}")
+            found.add_problem(
+                header.line, name, f"the column is missing; columns: {_format_rating_columns()}"
+            )
     for at, name in enumerate(names):
-        if name not in COLUMNS:
-            told = f"unknown column {shown(name)}; columns: {_named()}{guess(name, COLUMNS)}"
-            found.complain(header.line, f"column {at + 1}", told)
+        if name not in RATING_COLUMNS:
+            told = f"unknown column {format_value(name)}; columns: {_format_rating_columns()}{suggest_match(name, RATING_COLUMNS)}"
+            found.add_problem(header.line, f"column {at + 1}", told)
         elif name in names[:at]:
-            found.complain(header.line, name, "the column occurs twice")
+            found.add_problem(header.line, name, "the column occurs twice")
     if found.problems:
         raise InputError(found.problems)
     return names
 
 
-def _named() -> str:
-    return ", ".join(COLUMNS)
+def _format_rating_columns() -> str:
+    return ", ".join(RATING_COLUMNS)
 
 
-def _cells(record: Record, names: list[str], found: RawRows) -> dict[str, Any] | None:
+def _parse_rating_cells(
+    record: CsvRecord, names: list[str], found: RatingRows
+) -> dict[str, Any] | None:
     """Return what stands in the columns of one record, or complain of what is wrong with it."""
     cells = record.cells
-    if isinstance(cells, Refused):
-        for column in _odd_columns(record.raw, names) or ["row"]:
-            found.complain(record.line, column, f"{cells}; a row of CSV in UTF-8 is needed")
+    if isinstance(cells, RefusedRow):
+        for column in _find_non_utf8_columns(record.raw, names) or ["row"]:
+            found.add_problem(record.line, column, f"{cells}; a row of CSV in UTF-8 is needed")
         return None
     if len(cells) != len(names):
         many = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
         told = f"{many} where the header has {len(names)}"
         more = "; put a note with a comma in it in quotation marks" * (len(cells) > len(names))
-        found.complain(record.line, "row", told + more)
+        found.add_problem(record.line, "row", told + more)
         return None
     return dict(zip(names, cells, strict=True))
 
 
-def _odd_columns(raw: bytes, names: list[str]) -> list[str]:
+def _find_non_utf8_columns(raw: bytes, names: list[str]) -> list[str]:
     """Return the columns in which bytes stand that are not UTF-8."""
     text = raw.decode(errors="surrogateescape")
     try:
@@ -142,47 +149,57 @@ def _odd_columns(raw: bytes, names: list[str]) -> list[str]:
     return [name for name, cell in pairs if any("\udc80" <= c <= "\udcff" for c in cell)]
 
 
-def _read_lines(data: bytes, found: RawRows) -> None:
+def _read_jsonl_ratings(data: bytes, found: RatingRows) -> None:
     for number, raw in enumerate(data.split(b"\n"), start=1):
         if not raw.strip():
             continue
         try:
             row = json.loads(
-                raw.decode(), parse_constant=_no_constant, object_pairs_hook=_each_once
+                raw.decode(),
+                parse_constant=_refuse_constant,
+                object_pairs_hook=_refuse_repeated_keys,
             )
         except UnicodeDecodeError as error:
             told = f"not UTF-8: byte 0x{raw[error.start]:02x}; save the file as UTF-8"
-            found.complain(number, "row", told)
+            found.add_problem(number, "row", told)
         except (ValueError, RecursionError) as error:
-            found.complain(number, "row", f"not JSON: {error}")
+            found.add_problem(number, "row", f"not JSON: {error}")
         else:
-            _take_object(row, number, found)
+            _add_rating_object(row, number, found)
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse a key that occurs twice: which of its scores is meant cannot be told."""
     row = dict(pairs)
     if len(row) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {shown(twice)} occurs more than once")
+        raise ValueError(f"the key {format_value(twice)} occurs more than once")
     return row
 
 
-def _take_object(row: Any, line: int, found: RawRows) -> None:
+def _add_rating_object(row: Any, line: int, found: RatingRows) -> None:
     if not isinstance(row, dict):
-        found.complain(line, "row", f"must be an object with {_named()}, not {shown(row)}")
+        found.add_problem(
+            line,
+            "row",
+            f"must be an object with {_format_rating_columns()}, not {format_value(row)}",
+        )
         return
     for name in row:
-        if name not in COLUMNS:
-            found.complain(line, name, f"unknown key; keys: {_named()}{guess(name, COLUMNS)}")
-    found.rows.append(RawRow(line=line, cells=row))
+        if name not in RATING_COLUMNS:
+            found.add_problem(
+                line,
+                name,
+                f"unknown key; keys: {_format_rating_columns()}{suggest_match(name, RATING_COLUMNS)}",
+            )
+    found.rows.append(RatingRow(line=line, cells=row))
 
 
-def text_of(value: Any) -> str:
+def clean_cell_text(value: Any) -> str:
     """Return a cell as the name or the words that stand in it."""
-    return composed(value.strip()) if isinstance(value, str) else ""
+    return to_nfc(value.strip()) if isinstance(value, str) else ""

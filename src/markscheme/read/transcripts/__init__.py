@@ -1,5 +1,5 @@
 """Session logs of agents: one module for each format, one neutral transcript."""
 
-from markscheme.read.transcripts.reading import format_names, read_every_log, read_transcripts
+from markscheme.read.transcripts.reading import list_format_names, read_log_folder, read_transcripts
 
-__all__ = ["format_names", "read_every_log", "read_transcripts"]
+__all__ = ["list_format_names", "read_log_folder", "read_transcripts"]

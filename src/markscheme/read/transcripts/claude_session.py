@@ -6,26 +6,26 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from markscheme.read.transcripts.claude_messages import (
-    AGENT_ID,
-    SYNTHETIC,
-    Line,
-    Usage,
-    line_of,
-    notified,
-    status_of,
-    take_blocks,
+    AGENT_ID_PATTERN,
+    SYNTHETIC_MODEL,
+    ClaudeUsage,
+    LineKey,
+    add_message_blocks,
+    build_line_key,
+    parse_notification,
+    parse_result_status,
 )
-from markscheme.read.transcripts.draft import CUT_OFF, Draft
+from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft
 from markscheme.read.transcripts.values import (
-    Object,
-    joined,
-    mapping,
-    moment,
-    objects,
-    parsed,
-    text,
+    JsonObject,
+    iter_objects,
+    join_text,
+    parse_json,
+    parse_timestamp,
+    to_object,
+    to_text,
 )
-from markscheme.transcript import MAIN, CallStatus
+from markscheme.transcript import MAIN_AGENT, CallStatus
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from markscheme.read.transcripts.draft import DraftDispatch
     from markscheme.transcript import Transcript
 
-NAME = "claude-code"
-_INTERRUPTED = "[Request interrupted by user"
-_NO_PROMPT = (
+FORMAT_NAME = "claude-code"
+_INTERRUPTED_PREFIX = "[Request interrupted by user"
+_NO_PROMPT_PREFIXES = (
     "<local-command-",
     "Caveat:",
-    _INTERRUPTED,
+    _INTERRUPTED_PREFIX,
     "<task-notification>",
     "<bash-input>",
     "<bash-stdout>",
@@ -49,246 +49,252 @@ _NO_PROMPT = (
     "<system-reminder>",
     "This session is being continued from a previous conversation",
 )
-_COMMAND = ("<command-name>", "<command-message>")
-_INTERNAL = re.compile(r"a(compact|side_question|prompt_suggestion)")
-_API_ERROR = "the last message is an error of the API"
+_COMMAND_PREFIXES = ("<command-name>", "<command-message>")
+_INTERNAL_AGENT = re.compile(r"a(compact|side_question|prompt_suggestion)")
+_API_ERROR_GAP = "the last message is an error of the API"
 
 
-class Agent(Draft):
+class ClaudeCodeAgent(Draft):
     """A draft with the usage of its messages and the slash command that may be a prompt."""
 
-    def __init__(self, agent: str = MAIN) -> None:
+    def __init__(self, agent: str = MAIN_AGENT) -> None:
         super().__init__(agent)
-        self.usage = Usage()
-        self.command: tuple[str, datetime | None] | None = None
-        self.parent: Agent | None = None
+        self.usage = ClaudeUsage()
+        self.pending_command: tuple[str, datetime | None] | None = None
+        self.parent: ClaudeCodeAgent | None = None
         self.skipped = 0
-        self.cut = False
-        self.lines = 0
+        self.truncated = False
+        self.line_count = 0
 
-    def confirm(self) -> None:
+    def confirm_command(self) -> None:
         """Take a slash command as a prompt after all: the model answers it."""
-        if self.command is not None:
-            said, at = self.command
-            self.command = None
-            self.prompt(said, at)
+        if self.pending_command is not None:
+            said, at = self.pending_command
+            self.pending_command = None
+            self.add_prompt(said, at)
 
 
-class Session:
+class ClaudeCodeSession:
     """One session with its agents, while its lines are read."""
 
-    def __init__(self, copied: Collection[Line] = ()) -> None:
-        self.main = Agent()
+    def __init__(self, copied: Collection[LineKey] = ()) -> None:
+        self.main = ClaudeCodeAgent()
         self.id: str | None = None
-        self._agents: dict[str, Agent] = {}
-        self._root_of: dict[str, str] = {}
-        self._copied = copied
-        self.lines: set[Line] = set()
-        self._dispatches: dict[str, tuple[Agent, DraftDispatch]] = {}
-        self._agent_of_call: dict[str, str] = {}
-        self._settled: dict[str, CallStatus] = {}
-        self._kind_of: dict[str, str] = {}
+        self._agents: dict[str, ClaudeCodeAgent] = {}
+        self._roots: dict[str, str] = {}
+        self._copied_lines = copied
+        self.seen_lines: set[LineKey] = set()
+        self._dispatches: dict[str, tuple[ClaudeCodeAgent, DraftDispatch]] = {}
+        self._agents_by_call: dict[str, str] = {}
+        self._outcomes: dict[str, CallStatus] = {}
+        self._kinds: dict[str, str] = {}
 
-    def take(self, record: Object, file: Path | None = None) -> None:
+    def add_record(self, record: JsonObject, file: Path | None = None) -> None:
         """Take one line of the session's log, or of an agent's."""
-        kind = text(record.get("type"))
+        kind = to_text(record.get("type"))
         if kind in {"assistant", "user"}:
-            line = line_of(record)
+            line = build_line_key(record)
             if line is not None:
-                if line in self.lines or line in self._copied:
+                if line in self.seen_lines or line in self._copied_lines:
                     return
-                self.lines.add(line)
+                self.seen_lines.add(line)
             message = record.get("message")
             if type(message) is not dict:
                 return
-            agent = self._agent(record, file)
-            agent.lines += 1
+            agent = self._find_agent(record, file)
+            agent.line_count += 1
             if kind == "assistant":
-                self._assistant(agent, record, message)
+                self._add_assistant_message(agent, record, message)
             else:
-                self._user(agent, record, message)
+                self._add_user_message(agent, record, message)
         elif kind == "progress":
-            data = mapping(record.get("data"))
-            if text(data.get("type")) == "agent_progress":
-                self._link(record.get("parentToolUseID"), data.get("agentId"))
+            data = to_object(record.get("data"))
+            if to_text(data.get("type")) == "agent_progress":
+                self._link_agent(record.get("parentToolUseID"), data.get("agentId"))
         elif kind == "queue-operation":
-            self._notified(record.get("content"))
+            self._add_notification(record.get("content"))
         elif record.get("isSidechain") is True:
-            self._root(record)  # other lines may stand between those of a conversation
+            self._find_root(record)  # other lines may stand between those of a conversation
 
-    def take_companion(self, path: Path) -> None:
+    def add_agent_metadata(self, path: Path) -> None:
         """Take what the file beside an agent's log says of it."""
         try:
             told = path.with_suffix(".meta.json").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return
-        meta = mapping(parsed(told))
-        agent, kind = _id_of(path), text(meta.get("agentType"))
-        self._link(meta.get("toolUseId"), agent)
+        meta = to_object(parse_json(told))
+        agent, kind = _parse_agent_id(path), to_text(meta.get("agentType"))
+        self._link_agent(meta.get("toolUseId"), agent)
         if kind is not None:
-            self._kind_of[agent] = kind
+            self._kinds[agent] = kind
 
-    def of_file(self, path: Path) -> Agent:
+    def get_agent_for_file(self, path: Path) -> ClaudeCodeAgent:
         """Return the agent whose log this is."""
-        return self._named(_id_of(path))
+        return self._get_agent(_parse_agent_id(path))
 
-    def _agent(self, record: Object, file: Path | None) -> Agent:
+    def _find_agent(self, record: JsonObject, file: Path | None) -> ClaudeCodeAgent:
         if self.id is None:
-            self.id = text(record.get("sessionId"))
+            self.id = to_text(record.get("sessionId"))
         if file is None and record.get("isSidechain") is not True:
             return self.main
         if file is not None:
-            return self._named(_id_of(file))
-        return self._named(text(record.get("agentId")) or self._root(record))
+            return self._get_agent(_parse_agent_id(file))
+        return self._get_agent(to_text(record.get("agentId")) or self._find_root(record))
 
-    def _named(self, id_: str) -> Agent:
+    def _get_agent(self, id_: str) -> ClaudeCodeAgent:
         if id_ not in self._agents:
-            self._agents[id_] = Agent(id_)
+            self._agents[id_] = ClaudeCodeAgent(id_)
         return self._agents[id_]
 
-    def _root(self, record: Object) -> str:
+    def _find_root(self, record: JsonObject) -> str:
         """Return the first line of the chain that a line of an inline sub-agent belongs to."""
-        uuid, parent = text(record.get("uuid")) or "?", text(record.get("parentUuid"))
-        root = self._root_of[uuid] = self._root_of.get(parent or "", uuid)
+        uuid, parent = to_text(record.get("uuid")) or "?", to_text(record.get("parentUuid"))
+        root = self._roots[uuid] = self._roots.get(parent or "", uuid)
         return root
 
-    def _assistant(self, agent: Agent, record: Object, message: Object) -> None:
-        agent.confirm()
+    def _add_assistant_message(
+        self, agent: ClaudeCodeAgent, record: JsonObject, message: JsonObject
+    ) -> None:
+        agent.confirm_command()
         model = message.get("model")
-        if model == SYNTHETIC:
+        if model == SYNTHETIC_MODEL:
             if record.get("isApiErrorMessage"):
-                agent.trouble = _API_ERROR
+                agent.pending_gap = _API_ERROR_GAP
             return
-        agent.model(model)
+        agent.add_model(model)
         id_ = message.get("id") or record.get("uuid")
         if type(id_) is not str:
-            id_ = str(agent.lines)
-        agent.usage.take(id_, message.get("usage"))
-        at = moment(record.get("timestamp"))
-        for made in take_blocks(agent, message.get("content"), at, id_):
+            id_ = str(agent.line_count)
+        agent.usage.add_usage(id_, message.get("usage"))
+        at = parse_timestamp(record.get("timestamp"))
+        for made in add_message_blocks(agent, message.get("content"), at, id_):
             if made.call is not None and made.call.id is not None:
                 self._dispatches[made.call.id] = (agent, made)
 
-    def _user(self, agent: Agent, record: Object, message: Object) -> None:
+    def _add_user_message(
+        self, agent: ClaudeCodeAgent, record: JsonObject, message: JsonObject
+    ) -> None:
         content = message.get("content")
-        results = [b for b in objects(content) if b.get("type") == "tool_result"]
+        results = [b for b in iter_objects(content) if b.get("type") == "tool_result"]
         if results:
-            at = moment(record.get("timestamp"))
+            at = parse_timestamp(record.get("timestamp"))
             for block in results:
-                self._result(agent, block, record.get("toolUseResult"), at)
+                self._add_tool_result(agent, block, record.get("toolUseResult"), at)
             return
-        said = joined(content)
+        said = join_text(content)
         if said is not None:
-            self._said(agent, record, said)
+            self._add_user_text(agent, record, said)
 
-    def _result(self, agent: Agent, block: Object, told: Any, at: datetime | None) -> None:
-        id_ = text(block.get("tool_use_id"))
-        made = agent.result(id_, status_of(block), at)
+    def _add_tool_result(
+        self, agent: ClaudeCodeAgent, block: JsonObject, told: Any, at: datetime | None
+    ) -> None:
+        id_ = to_text(block.get("tool_use_id"))
+        made = agent.add_result(id_, parse_result_status(block), at)
         if made is None or id_ not in self._dispatches:
             return
         _, dispatch = self._dispatches[id_]
-        details = mapping(told)
-        self._link(id_, details.get("agentId"))
-        if details.get("isAsync") is True or text(details.get("status")) == "async_launched":
-            dispatch.settled, dispatch.status = True, CallStatus.NONE
-        if id_ not in self._agent_of_call:
-            named = AGENT_ID.search(joined(block.get("content")) or "")
-            self._link(id_, named.group(1) if named else None)
+        details = to_object(told)
+        self._link_agent(id_, details.get("agentId"))
+        if details.get("isAsync") is True or to_text(details.get("status")) == "async_launched":
+            dispatch.has_own_status, dispatch.status = True, CallStatus.NONE
+        if id_ not in self._agents_by_call:
+            named = AGENT_ID_PATTERN.search(join_text(block.get("content")) or "")
+            self._link_agent(id_, named.group(1) if named else None)
 
-    def _said(self, agent: Agent, record: Object, said: str) -> None:
+    def _add_user_text(self, agent: ClaudeCodeAgent, record: JsonObject, said: str) -> None:
         if record.get("isMeta"):
-            if not said.startswith(_NO_PROMPT):
-                agent.confirm()
+            if not said.startswith(_NO_PROMPT_PREFIXES):
+                agent.confirm_command()
             return
         if "<task-notification>" in said:
-            self._notified(said)
-        if _is_no_prompt(record, said):
+            self._add_notification(said)
+        if _is_not_prompt(record, said):
             if said.startswith("<local-command-"):
-                agent.command = None
-            elif said.startswith(_INTERRUPTED):
-                agent.trouble = "the last turn was interrupted"
+                agent.pending_command = None
+            elif said.startswith(_INTERRUPTED_PREFIX):
+                agent.pending_gap = "the last turn was interrupted"
             return
-        at = moment(record.get("timestamp"))
-        if said.startswith(_COMMAND):
-            agent.command = (said, at)
+        at = parse_timestamp(record.get("timestamp"))
+        if said.startswith(_COMMAND_PREFIXES):
+            agent.pending_command = (said, at)
         else:
-            agent.command = None
-            agent.prompt(said, at)
+            agent.pending_command = None
+            agent.add_prompt(said, at)
 
-    def _notified(self, said: Any) -> None:
+    def _add_notification(self, said: Any) -> None:
         if not isinstance(said, str) or "<task-notification>" not in said:
             return
-        task, call, status = notified(said)
+        task, call, status = parse_notification(said)
         if status is not None:
-            self._settled.update(dict.fromkeys(filter(None, (task, call)), status))
+            self._outcomes.update(dict.fromkeys(filter(None, (task, call)), status))
 
-    def _link(self, call: Any, agent: Any) -> None:
+    def _link_agent(self, call: Any, agent: Any) -> None:
         if isinstance(call, str) and isinstance(agent, str) and call and agent:
-            self._agent_of_call[call] = agent
+            self._agents_by_call[call] = agent
 
-    def transcript(self, skipped: int) -> Transcript:
+    def build_transcript(self, skipped: int) -> Transcript:
         """Return the session, its agents nested where they were started."""
-        self._connect()
+        self._connect_agents()
         alone = list(self._agents.values())
-        if not self.main.lines and len(alone) == 1:
-            alone[0].cut = alone[0].cut or self.main.cut
-            return self._finished(alone[0], skipped)
+        if not self.main.line_count and len(alone) == 1:
+            alone[0].truncated = alone[0].truncated or self.main.truncated
+            return self._finish_agent(alone[0], skipped)
         for agent in alone:
-            if not _leads_to(agent, self.main):
+            if not _is_descendant(agent, self.main):
                 agent.parent = self.main
-        return self._finished(self.main, skipped)
+        return self._finish_agent(self.main, skipped)
 
-    def _connect(self) -> None:
+    def _connect_agents(self) -> None:
         """Find for every dispatch the agent that it started, and for every agent its parent."""
-        linked = set(self._agent_of_call.values())
-        unclaimed: dict[str | None, list[Agent]] = {}
+        linked = set(self._agents_by_call.values())
+        unclaimed: dict[str | None, list[ClaudeCodeAgent]] = {}
         for agent in reversed(self._agents.values()):
             if agent.prompts and agent.agent not in linked:
                 unclaimed.setdefault(agent.prompts[0].text, []).append(agent)
         for id_, (owner, dispatch) in self._dispatches.items():
-            named = self._agent_of_call.get(id_)
+            named = self._agents_by_call.get(id_)
             child = self._agents.get(named) if named is not None else None
             if child is None and dispatch.prompt is not None and unclaimed.get(dispatch.prompt):
                 child = unclaimed[dispatch.prompt].pop()
             dispatch.agent = named if child is None else child.agent
             if child is not None and child is not owner:
                 child.parent, child.kind = owner, dispatch.kind
-            settled = self._settled.get(id_) or self._settled.get(dispatch.agent or "")
-            if dispatch.settled and settled is not None:
+            settled = self._outcomes.get(id_) or self._outcomes.get(dispatch.agent or "")
+            if dispatch.has_own_status and settled is not None:
                 dispatch.status = settled
 
-    def _finished(self, agent: Agent, skipped: int) -> Transcript:
+    def _finish_agent(self, agent: ClaudeCodeAgent, skipped: int) -> Transcript:
         agent.session = self.id
-        agent.tokens = agent.usage.total()
-        agent.kind = agent.kind or self._kind_of.get(agent.agent)
+        agent.tokens = agent.usage.sum_usage()
+        agent.kind = agent.kind or self._kinds.get(agent.agent)
         if agent is not self.main and agent.parent in {None, self.main}:
-            agent.internal = _INTERNAL.match(agent.agent) is not None
+            agent.internal = _INTERNAL_AGENT.match(agent.agent) is not None
             agent.kind = "compaction" if agent.agent.startswith("acompact") else agent.kind
-        if agent.cut:
-            agent.gap(CUT_OFF)
+        if agent.truncated:
+            agent.add_gap(LOG_TRUNCATED)
         agent.children = [
-            self._finished(child, child.skipped)
+            self._finish_agent(child, child.skipped)
             for child in self._agents.values()
             if child.parent is agent and child is not agent
         ]
-        return agent.finish(NAME, skipped=skipped)
+        return agent.build_transcript(FORMAT_NAME, skipped=skipped)
 
 
-def _id_of(path: Path) -> str:
+def _parse_agent_id(path: Path) -> str:
     return path.stem.removeprefix("agent-")
 
 
-def _is_no_prompt(record: Object, said: str) -> bool:
+def _is_not_prompt(record: JsonObject, said: str) -> bool:
     if record.get("isCompactSummary") or record.get("isVisibleInTranscriptOnly"):
         return True
-    kind = mapping(record.get("origin")).get("kind")
-    return said.startswith(_NO_PROMPT) or (isinstance(kind, str) and kind != "human")
+    kind = to_object(record.get("origin")).get("kind")
+    return said.startswith(_NO_PROMPT_PREFIXES) or (isinstance(kind, str) and kind != "human")
 
 
-def _leads_to(agent: Agent, main: Agent) -> bool:
+def _is_descendant(agent: ClaudeCodeAgent, main: ClaudeCodeAgent) -> bool:
     """Say whether an agent's parents end at the main agent; a damaged log may have a circle."""
     seen: set[int] = set()
-    at: Agent | None = agent
+    at: ClaudeCodeAgent | None = agent
     while at is not None and id(at) not in seen:
         if at is main:
             return True

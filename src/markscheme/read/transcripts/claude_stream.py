@@ -8,223 +8,230 @@ from typing import TYPE_CHECKING
 import orjson
 
 from markscheme.read.transcripts.claude_messages import (
-    SYNTHETIC,
-    Line,
-    Usage,
-    line_of,
-    status_of,
-    take_blocks,
+    SYNTHETIC_MODEL,
+    ClaudeUsage,
+    LineKey,
+    add_message_blocks,
+    build_line_key,
+    parse_result_status,
 )
-from markscheme.read.transcripts.draft import CUT_OFF, Draft, DraftPrompt, summed
-from markscheme.read.transcripts.format import Format
+from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftPrompt, sum_tokens
+from markscheme.read.transcripts.format import LogFormat
 from markscheme.read.transcripts.values import (
-    Object,
-    count,
-    joined,
-    mapping,
-    milliseconds,
-    moment,
-    objects,
-    text,
+    JsonObject,
+    iter_objects,
+    join_text,
+    parse_count,
+    parse_milliseconds,
+    parse_timestamp,
+    to_object,
+    to_text,
 )
-from markscheme.transcript import MAIN, CallStatus, Tokens
+from markscheme.transcript import MAIN_AGENT, CallStatus, Tokens
 
 if TYPE_CHECKING:
     from markscheme.read.transcripts.draft import DraftDispatch
     from markscheme.read.transcripts.log import Log
     from markscheme.transcript import Transcript
 
-NAME = "claude-stream"
-_TYPES = frozenset({"system", "assistant", "user", "result"})
-_NO_RESULT = "there is no result line, so the run was stopped"
-_SETTLED = {"completed": CallStatus.OK, "failed": CallStatus.ERROR, "stopped": CallStatus.ERROR}
+FORMAT_NAME = "claude-stream"
+_MESSAGE_TYPES = frozenset({"system", "assistant", "user", "result"})
+_NO_RESULT_GAP = "there is no result line, so the run was stopped"
+_NOTIFIED_STATUSES = {
+    "completed": CallStatus.OK,
+    "failed": CallStatus.ERROR,
+    "stopped": CallStatus.ERROR,
+}
 
 
-def recognises(log: Log) -> bool:
+def can_read_log(log: Log) -> bool:
     """Say whether objects look like messages of the stream."""
     return any(
-        text(record.get("type")) in _TYPES
+        to_text(record.get("type")) in _MESSAGE_TYPES
         and ("session_id" in record or "parent_tool_use_id" in record or "duration_ms" in record)
         for record in log.sample
     )
 
 
-def read(log: Log) -> list[Transcript]:
+def read_log(log: Log) -> list[Transcript]:
     """Read one run."""
-    run = Run()
-    for record in log.records():
-        run.take(record)
-    return [run.transcript(skipped=log.skipped, cut=log.cut)]
+    run = ClaudeStreamRun()
+    for record in log.iter_records():
+        run.add_record(record)
+    return [run.build_transcript(skipped=log.skipped, truncated=log.truncated)]
 
 
-class Agent(Draft):
+class ClaudeStreamAgent(Draft):
     """A draft with the usage of its messages."""
 
-    def __init__(self, agent: str = MAIN) -> None:
+    def __init__(self, agent: str = MAIN_AGENT) -> None:
         super().__init__(agent)
-        self.usage = Usage()
+        self.usage = ClaudeUsage()
 
 
-class Run:
+class ClaudeStreamRun:
     """One run while its objects are read. Agents are named by the call that started them."""
 
     def __init__(self) -> None:
-        self.main = Agent()
-        self._agents: dict[str, Agent] = {}
+        self.main = ClaudeStreamAgent()
+        self._agents: dict[str, ClaudeStreamAgent] = {}
         self._dispatches: dict[str, DraftDispatch] = {}
-        self._seen: set[Line] = set()
-        self._result: Object | None = None
-        self._lines = 0
+        self._seen_lines: set[LineKey] = set()
+        self._result: JsonObject | None = None
+        self._line_count = 0
 
-    def take(self, record: Object) -> None:
+    def add_record(self, record: JsonObject) -> None:
         """Take one object of the stream."""
-        self._lines += 1
+        self._line_count += 1
         if self.main.session is None:
-            self.main.session = text(record.get("session_id"))
-        kind, line = text(record.get("type")), line_of(record)
+            self.main.session = to_text(record.get("session_id"))
+        kind, line = to_text(record.get("type")), build_line_key(record)
         if line is not None and kind in {"assistant", "user"}:
-            if line in self._seen:
+            if line in self._seen_lines:
                 return
-            self._seen.add(line)
+            self._seen_lines.add(line)
         if kind == "assistant":
-            self._assistant(record, mapping(record.get("message")))
+            self._add_assistant_message(record, to_object(record.get("message")))
         elif kind == "user":
-            self._user(record, mapping(record.get("message")))
+            self._add_user_message(record, to_object(record.get("message")))
         elif kind == "result":
             self._result = record
-        elif kind == "system" and text(record.get("subtype")) == "task_notification":
-            self._settle(record)
+        elif kind == "system" and to_text(record.get("subtype")) == "task_notification":
+            self._settle_dispatch(record)
 
-    def _agent(self, record: Object) -> Agent:
-        parent = text(record.get("parent_tool_use_id"))
+    def _get_agent(self, record: JsonObject) -> ClaudeStreamAgent:
+        parent = to_text(record.get("parent_tool_use_id"))
         if parent is None or parent.startswith("<"):  # redacted
             return self.main
         if parent not in self._agents:
-            made = self._agents[parent] = Agent(parent)
+            made = self._agents[parent] = ClaudeStreamAgent(parent)
             made.session = self.main.session
             if parent in self._dispatches:
                 made.kind = self._dispatches[parent].kind
                 self._dispatches[parent].agent = parent
         return self._agents[parent]
 
-    def _assistant(self, record: Object, message: Object) -> None:
-        agent = self._agent(record)
-        if message.get("model") == SYNTHETIC:
+    def _add_assistant_message(self, record: JsonObject, message: JsonObject) -> None:
+        agent = self._get_agent(record)
+        if message.get("model") == SYNTHETIC_MODEL:
             return
-        agent.model(message.get("model"))
-        id_ = text(message.get("id")) or f"line {self._lines}"
-        agent.usage.take(id_, message.get("usage"))
-        at = moment(record.get("timestamp"))
-        for made in take_blocks(agent, message.get("content"), at, id_):
+        agent.add_model(message.get("model"))
+        id_ = to_text(message.get("id")) or f"line {self._line_count}"
+        agent.usage.add_usage(id_, message.get("usage"))
+        at = parse_timestamp(record.get("timestamp"))
+        for made in add_message_blocks(agent, message.get("content"), at, id_):
             if made.call is not None and made.call.id is not None:
                 self._dispatches[made.call.id] = made
 
-    def _user(self, record: Object, message: Object) -> None:
-        agent, at = self._agent(record), moment(record.get("timestamp"))
-        results = [b for b in objects(message.get("content")) if b.get("type") == "tool_result"]
+    def _add_user_message(self, record: JsonObject, message: JsonObject) -> None:
+        agent, at = self._get_agent(record), parse_timestamp(record.get("timestamp"))
+        results = [
+            b for b in iter_objects(message.get("content")) if b.get("type") == "tool_result"
+        ]
         for block in results:
-            id_ = text(block.get("tool_use_id"))
-            agent.result(id_, status_of(block), at)
-            told = mapping(record.get("tool_use_result"))
+            id_ = to_text(block.get("tool_use_id"))
+            agent.add_result(id_, parse_result_status(block), at)
+            told = to_object(record.get("tool_use_result"))
             dispatch = self._dispatches.get(id_ or "")
-            if dispatch is not None and text(told.get("status")) == "async_launched":
-                dispatch.settled, dispatch.status = True, CallStatus.NONE
-        said = joined(message.get("content"))
+            if dispatch is not None and to_text(told.get("status")) == "async_launched":
+                dispatch.has_own_status, dispatch.status = True, CallStatus.NONE
+        said = join_text(message.get("content"))
         asked = record.get("isReplay") is True or agent is not self.main
         if not results and said is not None and asked and not agent.prompts:
-            agent.prompt(said, at)
+            agent.add_prompt(said, at)
 
-    def _settle(self, record: Object) -> None:
-        dispatch = self._dispatches.get(text(record.get("tool_use_id")) or "")
-        status = _SETTLED.get(text(record.get("status")) or "")
-        if dispatch is not None and dispatch.settled and status is not None:
+    def _settle_dispatch(self, record: JsonObject) -> None:
+        dispatch = self._dispatches.get(to_text(record.get("tool_use_id")) or "")
+        status = _NOTIFIED_STATUSES.get(to_text(record.get("status")) or "")
+        if dispatch is not None and dispatch.has_own_status and status is not None:
             dispatch.status = status
 
-    def transcript(self, *, skipped: int, cut: bool) -> Transcript:
+    def build_transcript(self, *, skipped: int, truncated: bool) -> Transcript:
         """Return the run; what its result says goes before what its messages add up to."""
         main = self.main
-        main.tokens = main.usage.total()
+        main.tokens = main.usage.sum_usage()
         main.latency = (None, None)
-        if cut:
-            main.gap(CUT_OFF)
+        if truncated:
+            main.add_gap(LOG_TRUNCATED)
         if self._result is None:
-            main.gap(_NO_RESULT)
+            main.add_gap(_NO_RESULT_GAP)
         else:
-            self._conclude(self._result)
+            self._add_run_result(self._result)
         if not main.prompts:
-            main.prompts.insert(0, DraftPrompt(None, 0, None, replied=bool(main.final)))
-        main.children = self._children(main)
+            main.prompts.insert(0, DraftPrompt(None, 0, None, has_reply=bool(main.final_texts)))
+        main.children = self._finish_children(main)
         while self._agents:  # the calls that started these are not in the log
-            main.children.append(self._finished(self._agents.popitem()[1]))
-        return main.finish(NAME, skipped=skipped)
+            main.children.append(self._finish_agent(self._agents.popitem()[1]))
+        return main.build_transcript(FORMAT_NAME, skipped=skipped)
 
-    def _children(self, parent: Agent) -> list[Transcript]:
+    def _finish_children(self, parent: ClaudeStreamAgent) -> list[Transcript]:
         """Return the agents that this one started; each is taken once, so there is no circle."""
         found = []
         for made in parent.dispatches:
             agent = self._agents.pop(made.agent, None) if made.agent is not None else None
             if agent is not None:
-                found.append(self._finished(agent))
+                found.append(self._finish_agent(agent))
         return found
 
-    def _finished(self, agent: Agent) -> Transcript:
-        agent.tokens = agent.usage.total()
-        agent.children = self._children(agent)
-        return agent.finish(NAME)
+    def _finish_agent(self, agent: ClaudeStreamAgent) -> Transcript:
+        agent.tokens = agent.usage.sum_usage()
+        agent.children = self._finish_children(agent)
+        return agent.build_transcript(FORMAT_NAME)
 
-    def _conclude(self, result: Object) -> None:
+    def _add_run_result(self, result: JsonObject) -> None:
         """Take the result: the answer, how long the run took, the tokens, what was denied."""
-        main, took = self.main, milliseconds(result.get("duration_ms"))
+        main, took = self.main, parse_milliseconds(result.get("duration_ms"))
         main.latency = (took, took)
-        main.session = text(result.get("session_id")) or main.session
-        self._denials(result)
-        main.tokens = _model_usage(result) or _usage(result) or main.tokens
-        for name in mapping(result.get("modelUsage")):
-            main.model(name)
-        if result.get("is_error") or text(result.get("subtype")) not in {None, "success"}:
-            main.gap(f"the run ended with an error ({text(result.get('subtype')) or '?'})")
-        answer = text(result.get("result"))
+        main.session = to_text(result.get("session_id")) or main.session
+        self._mark_denied_calls(result)
+        main.tokens = _sum_model_usage(result) or _parse_result_usage(result) or main.tokens
+        for name in to_object(result.get("modelUsage")):
+            main.add_model(name)
+        if result.get("is_error") or to_text(result.get("subtype")) not in {None, "success"}:
+            main.add_gap(f"the run ended with an error ({to_text(result.get('subtype')) or '?'})")
+        answer = to_text(result.get("result"))
         if answer is None and result.get("structured_output") is not None:
             answer = orjson.dumps(result["structured_output"]).decode()
         if answer is not None and not result.get("is_error"):
-            main.say(answer, None)
+            main.add_text(answer, None)
 
-    def _denials(self, result: Object) -> None:
+    def _mark_denied_calls(self, result: JsonObject) -> None:
         denied = {
-            text(found.get("tool_use_id")) for found in objects(result.get("permission_denials"))
+            to_text(found.get("tool_use_id"))
+            for found in iter_objects(result.get("permission_denials"))
         }
         for agent in (self.main, *self._agents.values()):
             for made in agent.calls:
                 if made.id is not None and made.id in denied:
                     made.status = CallStatus.DENIED
-                    made.answered = True
+                    made.has_result = True
 
 
-def _model_usage(result: Object) -> Tokens | None:
+def _sum_model_usage(result: JsonObject) -> Tokens | None:
     """Return the sum over the models: the whole session, sub-agents included."""
-    models = [mapping(found) for found in mapping(result.get("modelUsage")).values()]
-    total = summed(
+    models = [to_object(found) for found in to_object(result.get("modelUsage")).values()]
+    total = sum_tokens(
         Tokens(
-            input_uncached=count(found.get("inputTokens")),
-            output=count(found.get("outputTokens")),
-            cache_read=count(found.get("cacheReadInputTokens")),
-            cache_write=count(found.get("cacheCreationInputTokens")),
+            input_uncached=parse_count(found.get("inputTokens")),
+            output=parse_count(found.get("outputTokens")),
+            cache_read=parse_count(found.get("cacheReadInputTokens")),
+            cache_write=parse_count(found.get("cacheCreationInputTokens")),
         )
         for found in models
     )
     return None if total is None else replace(total, with_subagents=True)
 
 
-def _usage(result: Object) -> Tokens | None:
-    found = Usage()
-    found.take("result", result.get("usage"))
-    total = found.total()
+def _parse_result_usage(result: JsonObject) -> Tokens | None:
+    found = ClaudeUsage()
+    found.add_usage("result", result.get("usage"))
+    total = found.sum_usage()
     return None if total is None else replace(total, output_is_lower_bound=False)
 
 
-FORMAT = Format(
-    name=NAME,
+FORMAT = LogFormat(
+    name=FORMAT_NAME,
     looks_for="objects with `type` system, assistant, user or result and `session_id`",
-    recognises=recognises,
-    read=read,
+    can_read_log=can_read_log,
+    read_log=read_log,
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from markscheme.read.transcripts.codex_thread import NAME, Thread
-from markscheme.read.transcripts.format import Format
+from markscheme.read.transcripts.codex_thread import FORMAT_NAME, CodexThread
+from markscheme.read.transcripts.format import LogFormat
 from markscheme.read.transcripts.log import Log
-from markscheme.read.transcripts.values import text
+from markscheme.read.transcripts.values import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,76 +16,76 @@ if TYPE_CHECKING:
 
     from markscheme.transcript import Transcript
 
-_LINES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
-_DEEPEST = 8
+_LINE_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+_MAX_DEPTH = 8
 
 
-def recognises(log: Log) -> bool:
+def can_read_log(log: Log) -> bool:
     """Say whether lines are wrapped as a rollout's, or bare as the oldest ones'."""
     return any(
-        (text(record.get("type")) in _LINES and isinstance(record.get("payload"), dict))
+        (to_text(record.get("type")) in _LINE_TYPES and isinstance(record.get("payload"), dict))
         or "record_type" in record
         or ("type" not in record and "instructions" in record and "timestamp" in record)
         for record in log.sample
     )
 
 
-def read(log: Log) -> list[Transcript]:
+def read_log(log: Log) -> list[Transcript]:
     """Read a thread with the threads that it started, where they lie beside it."""
-    return [_read(log, _Threads(log.path), {log.path})]
+    return [_read_thread(log, _RolloutFinder(log.path), {log.path})]
 
 
-def _read(log: Log, threads: _Threads, above: set[Path]) -> Transcript:
-    thread = Thread()
-    for record in log.records():
-        thread.take(record)
+def _read_thread(log: Log, threads: _RolloutFinder, above: set[Path]) -> Transcript:
+    thread = CodexThread()
+    for record in log.iter_records():
+        thread.add_record(record)
     draft = thread.draft
     for dispatch in draft.dispatches:
-        path = threads.find(dispatch.agent)
-        if path is not None and path not in above and len(above) < _DEEPEST:
-            child = _read(Log(path), threads, {*above, path})
+        path = threads.find_rollout(dispatch.agent)
+        if path is not None and path not in above and len(above) < _MAX_DEPTH:
+            child = _read_thread(Log(path), threads, {*above, path})
             found = replace(child, agent=dispatch.agent or child.agent, kind=dispatch.kind)
-            draft.children.append(_of_agent(found))
-    return thread.transcript(skipped=log.skipped, cut=log.cut)
+            draft.children.append(_set_call_agents(found))
+    return thread.build_transcript(skipped=log.skipped, truncated=log.truncated)
 
 
-def _read_together(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
+def _read_threads_together(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
     """Read threads that lie together; one that another has started is part of that one."""
-    found = [(log, read(log)[0]) for log in logs]
-    started = {inner.session for _, top in found for inner in _all_below(top)}
+    found = [(log, read_log(log)[0]) for log in logs]
+    started = {inner.session for _, top in found for inner in _iter_descendants(top)}
     yield from ((log, top) for log, top in found if top.session not in started)
 
 
-def _all_below(top: Transcript) -> Iterator[Transcript]:
+def _iter_descendants(top: Transcript) -> Iterator[Transcript]:
     for inner in top.subagents:
         yield inner
-        yield from _all_below(inner)
+        yield from _iter_descendants(inner)
 
 
-def _of_agent(found: Transcript) -> Transcript:
+def _set_call_agents(found: Transcript) -> Transcript:
     return replace(found, calls=tuple(replace(call, agent=found.agent) for call in found.calls))
 
 
-class _Threads:
+class _RolloutFinder:
     """The rollouts beside a rollout, by the thread in their names; looked for only when needed."""
 
     def __init__(self, path: Path) -> None:
         by_date = all(folder.name.isdigit() for folder in list(path.absolute().parents)[:3])
         self._folder = path.absolute().parents[3] if by_date else path.parent
-        self._where = "*/*/*/" if by_date else ""
+        self._subfolders = "*/*/*/" if by_date else ""
 
-    def find(self, thread: str | None) -> Path | None:
+    def find_rollout(self, thread: str | None) -> Path | None:
         """Return the rollout of a thread: in the same folder, or in that of another day."""
         if thread is None or not thread.replace("-", "").isalnum():
             return None
-        found = sorted(self._folder.glob(f"{self._where}rollout-*-{thread}.jsonl*"))
+        found = sorted(self._folder.glob(f"{self._subfolders}rollout-*-{thread}.jsonl*"))
         return found[0] if found else None
 
 
-FORMAT = Format(
-    name=NAME,
+FORMAT = LogFormat(
+    name=FORMAT_NAME,
     looks_for="lines with `type` session_meta, response_item or event_msg and `payload`",
-    recognises=recognises,
-    read=read,
-    together=_read_together,
+    can_read_log=can_read_log,
+    read_log=read_log,
+    read_together=_read_threads_together,
 )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.transcripts.codex_output import status_of
-from markscheme.read.transcripts.draft import CUT_OFF, Draft, summed
+from markscheme.read.transcripts.codex_output import parse_output_status
+from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
 from markscheme.read.transcripts.values import (
-    Object,
-    count,
-    joined,
-    mapping,
-    moment,
-    parsed,
-    text,
+    JsonObject,
+    join_text,
+    parse_count,
+    parse_json,
+    parse_timestamp,
+    to_object,
+    to_text,
 )
 from markscheme.transcript import CallStatus, Tokens
 
@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from markscheme.read.transcripts.draft import DraftCall, DraftDispatch
     from markscheme.transcript import Transcript
 
-NAME = "codex-rollout"
-_BARE = frozenset({"message", "function_call", "function_call_output", "reasoning"})
-_GIVEN = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<turn_aborted>")
-_CALLS = frozenset(
+FORMAT_NAME = "codex-rollout"
+_BARE_TYPES = frozenset({"message", "function_call", "function_call_output", "reasoning"})
+_CONTEXT_PREFIXES = (
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md",
+    "<turn_aborted>",
+)
+_CALL_TYPES = frozenset(
     {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
 )
-_TEXTS = ("input_text", "output_text", "text")
+_TEXT_TYPES = ("input_text", "output_text", "text")
 
 
-class Replay:
+class ForkReplay:
     """What a forked thread repeats of its parent at its start; none of it is its own.
 
     Newer logs number their lines and say where their own begin. In older ones the repeated lines
@@ -41,232 +46,241 @@ class Replay:
 
     def __init__(self) -> None:
         self._forked = False
-        self._start: int | None = None
-        self._born: datetime | None = None
+        self._first_ordinal: int | None = None
+        self._created_at: datetime | None = None
 
-    def begin(self, meta: Object, at: datetime | None) -> None:
+    def start_thread(self, meta: JsonObject, at: datetime | None) -> None:
         """Take the first meta line, which is the file's own."""
-        source = mapping(meta.get("source")).get("subagent")
+        source = to_object(meta.get("source")).get("subagent")
         self._forked = any(meta.get(key) for key in ("forked_from_id", "parent_thread_id"))
         self._forked = self._forked or isinstance(source, dict)
-        self._start = count(meta.get("subagent_history_start_ordinal"))
-        self._born = at
+        self._first_ordinal = parse_count(meta.get("subagent_history_start_ordinal"))
+        self._created_at = at
 
-    def holds(self, record: Object, at: datetime | None, *, copied: bool) -> bool:
+    def is_repeated(self, record: JsonObject, at: datetime | None, *, copied: bool) -> bool:
         """Say whether a line repeats the parent's; `copied` says that the parent's meta was met."""
         if not self._forked:
             return False
-        ordinal = count(record.get("ordinal"))
-        if self._start is not None and ordinal is not None:
-            return ordinal < self._start
-        if self._born is None or at is None:
+        ordinal = parse_count(record.get("ordinal"))
+        if self._first_ordinal is not None and ordinal is not None:
+            return ordinal < self._first_ordinal
+        if self._created_at is None or at is None:
             return False
-        return at < self._born or (copied and (at - self._born).total_seconds() < 1)
+        return at < self._created_at or (copied and (at - self._created_at).total_seconds() < 1)
 
 
-class Thread:
+class CodexThread:
     """One thread while its lines are read."""
 
     def __init__(self) -> None:
         self.draft = Draft()
-        self._replay = Replay()
-        self._metas = 0
-        self._total: Any = None
-        self._used: list[Tokens] = []
-        self._asked_by_event = False
+        self._replay = ForkReplay()
+        self._meta_count = 0
+        self._last_total: Any = None
+        self._usages: list[Tokens] = []
+        self._has_prompt_events = False
         self._turn_open = False
-        self._by_call: dict[str, DraftDispatch] = {}
+        self._dispatches_by_call: dict[str, DraftDispatch] = {}
         self._calls: dict[str, DraftCall] = {}
 
-    def take(self, record: Object) -> None:
+    def add_record(self, record: JsonObject) -> None:
         """Take one line."""
         payload, kind = record.get("payload"), record.get("type")
         if type(payload) is not dict:
-            if text(kind) in _BARE:
-                self._item(record, None)
-            elif self._metas == 0 and "id" in record:
-                self._meta(record, None)
+            if to_text(kind) in _BARE_TYPES:
+                self._add_item(record, None)
+            elif self._meta_count == 0 and "id" in record:
+                self._add_meta(record, None)
             return
-        at = moment(record.get("timestamp"))
+        at = parse_timestamp(record.get("timestamp"))
         if kind == "session_meta":
-            self._meta(payload, at)
-        elif not self._replay.holds(record, at, copied=self._metas > 1):
+            self._add_meta(payload, at)
+        elif not self._replay.is_repeated(record, at, copied=self._meta_count > 1):
             if kind == "response_item":
-                self._item(payload, at)
+                self._add_item(payload, at)
             elif kind == "event_msg":
-                self._event(payload, at)
+                self._add_event(payload, at)
             elif kind == "turn_context":
-                self.draft.model(payload.get("model"))
+                self.draft.add_model(payload.get("model"))
 
-    def _meta(self, meta: Object, at: datetime | None) -> None:
-        self._metas += 1
-        if self._metas > 1:
+    def _add_meta(self, meta: JsonObject, at: datetime | None) -> None:
+        self._meta_count += 1
+        if self._meta_count > 1:
             return
-        self._replay.begin(meta, at)
-        self.draft.session = text(meta.get("id")) or text(meta.get("session_id"))
-        source = mapping(meta.get("source")).get("subagent")
+        self._replay.start_thread(meta, at)
+        self.draft.session = to_text(meta.get("id")) or to_text(meta.get("session_id"))
+        source = to_object(meta.get("source")).get("subagent")
         self.draft.internal = source in {"review", "compact"} if isinstance(source, str) else False
 
-    def _item(self, item: Object, at: datetime | None) -> None:
-        kind = text(item.get("type"))
-        if kind in _CALLS:
-            self._call(item, at)
+    def _add_item(self, item: JsonObject, at: datetime | None) -> None:
+        kind = to_text(item.get("type"))
+        if kind in _CALL_TYPES:
+            self._add_call(item, at)
         elif kind in {"function_call_output", "custom_tool_call_output"}:
-            self._output(item, at)
+            self._add_output(item, at)
         elif kind == "message":
-            said = joined(item.get("content"), _TEXTS)
+            said = join_text(item.get("content"), _TEXT_TYPES)
             if said is None:
                 return
-            if text(item.get("role")) == "assistant":
-                self.draft.say(said, at)
-            elif text(item.get("role")) == "user" and not said.lstrip().startswith(_GIVEN):
-                self._asked_in_message(said, at)
+            if to_text(item.get("role")) == "assistant":
+                self.draft.add_text(said, at)
+            elif to_text(item.get("role")) == "user" and not said.lstrip().startswith(
+                _CONTEXT_PREFIXES
+            ):
+                self._add_message_prompt(said, at)
 
-    def _asked_in_message(self, said: str, at: datetime | None) -> None:
+    def _add_message_prompt(self, said: str, at: datetime | None) -> None:
         """Take a message as a prompt until an event shows that this log has events for them."""
-        if not self._asked_by_event:
-            self.draft.prompt(said, at)
+        if not self._has_prompt_events:
+            self.draft.add_prompt(said, at)
 
-    def _asked(self, said: str | None, at: datetime | None) -> None:
-        if not self._asked_by_event:
+    def _add_event_prompt(self, said: str | None, at: datetime | None) -> None:
+        if not self._has_prompt_events:
             self.draft.prompts.clear()
-        self._asked_by_event = True
-        self.draft.prompt(said, at)
+        self._has_prompt_events = True
+        self.draft.add_prompt(said, at)
 
-    def _call(self, item: Object, at: datetime | None) -> None:
+    def _add_call(self, item: JsonObject, at: datetime | None) -> None:
         kind = str(item.get("type"))
-        name = text(item.get("name")) or kind.removesuffix("_call")
-        space = text(item.get("namespace"))
+        name = to_text(item.get("name")) or kind.removesuffix("_call")
+        space = to_text(item.get("namespace"))
         if space is not None and space.startswith("mcp__"):
             name = f"{space.rstrip('_')}__{name}"
-        given = _arguments(item)
-        made = self.draft.call(name, given, id_=text(item.get("call_id")), at=at)
+        given = _parse_arguments(item)
+        made = self.draft.add_call(name, given, id_=to_text(item.get("call_id")), at=at)
         if made.id is not None:
             self._calls[made.id] = made
         if kind in {"web_search_call", "local_shell_call", "tool_search_call"}:
-            self._settled_in_itself(made, item)
+            self._set_own_status(made, item)
         if name == "spawn_agent":
-            args = mapping(given)
-            agent = text(args.get("agent_type")) or text(args.get("task_name"))
-            dispatch = self.draft.dispatch(agent, made, text(args.get("message")))
+            args = to_object(given)
+            agent = to_text(args.get("agent_type")) or to_text(args.get("task_name"))
+            dispatch = self.draft.add_dispatch(agent, made, to_text(args.get("message")))
             if made.id is not None:
-                self._by_call[made.id] = dispatch
+                self._dispatches_by_call[made.id] = dispatch
 
-    def _settled_in_itself(self, made: DraftCall, item: Object) -> None:
+    def _set_own_status(self, made: DraftCall, item: JsonObject) -> None:
         """Take the status of a call that has no line of output."""
-        status = text(item.get("status"))
+        status = to_text(item.get("status"))
         if status in {"completed", "failed"} and made.id is None:
-            made.answered = True
+            made.has_result = True
             made.status = CallStatus.OK if status == "completed" else CallStatus.ERROR
 
-    def _output(self, item: Object, at: datetime | None) -> None:
-        id_, output = text(item.get("call_id")), item.get("output")
-        if self.draft.result(id_, status_of(output), at) is None:
+    def _add_output(self, item: JsonObject, at: datetime | None) -> None:
+        id_, output = to_text(item.get("call_id")), item.get("output")
+        if self.draft.add_result(id_, parse_output_status(output), at) is None:
             return
-        dispatch = self._by_call.get(id_ or "")
+        dispatch = self._dispatches_by_call.get(id_ or "")
         if dispatch is None:
             return
-        told = mapping(parsed(output))
-        dispatch.agent = text(told.get("agent_id")) or dispatch.agent
+        told = to_object(parse_json(output))
+        dispatch.agent = to_text(told.get("agent_id")) or dispatch.agent
         if dispatch.agent is not None and dispatch.call is not None:
             dispatch.call.status = CallStatus.OK
 
-    def _event(self, event: Object, at: datetime | None) -> None:
-        kind = text(event.get("type"))
+    def _add_event(self, event: JsonObject, at: datetime | None) -> None:
+        kind = to_text(event.get("type"))
         if kind == "user_message":
-            self._asked(text(event.get("message")), at)
+            self._add_event_prompt(to_text(event.get("message")), at)
         elif kind == "token_count":
-            self._tokens(mapping(event.get("info")))
+            self._add_usage(to_object(event.get("info")))
         elif kind in {"task_complete", "turn_complete"}:
             self._turn_open = False
-            said = text(event.get("last_agent_message"))
-            if said is not None and [said] != self.draft.final:
-                self.draft.say(said, at)
+            said = to_text(event.get("last_agent_message"))
+            if said is not None and [said] != self.draft.final_texts:
+                self.draft.add_text(said, at)
         elif kind in {"task_started", "turn_started"}:
             self._turn_open = True
         elif kind == "turn_aborted":
             self._turn_open = False
-            self.draft.trouble = "the last turn was interrupted"
+            self.draft.pending_gap = "the last turn was interrupted"
         else:
-            self._ended(event, at)
+            self._add_end_event(event, at)
 
-    def _ended(self, event: Object, at: datetime | None) -> None:
+    def _add_end_event(self, event: JsonObject, at: datetime | None) -> None:
         """Take what an event says of a call or of an agent, where the log keeps such events."""
-        kind, id_ = text(event.get("type")), text(event.get("call_id"))
+        kind, id_ = to_text(event.get("type")), to_text(event.get("call_id"))
         made = self._calls.get(id_ or "")
         if kind == "item_completed":
-            self._turn_item(mapping(event.get("item")), at)
+            self._add_turn_item(to_object(event.get("item")), at)
         elif kind in {"sub_agent_activity", "collab_agent_spawn_end"}:
-            thread = text(event.get("agent_thread_id")) or text(event.get("new_thread_id"))
-            dispatch = self._by_call.get(id_ or "") or _unnamed(self.draft.dispatches)
+            thread = to_text(event.get("agent_thread_id")) or to_text(event.get("new_thread_id"))
+            dispatch = self._dispatches_by_call.get(id_ or "") or _find_unnamed_dispatch(
+                self.draft.dispatches
+            )
             started = kind != "sub_agent_activity" or event.get("kind") == "started"
             if dispatch is not None and dispatch.agent is None and started:
                 dispatch.agent = thread
         elif made is not None:
-            status = _event_status(event)
+            status = _parse_event_status(event)
             made.status = status if status is not None else made.status
-            made.answered = made.answered or status is not None
+            made.has_result = made.has_result or status is not None
 
-    def _turn_item(self, item: Object, at: datetime | None) -> None:
+    def _add_turn_item(self, item: JsonObject, at: datetime | None) -> None:
         """Take a prompt or an answer of the paginated history, which has no other events."""
-        if text(item.get("type")) in {"UserMessage", "user_message"}:
-            self._asked(joined(item.get("content"), (*_TEXTS, "Text")), at)
-        elif text(item.get("type")) in {"AgentMessage", "agent_message"}:
-            said = joined(item.get("content"), (*_TEXTS, "Text")) or text(item.get("text"))
-            if said is not None and [said] != self.draft.final:
-                self.draft.say(said, at)
+        if to_text(item.get("type")) in {"UserMessage", "user_message"}:
+            self._add_event_prompt(join_text(item.get("content"), (*_TEXT_TYPES, "Text")), at)
+        elif to_text(item.get("type")) in {"AgentMessage", "agent_message"}:
+            said = join_text(item.get("content"), (*_TEXT_TYPES, "Text")) or to_text(
+                item.get("text")
+            )
+            if said is not None and [said] != self.draft.final_texts:
+                self.draft.add_text(said, at)
 
-    def _tokens(self, info: Object) -> None:
+    def _add_usage(self, info: JsonObject) -> None:
         """Take the usage of the last model call; the same total again is the same call again."""
-        total, last = info.get("total_token_usage"), mapping(info.get("last_token_usage"))
-        if not last or (total is not None and total == self._total):
+        total, last = info.get("total_token_usage"), to_object(info.get("last_token_usage"))
+        if not last or (total is not None and total == self._last_total):
             return
-        self._total = total
-        self._used.append(tokens_of(last))
+        self._last_total = total
+        self._usages.append(parse_codex_usage(last))
 
-    def transcript(self, *, skipped: int, cut: bool) -> Transcript:
+    def build_transcript(self, *, skipped: int, truncated: bool) -> Transcript:
         """Return what was read."""
-        self.draft.tokens = summed(self._used)
+        self.draft.tokens = sum_tokens(self._usages)
         if self._turn_open:
-            self.draft.gap("the last turn was not completed")
-        if cut:
-            self.draft.gap(CUT_OFF)
-        return self.draft.finish(NAME, skipped=skipped)
+            self.draft.add_gap("the last turn was not completed")
+        if truncated:
+            self.draft.add_gap(LOG_TRUNCATED)
+        return self.draft.build_transcript(FORMAT_NAME, skipped=skipped)
 
 
-def tokens_of(usage: Object) -> Tokens:
+def parse_codex_usage(usage: JsonObject) -> Tokens:
     """Return a usage of Codex or of OpenAI: cached tokens are part of the input."""
-    input_, cached = count(usage.get("input_tokens")), count(usage.get("cached_input_tokens"))
-    write = count(usage.get("cache_write_input_tokens"))
+    input_, cached = (
+        parse_count(usage.get("input_tokens")),
+        parse_count(usage.get("cached_input_tokens")),
+    )
+    write = parse_count(usage.get("cache_write_input_tokens"))
     uncached = None if input_ is None else max(input_ - (cached or 0) - (write or 0), 0)
     return Tokens(
         input_uncached=uncached,
         cache_read=cached,
         cache_write=write,
-        output=count(usage.get("output_tokens")),
-        reasoning=count(usage.get("reasoning_output_tokens")),
+        output=parse_count(usage.get("output_tokens")),
+        reasoning=parse_count(usage.get("reasoning_output_tokens")),
     )
 
 
-def _arguments(item: Object) -> Any:
+def _parse_arguments(item: JsonObject) -> Any:
     action = item.get("action")
     if isinstance(action, dict):
         return action
     if "arguments" in item:
         raw = item["arguments"]
-        found = parsed(raw)
+        found = parse_json(raw)
         return raw if found is None else found
     return item.get("input")
 
 
-def _unnamed(dispatches: list[DraftDispatch]) -> DraftDispatch | None:
+def _find_unnamed_dispatch(dispatches: list[DraftDispatch]) -> DraftDispatch | None:
     return next((made for made in reversed(dispatches) if made.agent is None), None)
 
 
-def _event_status(event: Object) -> CallStatus | None:
+def _parse_event_status(event: JsonObject) -> CallStatus | None:
     """Return what an end event says: an exit code, success, or the two arms of a result."""
     code, success = event.get("exit_code"), event.get("success")
-    result = mapping(event.get("result"))
+    result = to_object(event.get("result"))
     if isinstance(code, int):
         return CallStatus.ERROR if code else CallStatus.OK
     if isinstance(success, bool):
@@ -274,6 +288,6 @@ def _event_status(event: Object) -> CallStatus | None:
     if "Err" in result:
         return CallStatus.ERROR
     if "Ok" in result:
-        failed = mapping(result["Ok"]).get("isError") is True
+        failed = to_object(result["Ok"]).get("isError") is True
         return CallStatus.ERROR if failed else CallStatus.OK
     return None

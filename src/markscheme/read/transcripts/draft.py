@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.transcripts.arguments import Described, described
-from markscheme.read.transcripts.mutations import mutation_of
-from markscheme.read.transcripts.values import clean, seconds
+from markscheme.read.transcripts.arguments import CallDetails, extract_call_details
+from markscheme.read.transcripts.mutations import find_mutation
+from markscheme.read.transcripts.values import clean_text, compute_seconds
 from markscheme.transcript import (
-    MAIN,
+    MAIN_AGENT,
     NO_RESULT,
     Call,
     CallStatus,
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from markscheme.transcript import Mutation
 
-UNANSWERED = "the last prompt has no answer"
-NO_ANSWER = "there is no final text"
-WENT_ON = "calls follow the last text, so it is no answer"
-CUT_OFF = "the log is cut off"
+PROMPT_UNANSWERED = "the last prompt has no answer"
+NO_FINAL_TEXT = "there is no final text"
+CALLS_AFTER_TEXT = "calls follow the last text, so it is no answer"
+LOG_TRUNCATED = "the log is cut off"
 
 
 @dataclass(slots=True)
@@ -39,10 +39,10 @@ class DraftCall:
     name: str
     id: str | None
     started: datetime | None
-    given: Described
+    details: CallDetails
     ended: datetime | None = None
     status: CallStatus | None = CallStatus.NONE
-    answered: bool = False
+    has_result: bool = False
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class DraftDispatch:
     prompt: str | None = None
     agent: str | None = None
     status: CallStatus | None = None
-    settled: bool = False
+    has_own_status: bool = False
 
 
 @dataclass(slots=True)
@@ -64,14 +64,14 @@ class DraftPrompt:
     text: str | None
     before: int
     at: datetime | None
-    answered: datetime | None = None
-    replied: bool = False
+    answered_at: datetime | None = None
+    has_reply: bool = False
 
 
 class Draft:
     """One agent's session while its log is read."""
 
-    def __init__(self, agent: str = MAIN, *, kind: str | None = None) -> None:
+    def __init__(self, agent: str = MAIN_AGENT, *, kind: str | None = None) -> None:
         self.agent = agent
         self.kind = kind
         self.session: str | None = None
@@ -82,61 +82,61 @@ class Draft:
         self.children: list[Transcript] = []
         self.models: dict[str, None] = {}
         self.gaps: dict[str, None] = {}
-        self.trouble: str | None = None  # a gap, unless the agent goes on after it
+        self.pending_gap: str | None = None  # a gap, unless the agent goes on after it
         self.tokens: Tokens | None = None
-        self.final: list[str] = []
-        self.final_end: datetime | None = None
+        self.final_texts: list[str] = []
+        self.final_at: datetime | None = None
         self.latency: tuple[Decimal | None, Decimal | None] | None = None
-        self._message: object = None
+        self._last_message: object = None
         self._calls_at_final = 0
-        self._open: dict[str, list[DraftCall]] = {}
+        self._open_calls: dict[str, list[DraftCall]] = {}
 
-    def prompt(self, text: str | None, at: datetime | None = None) -> None:
+    def add_prompt(self, text: str | None, at: datetime | None = None) -> None:
         """Take what the agent was asked."""
         self.prompts.append(DraftPrompt(text, len(self.calls), at))
 
-    def say(self, text: str, at: datetime | None = None, message: object = None) -> None:
+    def add_text(self, text: str, at: datetime | None = None, message: object = None) -> None:
         """Take text of the agent; parts of one message belong together."""
         if not text.strip():
             return
-        self.trouble = None
-        if message is None or message != self._message:
-            self.final = []
-        self._message = message
-        self.final.append(text)
-        self.final_end = at
+        self.pending_gap = None
+        if message is None or message != self._last_message:
+            self.final_texts = []
+        self._last_message = message
+        self.final_texts.append(text)
+        self.final_at = at
         self._calls_at_final = len(self.calls)
         if self.prompts:
-            self.prompts[-1].answered, self.prompts[-1].replied = at, True
+            self.prompts[-1].answered_at, self.prompts[-1].has_reply = at, True
 
-    def call(
+    def add_call(
         self, name: str, given: Any, *, id_: str | None = None, at: datetime | None = None
     ) -> DraftCall:
         """Take a tool call with its arguments; its result may come later."""
-        self.trouble = None
-        kept = described(name, given)
+        self.pending_gap = None
+        kept = extract_call_details(name, given)
         made = DraftCall(name, id_, at, kept)
         self.calls.append(made)
         if id_ is not None:
-            self._open.setdefault(id_, []).append(made)
+            self._open_calls.setdefault(id_, []).append(made)
         return made
 
-    def result(
+    def add_result(
         self, id_: str | None, status: CallStatus | None, at: datetime | None = None
     ) -> DraftCall | None:
         """Pair a result with the nearest earlier call of that id that has none yet."""
-        waiting = self._open.get(id_) if id_ is not None else None
+        waiting = self._open_calls.get(id_) if id_ is not None else None
         if not waiting:
             return None
         made = waiting.pop()
         if not waiting:
-            del self._open[id_]  # type: ignore[arg-type]
-        if status is not None or not made.answered:  # an earlier event may have told more
+            del self._open_calls[id_]  # type: ignore[arg-type]
+        if status is not None or not made.has_result:  # an earlier event may have told more
             made.status = status
-        made.ended, made.answered = at, True
+        made.ended, made.has_result = at, True
         return made
 
-    def dispatch(
+    def add_dispatch(
         self, kind: str | None, call: DraftCall | None, prompt: str | None = None
     ) -> DraftDispatch:
         """Take an attempt to start a sub-agent."""
@@ -144,35 +144,35 @@ class Draft:
         self.dispatches.append(made)
         return made
 
-    def model(self, name: Any) -> None:
+    def add_model(self, name: Any) -> None:
         """Take the name of a model that answered."""
         if isinstance(name, str) and name:
-            self.models[clean(name)] = None
+            self.models[clean_text(name)] = None
 
-    def gap(self, reason: str) -> None:
+    def add_gap(self, reason: str) -> None:
         """Say that something is missing."""
         self.gaps[reason] = None
 
-    def finish(self, format_: str, *, skipped: int = 0) -> Transcript:
+    def build_transcript(self, format_: str, *, skipped: int = 0) -> Transcript:
         """Return what was read, frozen."""
-        self._judge(skipped)
-        calls = tuple(self._frozen(index, made) for index, made in enumerate(self.calls))
-        first, last = self.latency if self.latency is not None else self._latencies()
-        final = "\n".join(self.final)
+        self._add_final_gaps(skipped)
+        calls = tuple(self._freeze_call(index, made) for index, made in enumerate(self.calls))
+        first, last = self.latency if self.latency is not None else self._compute_latencies()
+        final = "\n".join(self.final_texts)
         return Transcript(
             format=format_,
             session=self.session,
             agent=self.agent,
-            final_text=clean(final) if final else None,
+            final_text=clean_text(final) if final else None,
             calls=calls,
-            dispatches=tuple(self._dispatches()),
-            mutations=tuple(_mutations(calls)),
+            dispatches=tuple(self._build_dispatches()),
+            mutations=tuple(_find_mutations(calls)),
             prompts=tuple(
                 Prompt(
-                    text=None if made.text is None else clean(made.text),
+                    text=None if made.text is None else clean_text(made.text),
                     before=made.before,
                     at=made.at,
-                    latency_s=seconds(made.at, made.answered),
+                    latency_s=compute_seconds(made.at, made.answered_at),
                 )
                 for made in self.prompts
             ),
@@ -187,45 +187,45 @@ class Draft:
             models=tuple(self.models),
         )
 
-    def _judge(self, skipped: int) -> None:
+    def _add_final_gaps(self, skipped: int) -> None:
         """Say what is missing, as far as it can be seen from what was read."""
-        if self.trouble is not None:
-            self.gap(self.trouble)
+        if self.pending_gap is not None:
+            self.add_gap(self.pending_gap)
         if skipped:
-            self.gap(f"{skipped} line{'' if skipped == 1 else 's'} could not be read")
-        if not self.final:
-            self.gap(NO_ANSWER)
+            self.add_gap(f"{skipped} line{'' if skipped == 1 else 's'} could not be read")
+        if not self.final_texts:
+            self.add_gap(NO_FINAL_TEXT)
         elif self._calls_at_final < len(self.calls):
-            self.gap(WENT_ON)
-        if any(not made.answered for made in self.calls):
-            self.gap(NO_RESULT)
-        if self.final and self.prompts and not self.prompts[-1].replied:
-            self.gap(UNANSWERED)
+            self.add_gap(CALLS_AFTER_TEXT)
+        if any(not made.has_result for made in self.calls):
+            self.add_gap(NO_RESULT)
+        if self.final_texts and self.prompts and not self.prompts[-1].has_reply:
+            self.add_gap(PROMPT_UNANSWERED)
 
-    def _latencies(self) -> tuple[Decimal | None, Decimal | None]:
-        if not self.prompts or not self.final:
+    def _compute_latencies(self) -> tuple[Decimal | None, Decimal | None]:
+        if not self.prompts or not self.final_texts:
             return None, None
         first, last = self.prompts[0], self.prompts[-1]
-        return seconds(first.at, self.final_end), seconds(last.at, last.answered)
+        return compute_seconds(first.at, self.final_at), compute_seconds(last.at, last.answered_at)
 
-    def _frozen(self, index: int, made: DraftCall) -> Call:
+    def _freeze_call(self, index: int, made: DraftCall) -> Call:
         return Call(
             index=index,
-            name=clean(made.name),
+            name=clean_text(made.name),
             status=made.status,
             agent=self.agent,
             id=made.id,
             started=made.started,
-            seconds=seconds(made.started, made.ended),
-            paths=made.given.paths,
-            command=made.given.command,
-            arguments=made.given.arguments,
+            seconds=compute_seconds(made.started, made.ended),
+            paths=made.details.paths,
+            command=made.details.command,
+            arguments=made.details.arguments,
         )
 
-    def _dispatches(self) -> Iterable[Dispatch]:
+    def _build_dispatches(self) -> Iterable[Dispatch]:
         places = {id(made): index for index, made in enumerate(self.calls)}
         for made in self.dispatches:
-            status = made.status if made.settled or made.call is None else made.call.status
+            status = made.status if made.has_own_status or made.call is None else made.call.status
             yield Dispatch(
                 kind=made.kind,
                 status=status,
@@ -234,14 +234,14 @@ class Draft:
             )
 
 
-def _mutations(calls: Iterable[Call]) -> Iterable[Mutation]:
+def _find_mutations(calls: Iterable[Call]) -> Iterable[Mutation]:
     for call in calls:
-        found = mutation_of(call)
+        found = find_mutation(call)
         if found is not None:
             yield found
 
 
-def summed(parts: Iterable[Tokens]) -> Tokens | None:
+def sum_tokens(parts: Iterable[Tokens]) -> Tokens | None:
     """Return the sum of the parts, field by field; a field that no part has stays unknown."""
     found = list(parts)
     fields = {

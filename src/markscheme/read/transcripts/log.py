@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import orjson
 
 from markscheme.errors import InputError, Problem
-from markscheme.read.transcripts.repair import repaired
-from markscheme.read.transcripts.values import Object, lenient, objects
+from markscheme.read.transcripts.repair import repair_json
+from markscheme.read.transcripts.values import JsonObject, iter_objects, parse_lenient_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LONGEST = 64 * 1024 * 1024
-_LOOKED_AT = 200
-_LOOKED_AT_BYTES = 4 * 1024 * 1024
-_SQLITE, _ZIP, _ZSTD = b"SQLite format 3\0", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_BUFFER = 1 << 20
-_PACKED = 1 << 16
-_EVENT_STREAM = (b"event:", b"id:", b"retry:", b":")
+MAX_LINE_BYTES = 64 * 1024 * 1024
+_SAMPLE_LINES = 200
+_SAMPLE_BYTES = 4 * 1024 * 1024
+_SQLITE_MAGIC, _ZIP_MAGIC, _ZSTD_MAGIC = b"SQLite format 3\0", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
+_UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BUFFER_BYTES = 1 << 20
+_COMPRESSED_CHUNK_BYTES = 1 << 16
+_EVENT_STREAM_PREFIXES = (b"event:", b"id:", b"retry:", b":")
 
 
 class Log:
@@ -38,9 +38,9 @@ class Log:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.skipped = 0
-        self.cut = False
-        self._document_is_cut = False
-        self._head = self._first_bytes()
+        self.truncated = False
+        self._is_document_truncated = False
+        self._head = self._read_head()
 
     @property
     def is_folder(self) -> bool:
@@ -55,23 +55,23 @@ class Log:
     @property
     def is_database(self) -> bool:
         """Whether this is an SQLite file."""
-        return self._head.startswith(_SQLITE)
+        return self._head.startswith(_SQLITE_MAGIC)
 
     @property
     def is_archive(self) -> bool:
         """Whether this is a ZIP file."""
-        return self._head.startswith(_ZIP)
+        return self._head.startswith(_ZIP_MAGIC)
 
-    def records(self) -> Iterator[Object]:
+    def iter_records(self) -> Iterator[JsonObject]:
         """Yield the objects of the log, one for each line or element; count what is none."""
-        self.skipped, self.cut = 0, False
+        self.skipped, self.truncated = 0, False
         if not self.is_text:
             return
         if not self._has_lines:
-            yield from self._elements()
+            yield from self._iter_elements()
             return
-        with self.opened() as stream:
-            yield from self._parsed_lines(stream)
+        with self.open_stream() as stream:
+            yield from self._parse_lines(stream)
 
     @cached_property
     def document(self) -> Any:
@@ -79,42 +79,44 @@ class Log:
         if not self.is_text:
             return None
         if self._has_lines:
-            return self._sample[0] if self._is_one_line else None
-        return self._whole
+            return self._line_objects[0] if self._is_one_line else None
+        return self._whole_document
 
     @cached_property
-    def sample(self) -> list[Object]:
+    def sample(self) -> list[JsonObject]:
         """The first objects of the log, to see what it is."""
         if not self.is_text:
             return []
         if self._has_lines:
-            return self._sample
-        whole = self._whole
-        return [whole] if isinstance(whole, dict) else list(islice(objects(whole), _LOOKED_AT))
+            return self._line_objects
+        whole = self._whole_document
+        return (
+            [whole] if isinstance(whole, dict) else list(islice(iter_objects(whole), _SAMPLE_LINES))
+        )
 
     @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
+    def open_stream(self) -> Iterator[BinaryIO]:
         """Open the log as UTF-8, unpacked and without its byte order mark."""
         try:
-            with self.path.open("rb", buffering=_BUFFER) as file:
-                yield self._plain(file)
+            with self.path.open("rb", buffering=_BUFFER_BYTES) as file:
+                yield self._decode_stream(file)
         except OSError as error:
-            raise self.refusal(f"cannot be read: {error.strerror or error}") from None
+            raise self.build_error(f"cannot be read: {error.strerror or error}") from None
 
-    def _plain(self, file: BinaryIO) -> BinaryIO:
-        if self._head.startswith(_ZSTD):
-            return io.BufferedReader(_Unpacking(file, self))
-        if self._head.startswith(_UTF16):
+    def _decode_stream(self, file: BinaryIO) -> BinaryIO:
+        if self._head.startswith(_ZSTD_MAGIC):
+            return io.BufferedReader(_ZstdStream(file, self))
+        if self._head.startswith(_UTF16_BOMS):
             return io.BytesIO(file.read().decode("utf-16", "replace").encode())
         if self._head.startswith(codecs.BOM_UTF8):
             file.seek(len(codecs.BOM_UTF8))
         return file
 
-    def refusal(self, message: str) -> InputError:
+    def build_error(self, message: str) -> InputError:
         """Return the error that says why this log is not read."""
         return InputError([Problem(file=str(self.path), line=1, field="", message=message)])
 
-    def _first_bytes(self) -> bytes:
+    def _read_head(self) -> bytes:
         if self.is_folder:
             return b""
         try:
@@ -122,73 +124,73 @@ class Log:
                 return file.read(16)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise self.refusal(f"cannot be read: {reason}") from None
+            raise self.build_error(f"cannot be read: {reason}") from None
 
     @cached_property
-    def _opening(self) -> tuple[list[bytes], bool]:
+    def _first_lines(self) -> tuple[list[bytes], bool]:
         """The first lines, and whether these are all."""
         taken: list[bytes] = []
         size = 0
-        with self.opened() as stream:
-            for raw in iter(partial(stream.readline, LONGEST), b""):
+        with self.open_stream() as stream:
+            for raw in iter(partial(stream.readline, MAX_LINE_BYTES), b""):
                 taken.extend(part for part in raw.split(b"\r") if part.strip())
                 size += len(raw)
-                if len(taken) >= _LOOKED_AT or size > _LOOKED_AT_BYTES:
+                if len(taken) >= _SAMPLE_LINES or size > _SAMPLE_BYTES:
                     return taken, False
         return taken, True
 
     @cached_property
-    def _sample(self) -> list[Object]:
-        found = (parsed_line(raw) for raw in self._opening[0])
+    def _line_objects(self) -> list[JsonObject]:
+        found = (parse_line(raw) for raw in self._first_lines[0])
         return [record for record in found if isinstance(record, dict)]
 
     @property
     def _is_one_line(self) -> bool:
-        lines, all_of_it = self._opening
+        lines, all_of_it = self._first_lines
         return all_of_it and len(lines) == 1
 
     @cached_property
     def _has_lines(self) -> bool:
         """Whether each line is an object of its own."""
-        lines, _ = self._opening
-        if not lines or isinstance(parsed_line(lines[0]), dict):
+        lines, _ = self._first_lines
+        if not lines or isinstance(parse_line(lines[0]), dict):
             return True
         opens = lines[0].lstrip()[:1]
-        if opens == b"{" and len(self._sample) > 1:
+        if opens == b"{" and len(self._line_objects) > 1:
             return True  # only the first line is damaged: no need to hold the whole file
-        if opens in {b"[", b"{"} and self._loaded is not None:
+        if opens in {b"[", b"{"} and self._json_value is not None:
             return False
-        return bool(self._sample)
+        return bool(self._line_objects)
 
     @cached_property
-    def _loaded(self) -> Any:
+    def _json_value(self) -> Any:
         """The whole file as one JSON value, where it is one."""
-        return _loads(self._text)
+        return _parse_json_bytes(self._content)
 
     @cached_property
-    def _whole(self) -> Any:
+    def _whole_document(self) -> Any:
         """The document, also behind a line of other text, also where it was cut off."""
-        if self._loaded is not None:
-            return self._loaded
-        text = self._text
+        if self._json_value is not None:
+            return self._json_value
+        text = self._content
         starts = [at for at in (text.find(b"{"), text.find(b"[")) if at >= 0]
         if not starts:
             return None
         inner = text[min(starts) :]
-        found = _loads(inner)
+        found = _parse_json_bytes(inner)
         if found is None:
-            self._document_is_cut = True
-            found = repaired(inner.decode("utf-8", "replace"))
+            self._is_document_truncated = True
+            found = repair_json(inner.decode("utf-8", "replace"))
         return found
 
     @property
-    def _text(self) -> bytes:
-        with self.opened() as stream:
+    def _content(self) -> bytes:
+        with self.open_stream() as stream:
             return stream.read()
 
-    def _elements(self) -> Iterator[Object]:
-        whole = self._whole
-        self.cut = self._document_is_cut
+    def _iter_elements(self) -> Iterator[JsonObject]:
+        whole = self._whole_document
+        self.truncated = self._is_document_truncated
         if isinstance(whole, dict):
             yield whole
             return
@@ -198,85 +200,85 @@ class Log:
             else:
                 self.skipped += 1
 
-    def _parsed_lines(self, stream: BinaryIO) -> Iterator[Object]:
+    def _parse_lines(self, stream: BinaryIO) -> Iterator[JsonObject]:
         loads, previous = orjson.loads, b""
-        for raw in iter(partial(stream.readline, LONGEST), b""):
+        for raw in iter(partial(stream.readline, MAX_LINE_BYTES), b""):
             if raw == previous:
                 continue
             previous = raw
             try:
                 record = loads(raw)
             except orjson.JSONDecodeError:
-                yield from self._hard(raw, stream)
+                yield from self._parse_damaged_line(raw, stream)
                 continue
             if type(record) is dict:
                 yield record
             else:
                 self.skipped += 1
         last = previous.rpartition(b"\r")[2]
-        if last.strip() and not last.endswith(b"\n") and parsed_line(last) is None:
-            self.cut = True
+        if last.strip() and not last.endswith(b"\n") and parse_line(last) is None:
+            self.truncated = True
 
-    def _hard(self, raw: bytes, stream: BinaryIO) -> Iterator[Object]:
+    def _parse_damaged_line(self, raw: bytes, stream: BinaryIO) -> Iterator[JsonObject]:
         """Yield what can be read of a line that is no JSON as it stands."""
-        if len(raw) == LONGEST and not raw.endswith(b"\n"):
+        if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
             while raw and not raw.endswith(b"\n"):
-                raw = stream.readline(LONGEST)
+                raw = stream.readline(MAX_LINE_BYTES)
             self.skipped += 1
             return
         for part in raw.replace(b"\x00", b"").split(b"\r"):
             stripped = part.strip()
-            if not stripped or stripped.startswith(_EVENT_STREAM):
+            if not stripped or stripped.startswith(_EVENT_STREAM_PREFIXES):
                 continue
-            record = parsed_line(stripped)
+            record = parse_line(stripped)
             if isinstance(record, dict):
                 yield record
             else:
                 self.skipped += 1
 
 
-class _Unpacking(io.RawIOBase):
+class _ZstdStream(io.RawIOBase):
     """A compressed log, unpacked while it is read; where it is damaged or cut off, it ends."""
 
     def __init__(self, file: BinaryIO, log: Log) -> None:
         from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - only where it is met
 
         self._file = file
-        self._frame = ZstdDecompressor().decompressobj
-        self._unpacker = self._frame()
-        self._damage = ZstdError
+        self._new_decompressor = ZstdDecompressor().decompressobj
+        self._decompressor = self._new_decompressor()
+        self._zstd_error = ZstdError
         self._log = log
-        self._ready = b""
+        self._buffer = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        while not self._ready:
-            packed = self._unpacker.unused_data if self._unpacker.eof else b""
-            if self._unpacker.eof:
-                self._unpacker = self._frame()
-            packed = packed or self._file.read(_PACKED)
+        while not self._buffer:
+            packed = self._decompressor.unused_data if self._decompressor.eof else b""
+            if self._decompressor.eof:
+                self._decompressor = self._new_decompressor()
+            packed = packed or self._file.read(_COMPRESSED_CHUNK_BYTES)
             if not packed:
                 return 0
             try:
-                self._ready = self._unpacker.decompress(packed)
-            except self._damage:
-                self._log.cut = True
+                self._buffer = self._decompressor.decompress(packed)
+            except self._zstd_error:
+                self._log.truncated = True
                 return 0
-            self._log.cut = not self._unpacker.eof
-        found, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+            self._log.truncated = not self._decompressor.eof
+        found, self._buffer = self._buffer[: len(buffer)], self._buffer[len(buffer) :]
         buffer[: len(found)] = found
         return len(found)
 
 
-def _loads(raw: bytes) -> Any:
+def _parse_json_bytes(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return lenient(raw.decode("utf-8", "replace"))
+        return parse_lenient_json(raw.decode("utf-8", "replace"))
 
 
-def parsed_line(raw: bytes) -> Any:
+def parse_line(raw: bytes) -> Any:
     """Return the JSON value of one line, or nothing; also what an event stream calls data."""
-    return _loads(raw.strip().removeprefix(b"data:"))
+    return _parse_json_bytes(raw.strip().removeprefix(b"data:"))

@@ -4,64 +4,64 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.read.transcripts.values import count
+from markscheme.read.transcripts.values import parse_count
 from markscheme.transcript import Tokens
 
 if TYPE_CHECKING:
-    from markscheme.read.transcripts.otel_spans import Span
+    from markscheme.read.transcripts.otel_spans import OtelSpan
 
-_MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion", "call_llm"})
-
-
-def _operation(span: Span) -> str | None:
-    return span.text("gen_ai.operation.name")
+_MODEL_OPERATIONS = frozenset({"chat", "generate_content", "text_completion", "call_llm"})
 
 
-def _kind(span: Span) -> str | None:
-    return span.text("openinference.span.kind")
+def _get_operation(span: OtelSpan) -> str | None:
+    return span.get_text("gen_ai.operation.name")
 
 
-def is_agent(span: Span) -> bool:
+def _get_span_kind(span: OtelSpan) -> str | None:
+    return span.get_text("openinference.span.kind")
+
+
+def is_agent_span(span: OtelSpan) -> bool:
     """Say whether a span is the work of an agent."""
-    return _operation(span) == "invoke_agent" or _kind(span) == "AGENT"
+    return _get_operation(span) == "invoke_agent" or _get_span_kind(span) == "AGENT"
 
 
-def is_tool(span: Span) -> bool:
+def is_tool_span(span: OtelSpan) -> bool:
     """Say whether a span is a call of a tool."""
-    called = span.text("mcp.method.name") == "tools/call"
-    return _operation(span) == "execute_tool" or _kind(span) == "TOOL" or called
+    called = span.get_text("mcp.method.name") == "tools/call"
+    return _get_operation(span) == "execute_tool" or _get_span_kind(span) == "TOOL" or called
 
 
-def is_model(span: Span) -> bool:
+def is_model_span(span: OtelSpan) -> bool:
     """Say whether a span is a call of a model."""
     return (
-        _operation(span) in _MODEL_CALLS
-        or _kind(span) == "LLM"
-        or (span.name == "call_llm" or span.text("llm.request.type") is not None)
-        or (tokens_of(span) is not None and not is_agent(span))
+        _get_operation(span) in _MODEL_OPERATIONS
+        or _get_span_kind(span) == "LLM"
+        or (span.name == "call_llm" or span.get_text("llm.request.type") is not None)
+        or (parse_span_usage(span) is not None and not is_agent_span(span))
     )
 
 
-def is_of_agent(span: Span) -> bool:
+def is_session_span(span: OtelSpan) -> bool:
     """Say whether a span is any of the three."""
-    return is_agent(span) or is_tool(span) or is_model(span)
+    return is_agent_span(span) or is_tool_span(span) or is_model_span(span)
 
 
-def agent_name(span: Span) -> str:
+def normalise_agent_name(span: OtelSpan) -> str:
     """Return an agent's name in one spelling: gateways write `a-b` where runtimes write `a_b`."""
-    name = span.text("gen_ai.agent.name", "agent.name", "graph.node.id") or span.name
+    name = span.get_text("gen_ai.agent.name", "agent.name", "graph.node.id") or span.name
     return name.lower().replace("-", "_")
 
 
-def tokens_of(span: Span) -> Tokens | None:
+def parse_span_usage(span: OtelSpan) -> Tokens | None:
     """Return the usage that a span carries. The input should include what came from the cache."""
-    input_ = count(
-        span.first(
+    input_ = parse_count(
+        span.get_first(
             "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"
         )
     )
-    output = count(
-        span.first(
+    output = parse_count(
+        span.get_first(
             "gen_ai.usage.output_tokens",
             "gen_ai.usage.completion_tokens",
             "llm.token_count.completion",
@@ -69,22 +69,22 @@ def tokens_of(span: Span) -> Tokens | None:
     )
     if input_ is None and output is None:
         return None
-    read = count(
-        span.first(
+    read = parse_count(
+        span.get_first(
             "gen_ai.usage.cache_read.input_tokens",
             "gen_ai.usage.cache_read_input_tokens",
             "llm.token_count.prompt_details.cache_read",
         )
     )
-    write = count(
-        span.first(
+    write = parse_count(
+        span.get_first(
             "gen_ai.usage.cache_creation.input_tokens",
             "gen_ai.usage.cache_creation_input_tokens",
             "llm.token_count.prompt_details.cache_write",
         )
     )
-    reasoning = count(
-        span.first(
+    reasoning = parse_count(
+        span.get_first(
             "gen_ai.usage.reasoning.output_tokens",
             "llm.token_count.completion_details.reasoning",
         )

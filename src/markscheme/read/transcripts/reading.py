@@ -13,16 +13,16 @@ from markscheme.read.transcripts.log import Log
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.read.transcripts.format import Format
+    from markscheme.read.transcripts.format import LogFormat
     from markscheme.transcript import Transcript
 
-SUFFIXES = frozenset(
+LOG_SUFFIXES = frozenset(
     {".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"}
 )
-_NAMED = 10
+_MAX_NAMED_SESSIONS = 10
 
 
-def format_names() -> list[str]:
+def list_format_names() -> list[str]:
     """Return the names that a log format can be forced by."""
     return [found.name for found in FORMATS]
 
@@ -36,40 +36,42 @@ def read_transcripts(
         UsageError: there is no format or no session of that name.
         InputError: it cannot be read, or no format is recognised.
     """
-    found = _read(source, log_format)
+    found = _read_source(source, log_format)
     if session is None:
         return found
     chosen = [(file, transcript) for file, transcript in found if transcript.session == session]
     if not chosen:
-        names = ", ".join(f"`{transcript.session}`" for _, transcript in found[:_NAMED])
+        names = ", ".join(
+            f"`{transcript.session}`" for _, transcript in found[:_MAX_NAMED_SESSIONS]
+        )
         raise UsageError(f"`{source}` holds no session `{session}`; it holds {names}")
     return chosen
 
 
-def _read(source: str | Path, log_format: str | None) -> list[tuple[Path, Transcript]]:
-    forced = None if log_format is None else _named(log_format)
+def _read_source(source: str | Path, log_format: str | None) -> list[tuple[Path, Transcript]]:
+    forced = None if log_format is None else _get_format(log_format)
     path = Path(source)
     log = Log(path)
-    found = _recognised(log) if forced is None or log.is_folder else forced
+    found = _detect_format(log) if forced is None or log.is_folder else forced
     if log.is_folder and found is None:
-        return _read_folder(path, forced)
+        return _read_folder_logs(path, forced)
     if found is None:
-        raise log.refusal(_unknown(log))
-    return [(log.path, transcript) for _, transcript in found.read_all([log])]
+        raise log.build_error(_describe_unknown_format(log))
+    return [(log.path, transcript) for _, transcript in found.read_logs([log])]
 
 
-def _named(name: str) -> Format:
+def _get_format(name: str) -> LogFormat:
     for found in FORMATS:
         if found.name == name:
             return found
-    raise UsageError(f"`{name}` is no log format; use {', '.join(format_names())}")
+    raise UsageError(f"`{name}` is no log format; use {', '.join(list_format_names())}")
 
 
-def _recognised(log: Log) -> Format | None:
-    return next((found for found in FORMATS if found.recognises(log)), None)
+def _detect_format(log: Log) -> LogFormat | None:
+    return next((found for found in FORMATS if found.can_read_log(log)), None)
 
 
-def _unknown(log: Log) -> str:
+def _describe_unknown_format(log: Log) -> str:
     """Say what was looked for and not found."""
     if log.is_text and not log.sample:
         return "no format is recognised: there is no JSON object in it"
@@ -77,7 +79,7 @@ def _unknown(log: Log) -> str:
     return f"no log format is recognised; looked for {looked}. `--log-format` forces one"
 
 
-def read_every_log(
+def read_log_folder(
     folder: Path, log_format: str | None = None
 ) -> tuple[list[tuple[Path, Transcript]], list[tuple[Path, str]]]:
     """Read every log in a folder, and say of what looks like a log and is none why it is not read.
@@ -87,22 +89,22 @@ def read_every_log(
         InputError: there is no log at all.
     """
     refused: list[tuple[Path, str]] = []
-    forced = None if log_format is None else _named(log_format)
+    forced = None if log_format is None else _get_format(log_format)
     if not folder.is_dir():
         raise UsageError(f"`{folder}` is no folder; name a folder of session logs")
-    return _read_folder(folder, forced, refused), refused
+    return _read_folder_logs(folder, forced, refused), refused
 
 
-def _read_folder(
-    folder: Path, forced: Format | None, refused: list[tuple[Path, str]] | None = None
+def _read_folder_logs(
+    folder: Path, forced: LogFormat | None, refused: list[tuple[Path, str]] | None = None
 ) -> list[tuple[Path, Transcript]]:
     """Read every log in a folder, those of one format together; what is none goes to `refused`."""
     logs: dict[str, list[Log]] = {}
     nothing: list[tuple[Path, str]] = [] if refused is None else refused
-    for path in _files_in(folder):
+    for path in _iter_log_paths(folder):
         try:
             log = Log(path)
-            found = _recognised(log) if forced is None or log.is_folder else forced
+            found = _detect_format(log) if forced is None or log.is_folder else forced
         except InputError as error:  # what cannot even be looked at is no log
             nothing.append((path, error.problems[0].message))
             continue
@@ -116,20 +118,20 @@ def _read_folder(
     read = [
         (log.path, transcript)
         for found in FORMATS
-        for log, transcript in found.read_all(logs.get(found.name, []))
+        for log, transcript in found.read_logs(logs.get(found.name, []))
     ]
     return sorted(read, key=lambda pair: pair[0])
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
+def _iter_log_paths(folder: Path) -> Iterator[Path]:
     """Yield the files that may be logs, and the folders that are one."""
     for parent, folders, names in os.walk(folder):
-        if _recognised(Log(Path(parent))) is not None:
+        if _detect_format(Log(Path(parent))) is not None:
             folders.clear()
             yield Path(parent)
             continue
         folders.sort()
         for name in sorted(names):
             path = Path(parent, name)
-            if path.suffix.lower() in SUFFIXES and not name.endswith(".meta.json"):
+            if path.suffix.lower() in LOG_SUFFIXES and not name.endswith(".meta.json"):
                 yield path

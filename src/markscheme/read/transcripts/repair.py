@@ -6,30 +6,30 @@ import json
 import re
 from typing import Any
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
-_CLOSING = {"{": "}", "[": "]"}
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_CLOSING_BRACKETS = {"{": "}", "[": "]"}
 
 
-def repaired(text: str) -> Any:
+def repair_json(text: str) -> Any:
     """Return the document with what is open closed after its last whole value, or nothing."""
-    found = _last_whole(text)
+    found = _find_last_whole_value(text)
     if found is None:
         return None
     end, open_ = found
-    closing = "".join(_CLOSING[bracket] for bracket in reversed(open_))
+    closing = "".join(_CLOSING_BRACKETS[bracket] for bracket in reversed(open_))
     try:
         return json.loads(text[:end] + closing)
     except (ValueError, RecursionError):
         return None
 
 
-def _last_whole(text: str) -> tuple[int, str] | None:
+def _find_last_whole_value(text: str) -> tuple[int, str] | None:
     """Return where the last whole value ends, and the brackets that are open there."""
     stack: list[str] = []
     whole: tuple[int, str] | None = None
-    for token in _TOKEN.finditer(text):
+    for token in _JSON_TOKEN.finditer(text):
         mark = token.group()
-        if mark in _CLOSING:
+        if mark in _CLOSING_BRACKETS:
             stack.append(mark)
         elif mark in "}]":
             if not stack:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DEEPEST = 8
-_PLAIN = re.compile(r"[^\s'\"\\$`<>|&;()#]+")
-_OPERATOR = re.compile(r"&>>?|>>|>\||>&|>\(|<\(|<<<|<<-?|<&|<>|[<>]")
-_NOWHERE = re.compile(r"/dev/(null|stdout|stderr|stdin|tty|fd/\d+)|NUL|\d+|-")
-_DELIMITER = re.compile(r"[ \t]*(?P<quote>['\"]?)(?P<word>[^\s'\"|&;()<>]*)(?P=quote)")
+MAX_DEPTH = 8
+_PLAIN_TEXT = re.compile(r"[^\s'\"\\$`<>|&;()#]+")
+_REDIRECT_OPERATOR = re.compile(r"&>>?|>>|>\||>&|>\(|<\(|<<<|<<-?|<&|<>|[<>]")
+_NON_FILE_TARGET = re.compile(r"/dev/(null|stdout|stderr|stdin|tty|fd/\d+)|NUL|\d+|-")
+_HEREDOC_DELIMITER = re.compile(r"[ \t]*(?P<quote>['\"]?)(?P<word>[^\s'\"|&;()<>]*)(?P=quote)")
 
 
 @dataclass(slots=True)
-class Simple:
+class SimpleCommand:
     """One simple command: its words, the files it redirects to, the heredocs it is fed.
 
     `piped` says that it reads what the command before it prints.
@@ -34,118 +34,118 @@ class Simple:
     piped: bool = False
 
 
-def simple_commands(script: str, depth: int = 0) -> Iterator[Simple]:
+def parse_simple_commands(script: str, depth: int = 0) -> Iterator[SimpleCommand]:
     """Yield the simple commands of a script, those inside substitutions too."""
-    if depth < DEEPEST:
-        yield from _Scanner(script, depth).run()
+    if depth < MAX_DEPTH:
+        yield from _ShellScanner(script, depth).scan_script()
 
 
-def real_file(target: str) -> bool:
+def is_real_file(target: str) -> bool:
     """Say whether writing to this target changes a file."""
-    return bool(target) and _NOWHERE.fullmatch(target) is None
+    return bool(target) and _NON_FILE_TARGET.fullmatch(target) is None
 
 
-class _Scanner:
+class _ShellScanner:
     """Walks over a script once."""
 
     def __init__(self, script: str, depth: int) -> None:
         self.script = script
         self.depth = depth
-        self.at = 0
-        self.current = Simple(depth=depth)
-        self.done: list[Simple] = []
-        self.word: list[str] | None = None
-        self.redirecting = ""
-        self.pending: list[tuple[str, bool, Simple]] = []
+        self.position = 0
+        self.current = SimpleCommand(depth=depth)
+        self.commands: list[SimpleCommand] = []
+        self.word_parts: list[str] | None = None
+        self.redirect_operator = ""
+        self.pending_heredocs: list[tuple[str, bool, SimpleCommand]] = []
 
-    def run(self) -> list[Simple]:
-        while self.at < len(self.script):
-            self._step()
+    def scan_script(self) -> list[SimpleCommand]:
+        while self.position < len(self.script):
+            self._scan_next()
         self._end_command()
-        return self.done
+        return self.commands
 
-    def _step(self) -> None:
-        plain = _PLAIN.match(self.script, self.at)
+    def _scan_next(self) -> None:
+        plain = _PLAIN_TEXT.match(self.script, self.position)
         if plain is not None:
-            self._add(plain.group())
-            self.at = plain.end()
+            self._add_text(plain.group())
+            self.position = plain.end()
             return
-        character = self.script[self.at]
+        character = self.script[self.position]
         if character in "'\"\\$`":
-            self._quoted(character)
-        elif character in "<>" or self.script.startswith("&>", self.at):
-            self._redirect()
-        elif character == "#" and self.word is None:
-            end = self.script.find("\n", self.at)
-            self.at = len(self.script) if end < 0 else end
+            self._scan_quoted(character)
+        elif character in "<>" or self.script.startswith("&>", self.position):
+            self._scan_redirect()
+        elif character == "#" and self.word_parts is None:
+            end = self.script.find("\n", self.position)
+            self.position = len(self.script) if end < 0 else end
         elif character == "#":
-            self._add("#")
-            self.at += 1
+            self._add_text("#")
+            self.position += 1
         else:
-            self._separate(character)
+            self._scan_separator(character)
 
-    def _add(self, text: str) -> None:
-        if self.word is None:
-            self.word = []
-        self.word.append(text)
+    def _add_text(self, text: str) -> None:
+        if self.word_parts is None:
+            self.word_parts = []
+        self.word_parts.append(text)
 
-    def _quoted(self, character: str) -> None:
+    def _scan_quoted(self, character: str) -> None:
         if character == "\\":
-            following = self.script[self.at + 1 : self.at + 2]
+            following = self.script[self.position + 1 : self.position + 2]
             if following != "\n":
-                self._add(following)
-            self.at += 2
+                self._add_text(following)
+            self.position += 2
         elif character == "'":
-            self._add(self._until("'"))
+            self._add_text(self._read_until("'"))
         elif character == '"':
-            self._double()
+            self._scan_double_quotes()
         elif character == "`":
-            self._nested(self._until("`"))
+            self._add_nested_commands(self._read_until("`"))
         else:
-            self._dollar()
+            self._scan_dollar()
 
-    def _until(self, closing: str) -> str:
+    def _read_until(self, closing: str) -> str:
         """Return what stands before the closing character, and go past it."""
-        start = self.at + 1
+        start = self.position + 1
         end = self.script.find(closing, start)
         end = len(self.script) if end < 0 else end
-        self.at = end + 1
+        self.position = end + 1
         return self.script[start:end]
 
-    def _double(self) -> None:
-        self.at += 1
-        self._add("")
-        while self.at < len(self.script):
-            character = self.script[self.at]
+    def _scan_double_quotes(self) -> None:
+        self.position += 1
+        self._add_text("")
+        while self.position < len(self.script):
+            character = self.script[self.position]
             if character == '"':
-                self.at += 1
+                self.position += 1
                 return
             if character == "\\":
-                self._add(self.script[self.at + 1 : self.at + 2])
-                self.at += 2
+                self._add_text(self.script[self.position + 1 : self.position + 2])
+                self.position += 2
             elif character == "`":
-                self._nested(self._until("`"))
+                self._add_nested_commands(self._read_until("`"))
             elif character == "$":
-                self._dollar()
+                self._scan_dollar()
             else:
-                self._add(character)
-                self.at += 1
+                self._add_text(character)
+                self.position += 1
 
-    def _dollar(self) -> None:
-        if self.script.startswith("$((", self.at):
-            self._add("$")
-            self._skip_arithmetic(self.at + 3)
-        elif self.script.startswith("$(", self.at):
-            self._nested(self._parenthesis(self.at + 2))
+    def _scan_dollar(self) -> None:
+        if self.script.startswith("$((", self.position):
+            self._add_text("$")
+            self._skip_arithmetic(self.position + 3)
+        elif self.script.startswith("$(", self.position):
+            self._add_nested_commands(self._read_parenthesis(self.position + 2))
         else:
-            self._add("$")
-            self.at += 1
+            self._add_text("$")
+            self.position += 1
 
     def _skip_arithmetic(self, start: int) -> None:
         end = self.script.find("))", start)
-        self.at = len(self.script) if end < 0 else end + 2
+        self.position = len(self.script) if end < 0 else end + 2
 
-    def _parenthesis(self, start: int) -> str:
+    def _read_parenthesis(self, start: int) -> str:
         """Return what stands up to the matching parenthesis, and go past it."""
         open_, quote, at = 1, "", start
         while at < len(self.script):
@@ -161,94 +161,105 @@ class _Scanner:
                 if not open_:
                     break
             at += 1
-        self.at = at + 1
+        self.position = at + 1
         return self.script[start:at]
 
-    def _nested(self, script: str) -> None:
-        self._add("$()")
-        self.done.extend(simple_commands(script, self.depth + 1))
+    def _add_nested_commands(self, script: str) -> None:
+        self._add_text("$()")
+        self.commands.extend(parse_simple_commands(script, self.depth + 1))
 
-    def _redirect(self) -> None:
+    def _scan_redirect(self) -> None:
         """Take an operator such as `>`, `2>>`, `&>` or `<<`; what follows it is no argument."""
-        found = _OPERATOR.match(self.script, self.at)
+        found = _REDIRECT_OPERATOR.match(self.script, self.position)
         operator = found.group() if found is not None else ">"
         if self.current.words[:1] == ["[["]:
             self._end_word()
-            self.at += 1
+            self.position += 1
             return
-        self.at += len(operator)
+        self.position += len(operator)
         if operator in {">(", "<("}:
-            self._nested(self._parenthesis(self.at))
+            self._add_nested_commands(self._read_parenthesis(self.position))
             return
-        if self.word is not None and "".join(self.word).isdigit() and operator[0] != "&":
-            self.word = None  # the number of a stream
+        if (
+            self.word_parts is not None
+            and "".join(self.word_parts).isdigit()
+            and operator[0] != "&"
+        ):
+            self.word_parts = None  # the number of a stream
         self._end_word()
         if operator in {"<<", "<<-"}:
-            self._heredoc(operator)
+            self._open_heredoc(operator)
         else:
-            self.redirecting = operator
+            self.redirect_operator = operator
 
-    def _heredoc(self, operator: str) -> None:
-        found = _DELIMITER.match(self.script, self.at)
+    def _open_heredoc(self, operator: str) -> None:
+        found = _HEREDOC_DELIMITER.match(self.script, self.position)
         if found is not None:
-            self.at = found.end()
+            self.position = found.end()
             delimiter = found["word"].replace("\\", "")
-            self.pending.append((delimiter, operator == "<<-", self.current))
+            self.pending_heredocs.append((delimiter, operator == "<<-", self.current))
 
-    def _separate(self, character: str) -> None:
-        self.at += 1
+    def _scan_separator(self, character: str) -> None:
+        self.position += 1
         self._end_word()
         if character in " \t\r":
             return
-        if character == "(" and self.script.startswith("(", self.at) and not self.current.words:
-            self._skip_arithmetic(self.at + 1)
+        if (
+            character == "("
+            and self.script.startswith("(", self.position)
+            and not self.current.words
+        ):
+            self._skip_arithmetic(self.position + 1)
             return
         if self.current.words[:1] == ["[["] and character in "|&()":
             return
         if character == "&" and self.current.piped and not self.current.words:  # the rest of |&
             return
         self._end_command()
-        if character == "|" and "|" not in self.script[self.at - 2 : self.at - 1] + self._next():
+        if (
+            character == "|"
+            and "|" not in self.script[self.position - 2 : self.position - 1] + self._peek_next()
+        ):
             self.current.piped = True
         if character == "\n":
-            self._bodies()
+            self._read_heredoc_bodies()
 
-    def _next(self) -> str:
-        return self.script[self.at : self.at + 1]
+    def _peek_next(self) -> str:
+        return self.script[self.position : self.position + 1]
 
-    def _bodies(self) -> None:
+    def _read_heredoc_bodies(self) -> None:
         """Read the bodies of the heredocs that the line before has opened."""
-        for delimiter, dashed, owner in self.pending:
-            start = self.at
-            while self.at < len(self.script):
-                end = self.script.find("\n", self.at)
+        for delimiter, dashed, owner in self.pending_heredocs:
+            start = self.position
+            while self.position < len(self.script):
+                end = self.script.find("\n", self.position)
                 end = len(self.script) if end < 0 else end
-                line = self.script[self.at : end]
+                line = self.script[self.position : end]
                 if (line.lstrip("\t") if dashed else line).rstrip("\r") == delimiter:
-                    owner.heredocs.append(self.script[start : self.at])
-                    self.at = end + 1
+                    owner.heredocs.append(self.script[start : self.position])
+                    self.position = end + 1
                     break
-                self.at = end + 1
+                self.position = end + 1
             else:
                 owner.heredocs.append(self.script[start:])
-        self.pending = []
+        self.pending_heredocs = []
 
     def _end_word(self) -> None:
-        if self.word is None:
+        if self.word_parts is None:
             return
-        word, self.word = "".join(self.word), None
-        if not self.redirecting:
+        word, self.word_parts = "".join(self.word_parts), None
+        if not self.redirect_operator:
             self.current.words.append(word)
             if word == "]]":
                 self._end_command()
             return
-        if self.redirecting[0] != "<" or self.redirecting == "<>":
+        if self.redirect_operator[0] != "<" or self.redirect_operator == "<>":
             self.current.writes.append(word)
-        self.redirecting = ""
+        self.redirect_operator = ""
 
     def _end_command(self) -> None:
         self._end_word()
-        self.redirecting = ""
+        self.redirect_operator = ""
         if self.current.words or self.current.writes:
-            self.done.append(self.current)
-        self.current = Simple(depth=self.depth)
+            self.commands.append(self.current)
+        self.current = SimpleCommand(depth=self.depth)

@@ -5,8 +5,8 @@ answer, so every chance is exact, over all ways to hand the misses out. Each fam
 adjusted by Holm and told at one in a hundred.
 """
 
-from markscheme.weigh.patterns.finding import find
-from markscheme.weigh.patterns.observed import Observed
-from markscheme.weigh.patterns.pattern import KINDS, Pattern, pattern_record
+from markscheme.weigh.patterns.finding import find_patterns
+from markscheme.weigh.patterns.observed import RowObservations
+from markscheme.weigh.patterns.pattern import PATTERN_KINDS, Pattern, build_pattern_record
 
-__all__ = ["KINDS", "Observed", "Pattern", "find", "pattern_record"]
+__all__ = ["PATTERN_KINDS", "RowObservations", "Pattern", "find_patterns", "build_pattern_record"]

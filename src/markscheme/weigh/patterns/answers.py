@@ -6,25 +6,25 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.mark.axes.base import quoted
-from markscheme.mark.scoring import expected_of, leading_axis
+from markscheme.mark.axes.base import quote_excerpt
+from markscheme.mark.scoring import find_leading_axis, get_expected
 from markscheme.sentences import sentence
-from markscheme.weigh.patterns.luck import tossed
-from markscheme.weigh.patterns.pattern import LEVEL, Pattern, chance
-from markscheme.weigh.patterns.words import named
+from markscheme.weigh.patterns.luck import compute_dice_tail
+from markscheme.weigh.patterns.pattern import SIGNIFICANCE_LEVEL, Pattern, describe_chance
+from markscheme.weigh.patterns.words import format_item_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.patterns.reading import Reading
-    from markscheme.weigh.patterns.table import Column
+    from markscheme.weigh.patterns.reading import PatternContext
+    from markscheme.weigh.patterns.table import MissColumn
 
-    Columns = dict[str | None, Column]
+    Columns = dict[str | None, MissColumn]
 
-_FEWEST = 3
+_MIN_CLUSTER_SIZE = 3
 
 
-def clusters(reading: Reading) -> Iterator[Pattern]:
+def find_answer_clusters(reading: PatternContext) -> Iterator[Pattern]:
     """Yield the wrong answers that many items share.
 
     Luck is a die for each wrong answer, with a side for every different one, two at least where the
@@ -32,47 +32,49 @@ def clusters(reading: Reading) -> Iterator[Pattern]:
     """
     wrong = reading.observed.wrong
     counts = Counter(wrong.values())
-    lead = leading_axis(reading.rubric)
-    expected = {repr(expected_of(lead, item)) for item in reading.exam.items}
+    lead = find_leading_axis(reading.rubric)
+    expected = {repr(get_expected(lead, item)) for item in reading.exam.items}
     sides = max(len(counts), min(2, len(expected)))
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     highest = Fraction(0)
     for rank, (answer, count) in enumerate(ordered):
-        if count < _FEWEST:
+        if count < _MIN_CLUSTER_SIZE:
             return
-        highest = max(highest, tossed(count, len(wrong), sides) * (sides - rank))  # Holm
-        if highest > LEVEL:
+        highest = max(highest, compute_dice_tail(count, len(wrong), sides) * (sides - rank))  # Holm
+        if highest > SIGNIFICANCE_LEVEL:
             return
-        yield _cluster(reading, answer, (highest, sides))
+        yield _build_cluster_pattern(reading, answer, (highest, sides))
 
 
-def _cluster(reading: Reading, answer: str, luck: tuple[Fraction, int]) -> Pattern:
+def _build_cluster_pattern(
+    reading: PatternContext, answer: str, luck: tuple[Fraction, int]
+) -> Pattern:
     wrong = reading.observed.wrong
-    positions = [at for at, item in enumerate(reading.names) if wrong.get(item) == answer]
-    items = reading.items(positions)
+    positions = [at for at, item in enumerate(reading.item_ids) if wrong.get(item) == answer]
+    items = reading.list_item_ids(positions)
     return Pattern(
         kind="cluster",
         sentence=sentence(
             "a cluster of identical wrong answers: {hits:,} of {of:,} are {answer}",
             hits=len(items),
             of=len(wrong),
-            answer=quoted(answer),
+            answer=quote_excerpt(answer),
         ),
         action=sentence(
             "see where this answer comes from: a refusal, a fallback, or an error that is handed "
             "on as an answer"
         ),
         items=items,
-        axis=reading.leading,
+        axis=reading.leading_axis_name,
         hits=len(items),
         of=len(wrong),
         p=luck[0],
-        evidence=(chance(*luck),),
-        lost=reading.lost(reading.leading, positions),
+        evidence=(describe_chance(*luck),),
+        lost=reading.compute_lost_score(reading.leading_axis_name, positions),
     )
 
 
-def outliers(reading: Reading, columns: Columns) -> Iterator[Pattern]:
+def find_outliers(reading: PatternContext, columns: Columns) -> Iterator[Pattern]:
     """Yield the items that no other pattern explains: proven by a near miss, or by standing alone.
 
     `columns` are what other patterns have left.
@@ -80,24 +82,28 @@ def outliers(reading: Reading, columns: Columns) -> Iterator[Pattern]:
     proven: set[int] = set()
     for axis, column in columns.items():
         if axis is not None:
-            for step, items in _wanting(reading, axis, column).items():
+            for step, items in _group_by_missing_step(reading, axis, column).items():
                 proven |= items
-                yield _near(reading, axis, step, items)
-    yield from _alone(reading, columns, proven)
+                yield _build_near_miss_pattern(reading, axis, step, items)
+    yield from _find_lone_outlier(reading, columns, proven)
 
 
-def _wanting(reading: Reading, axis: str, column: Column) -> dict[str, set[int]]:
+def _group_by_missing_step(
+    reading: PatternContext, axis: str, column: MissColumn
+) -> dict[str, set[int]]:
     """Return the items that miss the axis only for want of a step, by step."""
     found: dict[str, set[int]] = {}
     for at in sorted(column.missed):
-        step = reading.observed.near_misses.get(reading.names[at], {}).get(axis)
+        step = reading.observed.near_misses.get(reading.item_ids[at], {}).get(axis)
         if step is not None:
             found.setdefault(step, set()).add(at)
     return found
 
 
-def _near(reading: Reading, axis: str, step: str, items: set[int]) -> Pattern:
-    names, of = reading.items(items), len(reading.names)
+def _build_near_miss_pattern(
+    reading: PatternContext, axis: str, step: str, items: set[int]
+) -> Pattern:
+    names, of = reading.list_item_ids(items), len(reading.item_ids)
     if len(names) == 1:
         told = sentence(
             "one outlier item: {item} misses {axis} only for want of a step of normalisation, "
@@ -113,7 +119,7 @@ def _near(reading: Reading, axis: str, step: str, items: set[int]) -> Pattern:
             hits=len(names),
             axis=f"`{axis}`",
             step=step,
-            items=named(names),
+            items=format_item_names(names),
         )
     return Pattern(
         kind="outlier",
@@ -124,11 +130,13 @@ def _near(reading: Reading, axis: str, step: str, items: set[int]) -> Pattern:
         hits=len(names),
         of=of,
         evidence=(sentence("the near miss proves it: with `{step}` it would pass", step=step),),
-        lost=reading.lost(axis, items),
+        lost=reading.compute_lost_score(axis, items),
     )
 
 
-def _alone(reading: Reading, columns: Columns, proven: set[int]) -> Iterator[Pattern]:
+def _find_lone_outlier(
+    reading: PatternContext, columns: Columns, proven: set[int]
+) -> Iterator[Pattern]:
     """Yield the one item that misses several axes where no other item misses any of them.
 
     Luck hands out the one miss of each axis by itself: that all fall on one item is rare.
@@ -139,9 +147,9 @@ def _alone(reading: Reading, columns: Columns, proven: set[int]) -> Iterator[Pat
     if len(items) != 1 or items <= proven or not of:
         return
     p = Fraction(1, of) ** (len(axes) - 1)
-    if p > LEVEL:
+    if p > SIGNIFICANCE_LEVEL:
         return
-    name = reading.items(items)[0]
+    name = reading.list_item_ids(items)[0]
     yield Pattern(
         kind="outlier",
         sentence=sentence(
@@ -155,6 +163,6 @@ def _alone(reading: Reading, columns: Columns, proven: set[int]) -> Iterator[Pat
         hits=1,
         of=of,
         p=p,
-        evidence=(chance(p, 1),),
-        lost=sum((reading.lost(axis, items) for axis in axes), Fraction(0)),
+        evidence=(describe_chance(p, 1),),
+        lost=sum((reading.compute_lost_score(axis, items) for axis in axes), Fraction(0)),
     )

@@ -7,57 +7,66 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
-from markscheme.weigh.patterns.groups import gatherings
-from markscheme.weigh.patterns.luck import tossed
-from markscheme.weigh.patterns.pattern import LEVEL, Pattern, chance, tagged
-from markscheme.weigh.patterns.table import columns_of
-from markscheme.weigh.patterns.words import (
-    column_action,
-    row_sentence,
-    within_action,
-    within_sentence,
+from markscheme.weigh.patterns.groups import find_concentrated_groups
+from markscheme.weigh.patterns.luck import compute_dice_tail
+from markscheme.weigh.patterns.pattern import (
+    SIGNIFICANCE_LEVEL,
+    Pattern,
+    describe_chance,
+    format_tags,
 )
-from markscheme.weigh.statistics import holm
+from markscheme.weigh.patterns.table import build_miss_columns
+from markscheme.weigh.patterns.words import (
+    format_column_action,
+    format_row_sentence,
+    format_within_action,
+    format_within_sentence,
+)
+from markscheme.weigh.statistics import adjust_by_holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.weigh.patterns.groups import Gathering
-    from markscheme.weigh.patterns.reading import Reading
-    from markscheme.weigh.patterns.table import Column
+    from markscheme.weigh.patterns.groups import ConcentratedGroup
+    from markscheme.weigh.patterns.reading import PatternContext
+    from markscheme.weigh.patterns.table import MissColumn
 
-    Columns = dict[str | None, Column]
+    Columns = dict[str | None, MissColumn]
 
-_MOST = Fraction(19, 20)
-_TENTH = Fraction(1, 10)
+_MISSING_SHARE = Fraction(19, 20)
+_SHORTFALL = Fraction(1, 10)
 
 
-def missing_columns(reading: Reading, columns: Columns) -> Iterator[Pattern]:
+def find_missing_columns(reading: PatternContext, columns: Columns) -> Iterator[Pattern]:
     """Yield the axes that nineteen items of twenty miss, and take them out of the columns.
 
     Luck is a coin for each item: an axis that misses as often as not.
     """
     looked = {key: column for key, column in columns.items() if column.seen}
     adjusted = dict(
-        zip(looked, holm([_by_luck(column) for column in looked.values()]), strict=True)
+        zip(
+            looked,
+            adjust_by_holm([_compute_column_chance(column) for column in looked.values()]),
+            strict=True,
+        )
     )
     for key, column in looked.items():
-        if adjusted[key] <= LEVEL:
-            yield _column(reading, key, column, (adjusted[key], len(looked)))
+        if adjusted[key] <= SIGNIFICANCE_LEVEL:
+            yield _build_column_pattern(reading, key, column, (adjusted[key], len(looked)))
             for told in tuple(columns) if key is None else (key,):
-                columns[told] = columns[told].without(columns[told].seen)
+                columns[told] = columns[told].exclude_items(columns[told].seen)
             if key is None:
                 return
 
 
-def _by_luck(column: Column) -> Fraction:
+def _compute_column_chance(column: MissColumn) -> Fraction:
     """Return the chance of a column that is missing; of one that is not, certainty."""
     hits, of = len(column.missed), len(column.seen)
-    return tossed(hits, of) if hits >= _MOST * of else Fraction(1)
+    return compute_dice_tail(hits, of) if hits >= _MISSING_SHARE * of else Fraction(1)
 
 
-def _column(
-    reading: Reading, axis: str | None, column: Column, luck: tuple[Fraction, int]
+def _build_column_pattern(
+    reading: PatternContext, axis: str | None, column: MissColumn, luck: tuple[Fraction, int]
 ) -> Pattern:
     hits, of = len(column.missed), len(column.seen)
     if axis is None:
@@ -77,54 +86,54 @@ def _column(
     return Pattern(
         kind="column",
         sentence=told,
-        action=column_action(reading.rubric, axis),
-        items=reading.items(column.missed),
+        action=format_column_action(reading.rubric, axis),
+        items=reading.list_item_ids(column.missed),
         axis=axis,
         hits=hits,
         of=of,
         p=luck[0],
-        evidence=(chance(*luck),),
-        lost=reading.lost(axis, column.missed),
+        evidence=(describe_chance(*luck),),
+        lost=reading.compute_lost_score(axis, column.missed),
     )
 
 
-def gathered(reading: Reading, columns: Columns) -> Iterator[Pattern]:
+def find_group_patterns(reading: PatternContext, columns: Columns) -> Iterator[Pattern]:
     """Yield the groups in which misses gather, once each, and set their items aside.
 
     Where items have many answers a fault may show in some of them, so an item counts as soon as it
     is a tenth below the mean.
     """
-    short = columns_of(reading.run.marks, _TENTH)
-    left = {key: column.among(columns[key].seen) for key, column in short.items()}
+    short = build_miss_columns(reading.run.marks, _SHORTFALL)
+    left = {key: column.restrict_to(columns[key].seen) for key, column in short.items()}
     told: dict[tuple[tuple[str, str], ...], Pattern] = {}
-    for found in gatherings(left, reading.groups):
+    for found in find_concentrated_groups(left, reading.groups):
         for key in tuple(columns) if found.column is None else (found.column,):
-            columns[key] = columns[key].without(found.group.items)
-        pattern, tags = _group(reading, found), tuple(found.group.tags.items())
-        told[tags] = _merged(told[tags], pattern) if tags in told else pattern
+            columns[key] = columns[key].exclude_items(found.group.items)
+        pattern, tags = _build_group_pattern(reading, found), tuple(found.group.tags.items())
+        told[tags] = _merge_group_patterns(told[tags], pattern) if tags in told else pattern
     yield from told.values()
 
 
-def _group(reading: Reading, found: Gathering) -> Pattern:
+def _build_group_pattern(reading: PatternContext, found: ConcentratedGroup) -> Pattern:
     tags = found.group.tags
-    row = found.column in {None, reading.leading}
-    action = sentence("it is mis-learned: check the corpus for {tags}", tags=tagged(tags))
+    row = found.column in {None, reading.leading_axis_name}
+    action = sentence("it is mis-learned: check the corpus for {tags}", tags=format_tags(tags))
     return Pattern(
         kind="row" if row else "within",
-        sentence=row_sentence(found) if row else within_sentence(found),
-        action=action if row else within_action(reading.rubric, found.column, tags),
-        items=reading.items(found.hits),
+        sentence=format_row_sentence(found) if row else format_within_sentence(found),
+        action=action if row else format_within_action(reading.rubric, found.column, tags),
+        items=reading.list_item_ids(found.hits),
         axis=found.column,
         tags=tags,
         hits=len(found.hits),
         of=found.of,
         p=found.p,
-        evidence=(chance(found.p, found.groups),),
-        lost=reading.lost(found.column, found.hits),
+        evidence=(describe_chance(found.p, found.groups),),
+        lost=reading.compute_lost_score(found.column, found.hits),
     )
 
 
-def _merged(one: Pattern, other: Pattern) -> Pattern:
+def _merge_group_patterns(one: Pattern, other: Pattern) -> Pattern:
     """Return one pattern of two on the same group, that of the axis which costs more."""
     first, second = (one, other) if one.lost >= other.lost else (other, one)
     also = sentence(
@@ -141,7 +150,9 @@ def _merged(one: Pattern, other: Pattern) -> Pattern:
     )
 
 
-def explained(patterns: Iterable[Pattern], near: dict[str, dict[str, str]]) -> Iterator[Pattern]:
+def add_missing_steps(
+    patterns: Iterable[Pattern], near: dict[str, dict[str, str]]
+) -> Iterator[Pattern]:
     """Yield the patterns, with the step of normalisation that most of their misses want."""
     for pattern in patterns:
         steps = [near[item].get(pattern.axis or "") for item in pattern.items if item in near]

@@ -6,15 +6,19 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
-from markscheme.weigh.gates import stranger
-from markscheme.weigh.patterns.answers import clusters, outliers
-from markscheme.weigh.patterns.breakdowns import explained, gathered, missing_columns
-from markscheme.weigh.patterns.observed import Observed
-from markscheme.weigh.patterns.operations import operational
-from markscheme.weigh.patterns.pattern import KINDS, Pattern
-from markscheme.weigh.patterns.reading import Reading
-from markscheme.weigh.patterns.runs import jump, trending
-from markscheme.weigh.patterns.table import columns_of
+from markscheme.weigh.gates import mismatch_reason
+from markscheme.weigh.patterns.answers import find_answer_clusters, find_outliers
+from markscheme.weigh.patterns.breakdowns import (
+    add_missing_steps,
+    find_group_patterns,
+    find_missing_columns,
+)
+from markscheme.weigh.patterns.observed import RowObservations
+from markscheme.weigh.patterns.operations import find_operational_patterns
+from markscheme.weigh.patterns.pattern import PATTERN_KINDS, Pattern
+from markscheme.weigh.patterns.reading import PatternContext
+from markscheme.weigh.patterns.runs import find_jump, find_trends
+from markscheme.weigh.patterns.table import build_miss_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,14 +29,14 @@ if TYPE_CHECKING:
     from markscheme.weigh.runs import Run
     from markscheme.weigh.trends import Drift
 
-_COVERED = 9  # of ten
+_COVERED_TENTHS = 9  # of ten
 
 
-def find(
+def find_patterns(
     rubric: Rubric,
     exam: Exam,
     run: Run,
-    observed: Observed | None = None,
+    observed: RowObservations | None = None,
     *,
     history: tuple[Sequence[Drift], int] = ((), 0),
     comparison: BaselineReport | None = None,
@@ -43,31 +47,35 @@ def find(
     `observed` in the rows, a trend the drifts of a `history` and its number of runs, and a jump the
     `comparison` with the baseline.
     """
-    if stranger(rubric, exam, run):
+    if mismatch_reason(rubric, exam, run):
         return ()
-    reading = Reading(rubric=rubric, exam=exam, run=run, observed=observed or Observed())
+    reading = PatternContext(
+        rubric=rubric, exam=exam, run=run, observed=observed or RowObservations()
+    )
     found = [
-        *_of_cells(reading),
-        *operational(reading),
-        *trending(reading, *history),
-        *jump(comparison),
+        *_find_cell_patterns(reading),
+        *find_operational_patterns(reading),
+        *find_trends(reading, *history),
+        *find_jump(comparison),
     ]
-    return tuple(sorted(found, key=_telling))
+    return tuple(sorted(found, key=_get_pattern_sort_key))
 
 
-def _of_cells(reading: Reading) -> Iterator[Pattern]:
-    columns = columns_of(reading.run.marks)
+def _find_cell_patterns(reading: PatternContext) -> Iterator[Pattern]:
+    columns = build_miss_columns(reading.run.marks)
     near = {item: dict(axes) for item, axes in reading.observed.near_misses.items()}
-    wide = [*missing_columns(reading, columns), *gathered(reading, columns)]
-    yield from _subsumed([*explained(wide, near), *clusters(reading)])
-    yield from outliers(reading, columns)
+    wide = [*find_missing_columns(reading, columns), *find_group_patterns(reading, columns)]
+    yield from _merge_covered_patterns(
+        [*add_missing_steps(wide, near), *find_answer_clusters(reading)]
+    )
+    yield from find_outliers(reading, columns)
 
 
-def _subsumed(patterns: list[Pattern]) -> Iterator[Pattern]:
+def _merge_covered_patterns(patterns: list[Pattern]) -> Iterator[Pattern]:
     """Yield patterns, without those that a larger one covers, which tells of them as evidence."""
     kept: list[Pattern] = []
     for pattern in sorted(patterns, key=lambda one: (-len(one.items), -len(one.tags))):
-        wider = next((one for one in kept if _covers(one, pattern)), None)
+        wider = next((one for one in kept if _is_covering(one, pattern)), None)
         if wider is None:
             kept.append(pattern)
             continue
@@ -76,16 +84,16 @@ def _subsumed(patterns: list[Pattern]) -> Iterator[Pattern]:
     yield from kept
 
 
-def _covers(wider: Pattern, pattern: Pattern) -> bool:
+def _is_covering(wider: Pattern, pattern: Pattern) -> bool:
     """Whether a cluster of answers and a pattern of cells are about the same items."""
     if (wider.kind == "cluster") == (pattern.kind == "cluster"):
         return False
     shared = set(wider.items) & set(pattern.items)
-    return 10 * len(shared) >= _COVERED * len(pattern.items)
+    return 10 * len(shared) >= _COVERED_TENTHS * len(pattern.items)
 
 
-def _telling(pattern: Pattern) -> tuple[bool, Fraction, Fraction | int, int, str]:
+def _get_pattern_sort_key(pattern: Pattern) -> tuple[bool, Fraction, Fraction | int, int, str]:
     """Return the order: doubt about the score first, then by the points it takes, then by luck."""
     p = 0 if pattern.p is None else pattern.p
-    kind = KINDS.index(pattern.kind)
+    kind = PATTERN_KINDS.index(pattern.kind)
     return pattern.kind != "jump", -pattern.lost, p, kind, pattern.sentence

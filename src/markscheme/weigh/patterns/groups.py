@@ -9,39 +9,42 @@ the search goes on with what is left, so nothing is told twice.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from markscheme.frozen import Frozen
-from markscheme.values import dataclass
-from markscheme.weigh.patterns.luck import answerable, drawn, least
-from markscheme.weigh.patterns.pattern import LEVEL
+from markscheme.frozen import FrozenDict
+from markscheme.weigh.patterns.luck import (
+    compute_hypergeometric_tail,
+    compute_smallest_tail,
+    count_testable_questions,
+)
+from markscheme.weigh.patterns.pattern import SIGNIFICANCE_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from markscheme.vocabulary import Exam
-    from markscheme.weigh.patterns.table import Column
+    from markscheme.weigh.patterns.table import MissColumn
 
-    Key = str | None
+    ColumnKey = str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class ItemGroup:
     """Items that share one tag value, or two, by position."""
 
-    tags: Frozen
+    tags: FrozenDict
     items: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathering:
+class ConcentratedGroup:
     """A group in which the misses of a column gather, beside what is left outside of it."""
 
     column: str | None
-    group: Group
+    group: ItemGroup
     hits: frozenset[int]
     of: int
     others: int
@@ -50,7 +53,7 @@ class Gathering:
     groups: int
 
 
-def groups_by_tags(exam: Exam) -> tuple[Group, ...]:
+def list_item_groups(exam: Exam) -> tuple[ItemGroup, ...]:
     """Return the groups of two items or more, each set of items once, by the fewest tags."""
     members: dict[tuple[tuple[str, str], ...], set[int]] = {}
     for at, item in enumerate(exam.items):
@@ -61,64 +64,78 @@ def groups_by_tags(exam: Exam) -> tuple[Group, ...]:
     for tags, items in sorted(members.items(), key=lambda pair: (len(pair[0]), pair[0])):
         if 1 < len(items) < len(exam.items):
             known.setdefault(frozenset(items), tags)
-    return tuple(Group(tags=Frozen(tags), items=items) for items, tags in known.items())
+    return tuple(ItemGroup(tags=FrozenDict(tags), items=items) for items, tags in known.items())
 
 
-def gatherings(columns: Mapping[Key, Column], groups: tuple[Group, ...]) -> Iterator[Gathering]:
+def find_concentrated_groups(
+    columns: Mapping[ColumnKey, MissColumn], groups: tuple[ItemGroup, ...]
+) -> Iterator[ConcentratedGroup]:
     """Yield the groups in which misses gather, the least likely first."""
     left = dict(columns)
-    count = _questions(columns, groups)
-    best = {key: _best(key, column, groups, count) for key, column in left.items()}
+    count = _count_testable_groups(columns, groups)
+    best = {
+        key: _find_least_likely_group(key, column, groups, count) for key, column in left.items()
+    }
     told, highest = 0, Fraction(0)
     while any(best.values()):
-        found = min((one for one in best.values() if one), key=_order)
+        found = min((one for one in best.values() if one), key=_get_concentration_sort_key)
         highest = max(highest, min(Fraction(1), found.p * max(1, count - told)))
-        if highest > LEVEL:
+        if highest > SIGNIFICANCE_LEVEL:
             return
         yield replace(found, p=highest)
         told += 1
         for key in left if found.column is None else (found.column,):
-            left[key] = left[key].without(found.group.items)
-            best[key] = _best(key, left[key], groups, count)
+            left[key] = left[key].exclude_items(found.group.items)
+            best[key] = _find_least_likely_group(key, left[key], groups, count)
 
 
-def _questions(columns: Mapping[Key, Column], groups: tuple[Group, ...]) -> int:
+def _count_testable_groups(
+    columns: Mapping[ColumnKey, MissColumn], groups: tuple[ItemGroup, ...]
+) -> int:
     """Return how many groups count as looked at."""
     asked = [column for column in columns.values() if column.missed]
-    enough = LEVEL / max(1, len(asked) * len(groups))
+    enough = SIGNIFICANCE_LEVEL / max(1, len(asked) * len(groups))
     counts: Counter[Fraction] = Counter()
     for column in asked:
         sizes = Counter(len(group.items & column.seen) for group in groups)
         for size, many in sizes.items():
-            counts[least(size, len(column.missed), len(column.seen), enough)] += many
-    return answerable(counts, LEVEL)
+            counts[compute_smallest_tail(size, len(column.missed), len(column.seen), enough)] += (
+                many
+            )
+    return count_testable_questions(counts, SIGNIFICANCE_LEVEL)
 
 
-def _best(key: Key, column: Column, groups: tuple[Group, ...], count: int) -> Gathering | None:
-    found = (_gathering(key, column, group, count) for group in groups if column.missed)
-    return min((one for one in found if one), key=_order, default=None)
+def _find_least_likely_group(
+    key: ColumnKey, column: MissColumn, groups: tuple[ItemGroup, ...], count: int
+) -> ConcentratedGroup | None:
+    found = (_measure_concentration(key, column, group, count) for group in groups if column.missed)
+    return min((one for one in found if one), key=_get_concentration_sort_key, default=None)
 
 
-def _gathering(key: Key, column: Column, group: Group, count: int) -> Gathering | None:
+def _measure_concentration(
+    key: ColumnKey, column: MissColumn, group: ItemGroup, count: int
+) -> ConcentratedGroup | None:
     hits = group.items & column.missed
     if len(hits) < 2:  # noqa: PLR2004 - one item is no group
         return None
     of, seen, missed = len(group.items & column.seen), len(column.seen), len(column.missed)
     if 2 * len(hits) < of or len(hits) * seen <= missed * of:
         return None
-    return Gathering(
+    return ConcentratedGroup(
         column=key,
         group=group,
         hits=hits,
         of=of,
         others=missed - len(hits),
         rest=seen - of,
-        p=drawn(len(hits), of, missed, seen),
+        p=compute_hypergeometric_tail(len(hits), of, missed, seen),
         groups=count,
     )
 
 
-def _order(found: Gathering) -> tuple[Fraction, bool, int, int, list[tuple[str, str]]]:
+def _get_concentration_sort_key(
+    found: ConcentratedGroup,
+) -> tuple[Fraction, bool, int, int, list[tuple[str, str]]]:
     """Return the least likely first; of equals that of every axis, of fewer tags, of more items."""
     tags = found.group.tags
     return found.p, found.column is not None, len(tags), -len(found.hits), sorted(tags.items())

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def drawn(hits: int, of: int, marked: int, among: int) -> Fraction:
+def compute_hypergeometric_tail(hits: int, of: int, marked: int, among: int) -> Fraction:
     """Return the chance that a draw of `of` holds at least `hits` of those that are marked.
 
     Hypergeometric: `marked` of `among` things are marked, and every draw is as likely.
@@ -29,20 +29,20 @@ def drawn(hits: int, of: int, marked: int, among: int) -> Fraction:
     return Fraction(total, comb(among, of))
 
 
-def tossed(hits: int, of: int, sides: int = 2) -> Fraction:
+def compute_dice_tail(hits: int, of: int, sides: int = 2) -> Fraction:
     """Return the chance that at least `hits` of so many fair dice show one given side."""
     if 2 * hits > of:
-        return Fraction(_ways(of - hits, of, 1, sides - 1), sides**of)
-    return 1 - Fraction(_ways(hits - 1, of, sides - 1, 1), sides**of)
+        return Fraction(_sum_binomial_terms(of - hits, of, 1, sides - 1), sides**of)
+    return 1 - Fraction(_sum_binomial_terms(hits - 1, of, sides - 1, 1), sides**of)
 
 
-def _ways(most: int, of: int, one: int, other: int) -> int:
+def _sum_binomial_terms(most: int, of: int, one: int, other: int) -> int:
     """Return the sum of the first terms of (one + other)^of, up to so many `other`."""
     powers = [other**count for count in range(most + 1)]
     return sum(comb(of, count) * one ** (of - count) * powers[count] for count in range(most + 1))
 
 
-def least(of: int, marked: int, among: int, enough: Fraction) -> Fraction:
+def compute_smallest_tail(of: int, marked: int, among: int, enough: Fraction) -> Fraction:
     """Return the smallest chance that `drawn` could ever give for these sizes.
 
     That is when one of the two sets holds the other. Below `enough` it is only said to be below.
@@ -56,7 +56,7 @@ def least(of: int, marked: int, among: int, enough: Fraction) -> Fraction:
     return chance
 
 
-def answerable(least_of: Mapping[Fraction, int], level: Fraction) -> int:
+def count_testable_questions(least_of: Mapping[Fraction, int], level: Fraction) -> int:
     """Return how many questions count when adjusting: those that could be answered at all.
 
     The smallest chance that a question could ever give follows from the sizes of the groups; here

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from markscheme.exact import written
-from markscheme.mark.scoring import expectation_of
-from markscheme.values import dataclass
+from markscheme.exact import to_fraction
+from markscheme.mark.scoring import get_expectation_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class RowObservations:
     """The median latency of each item, near misses by item and axis, and wrong answers by item.
 
     Of several near misses or wrong answers of one item the most frequent one stands for it.
@@ -31,84 +30,84 @@ class Observed:
     wrong: Mapping[str, str] = field(default_factory=dict)
 
 
-class Observer:
+class FrameObserver:
     """Looks at the frames of a run as they pass, and keeps counts."""
 
     def __init__(self, rubric: Rubric) -> None:
         self._axes = [spec.name for spec in rubric]
-        self._leading = leading_name(rubric)
+        self._leading = find_leading_axis_name(rubric)
         self._latencies: list[pl.DataFrame] = []
-        self._near: dict[str, list[pl.DataFrame]] = {axis: [] for axis in self._axes}
+        self._near_misses: dict[str, list[pl.DataFrame]] = {axis: [] for axis in self._axes}
         self._wrong: list[pl.DataFrame] = []
 
-    def watch(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    def observe_frames(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """Hand every frame on, after a look at it."""
         for frame in frames:
-            self.look(frame)
+            self.observe_frame(frame)
             yield frame
 
-    def look(self, frame: pl.DataFrame) -> None:
+    def observe_frame(self, frame: pl.DataFrame) -> None:
         """Count what one frame shows."""
         answered = frame.filter(pl.col("status").is_in(["scored", "unscored"]))
         timed = answered.select("item", value="latency_ms").drop_nulls()
-        self._latencies.append(_counted(timed))
+        self._latencies.append(_count_item_values(timed))
         for axis in self._axes:
             near = answered.select("item", value=pl.col("near_miss").struct.field(axis))
-            self._near[axis].append(_counted(near.drop_nulls()))
+            self._near_misses[axis].append(_count_item_values(near.drop_nulls()))
         if self._leading is not None:
             value = pl.col("breakdown").struct.field(self._leading)
             wrong = answered.filter(value < 0.5)  # noqa: PLR2004 - half of the points
-            self._wrong.append(_counted(wrong.select("item", value="got").drop_nulls()))
+            self._wrong.append(_count_item_values(wrong.select("item", value="got").drop_nulls()))
 
-    def observed(self) -> Observed:
+    def build_observations(self) -> RowObservations:
         """Return what was seen."""
         near: dict[str, dict[str, str]] = {}
-        for axis, frames in self._near.items():
-            for item, step in _most_frequent(frames).items():
+        for axis, frames in self._near_misses.items():
+            for item, step in _find_most_frequent(frames).items():
                 near.setdefault(item, {})[axis] = step
-        return Observed(
-            latency_ms=_medians(self._latencies),
+        return RowObservations(
+            latency_ms=_compute_item_medians(self._latencies),
             near_misses=near,
-            wrong=_most_frequent(self._wrong),
+            wrong=_find_most_frequent(self._wrong),
         )
 
 
-def observe(rubric: Rubric, frames: Iterable[pl.DataFrame]) -> Observed:
+def observe_rows(rubric: Rubric, frames: Iterable[pl.DataFrame]) -> RowObservations:
     """Return what the rows of a run show."""
-    observer = Observer(rubric)
+    observer = FrameObserver(rubric)
     for frame in frames:
-        observer.look(frame)
-    return observer.observed()
+        observer.observe_frame(frame)
+    return observer.build_observations()
 
 
-def leading_name(rubric: Rubric) -> str | None:
+def find_leading_axis_name(rubric: Rubric) -> str | None:
     """Return the name of the axis whose field is `got`."""
-    return next((spec.name for spec in rubric if expectation_of(spec.axis) is not None), None)
+    return next((spec.name for spec in rubric if get_expectation_key(spec.axis) is not None), None)
 
 
-def _counted(rows: pl.DataFrame) -> pl.DataFrame:
+def _count_item_values(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.group_by("item", "value").agg(n=pl.len().cast(pl.UInt64))
 
 
-def _together(frames: list[pl.DataFrame]) -> pl.DataFrame:
+def _merge_item_counts(frames: list[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(frames).group_by("item", "value").agg(pl.col("n").sum())
 
 
-def _most_frequent(frames: list[pl.DataFrame]) -> dict[str, str]:
+def _find_most_frequent(frames: list[pl.DataFrame]) -> dict[str, str]:
     if not frames:
         return {}
-    rows = _together(frames).sort("n", "value", descending=[True, False])
+    rows = _merge_item_counts(frames).sort("n", "value", descending=[True, False])
     return dict(
         rows.unique("item", keep="first", maintain_order=True).select("item", "value").iter_rows()
     )
 
 
-def _medians(frames: list[pl.DataFrame]) -> dict[str, Fraction]:
+def _compute_item_medians(frames: list[pl.DataFrame]) -> dict[str, Fraction]:
     """Return the lower median of each item: a latency that was measured, so it is exact."""
     if not frames:
         return {}
-    rows = _together(frames).sort("item", "value")
+    rows = _merge_item_counts(frames).sort("item", "value")
     before = pl.col("n").cum_sum().over("item")
     middle = (pl.col("n").sum().over("item") + 1) // 2
     first = rows.filter(before >= middle).unique("item", keep="first", maintain_order=True)
-    return {item: written(value) for item, value in first.select("item", "value").iter_rows()}
+    return {item: to_fraction(value) for item, value in first.select("item", "value").iter_rows()}

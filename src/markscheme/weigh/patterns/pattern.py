@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.exact import number, ratio
-from markscheme.frozen import Frozen
+from markscheme.exact import format_ratio, to_float
+from markscheme.frozen import FrozenDict
 from markscheme.sentences import sentence
-from markscheme.values import dataclass
 
-LEVEL = Fraction(1, 100)
-KINDS = (
+SIGNIFICANCE_LEVEL = Fraction(1, 100)
+PATTERN_KINDS = (
     "jump",
     "column",
     "row",
@@ -24,7 +23,7 @@ KINDS = (
     "outlier",
     "latency",
 )
-_ODDS_SHOWN = 1_000_000
+_MAX_SHOWN_ODDS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,7 @@ class Pattern:
     action: str
     items: tuple[str, ...] = ()
     axis: str | None = None
-    tags: Mapping[str, str] = field(default_factory=Frozen)
+    tags: Mapping[str, str] = field(default_factory=FrozenDict)
     hits: int = 0
     of: int = 0
     p: Fraction | None = None
@@ -49,7 +48,7 @@ class Pattern:
     lost: Fraction = Fraction(0)
 
 
-def pattern_record(pattern: Pattern) -> dict[str, Any]:
+def build_pattern_record(pattern: Pattern) -> dict[str, Any]:
     """Return the JSON of a pattern."""
     return {
         "kind": pattern.kind,
@@ -60,20 +59,20 @@ def pattern_record(pattern: Pattern) -> dict[str, Any]:
         "tags": dict(pattern.tags),
         "hits": pattern.hits,
         "of": pattern.of,
-        "p": number(pattern.p),
-        "exact": {"p": ratio(pattern.p), "lost": ratio(pattern.lost)},
-        "lost": number(pattern.lost),
+        "p": to_float(pattern.p),
+        "exact": {"p": format_ratio(pattern.p), "lost": format_ratio(pattern.lost)},
+        "lost": to_float(pattern.lost),
         "evidence": list(pattern.evidence),
     }
 
 
-def chance(p: Fraction, groups: int) -> str:
+def describe_chance(p: Fraction, groups: int) -> str:
     """Say how likely something is by luck."""
-    odds = int(1 / p) if p else _ODDS_SHOWN + 1
-    if odds > _ODDS_SHOWN:
+    odds = int(1 / p) if p else _MAX_SHOWN_ODDS + 1
+    if odds > _MAX_SHOWN_ODDS:
         return sentence(
             "by luck in less than 1 of {odds:,} runs ({groups:,} groups looked at)",
-            odds=_ODDS_SHOWN,
+            odds=_MAX_SHOWN_ODDS,
             groups=groups,
         )
     return sentence(
@@ -81,6 +80,6 @@ def chance(p: Fraction, groups: int) -> str:
     )
 
 
-def tagged(tags: Mapping[str, str]) -> str:
+def format_tags(tags: Mapping[str, str]) -> str:
     """Return tags as messages name them."""
     return ", ".join(f"{tag}: {value}" for tag, value in tags.items())

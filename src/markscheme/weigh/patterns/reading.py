@@ -3,64 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from markscheme.values import dataclass
 from markscheme.vocabulary import Exam, Rubric
-from markscheme.weigh.patterns.groups import groups_by_tags
-from markscheme.weigh.patterns.observed import Observed, leading_name
-from markscheme.weigh.patterns.table import means_of
+from markscheme.weigh.patterns.groups import list_item_groups
+from markscheme.weigh.patterns.observed import RowObservations, find_leading_axis_name
+from markscheme.weigh.patterns.table import compute_item_axis_means
 from markscheme.weigh.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from markscheme.weigh.patterns.groups import Group
+    from markscheme.weigh.patterns.groups import ItemGroup
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class PatternContext:
     """What there is to read patterns from."""
 
     rubric: Rubric
     exam: Exam
     run: Run
-    observed: Observed
+    observed: RowObservations
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def item_ids(self) -> tuple[str, ...]:
         """The items in the order of the exam."""
         return tuple(item.id for item in self.exam.items)
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[ItemGroup, ...]:
         """The groups by tag."""
-        return groups_by_tags(self.exam)
+        return list_item_groups(self.exam)
 
     @cached_property
-    def leading(self) -> str:
+    def leading_axis_name(self) -> str:
         """The axis that says whether an answer is right: what `got` shows, else the heaviest."""
         heaviest = max(self.rubric, key=lambda spec: spec.weight).name
-        return leading_name(self.rubric) or heaviest
+        return find_leading_axis_name(self.rubric) or heaviest
 
-    def items(self, positions: Iterable[int]) -> tuple[str, ...]:
+    def list_item_ids(self, positions: Iterable[int]) -> tuple[str, ...]:
         """Return the names of items in the order of the exam."""
-        return tuple(self.names[at] for at in sorted(positions))
+        return tuple(self.item_ids[at] for at in sorted(positions))
 
     @cached_property
-    def _means(self) -> list[tuple[Fraction | None, ...]]:
-        return means_of(self.run.marks)
+    def _item_axis_means(self) -> list[tuple[Fraction | None, ...]]:
+        return compute_item_axis_means(self.run.marks)
 
-    def lost(self, axis: str | None, positions: Iterable[int]) -> Fraction:
+    def compute_lost_score(self, axis: str | None, positions: Iterable[int]) -> Fraction:
         """Return what items take from the mean score; `None` is every axis.
 
         What has no value counts as if it had been missed.
         """
         at = {spec.name: number for number, spec in enumerate(self.rubric)}
         weights = [(at[s.name], Fraction(s.weight)) for s in self.rubric if axis in {None, s.name}]
-        counts = Counter(self._means[item] for item in positions)
+        counts = Counter(self._item_axis_means[item] for item in positions)
         total = sum(
             (
                 weight * (1 - (means[number] or 0)) * count
@@ -69,4 +69,4 @@ class Reading:
             ),
             Fraction(0),
         )
-        return total / len(self.names)
+        return total / len(self.item_ids)

@@ -5,29 +5,29 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import show
+from markscheme.exact import format_decimal
 from markscheme.sentences import sentence
-from markscheme.weigh.patterns.luck import tossed
-from markscheme.weigh.patterns.pattern import Pattern, chance
-from markscheme.weigh.patterns.words import named, trend_action
+from markscheme.weigh.patterns.luck import compute_dice_tail
+from markscheme.weigh.patterns.pattern import Pattern, describe_chance
+from markscheme.weigh.patterns.words import format_item_names, format_trend_action
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.weigh.outcomes import BaselineReport
-    from markscheme.weigh.patterns.reading import Reading
+    from markscheme.weigh.patterns.reading import PatternContext
     from markscheme.weigh.trends import Drift
 
 
-def trending(reading: Reading, drifts: Iterable[Drift], runs: int) -> Iterator[Pattern]:
+def find_trends(reading: PatternContext, drifts: Iterable[Drift], runs: int) -> Iterator[Pattern]:
     """Yield the axes that drift down; `weigh.trends` has the rule and the exact chance."""
     weights = {spec.name: Fraction(spec.weight) for spec in reading.rubric}
     for drift in drifts:
         what = {
             "axis": f"`{drift.axis}`",
             "runs": runs,
-            "first": show(drift.first),
-            "last": show(drift.last),
+            "first": format_decimal(drift.first),
+            "last": format_decimal(drift.last),
         }
         if drift.alone:
             told = sentence(
@@ -40,29 +40,29 @@ def trending(reading: Reading, drifts: Iterable[Drift], runs: int) -> Iterator[P
         yield Pattern(
             kind="trend",
             sentence=told,
-            action=trend_action(reading.rubric, drift.axis),
+            action=format_trend_action(reading.rubric, drift.axis),
             axis=drift.axis,
             hits=runs,
             of=runs,
             p=drift.p,
-            evidence=(chance(drift.p, len(weights)),),
+            evidence=(describe_chance(drift.p, len(weights)),),
             lost=weights[drift.axis] * (drift.first - drift.last),
         )
 
 
-def jump(found: BaselineReport | None) -> Iterator[Pattern]:
+def find_jump(found: BaselineReport | None) -> Iterator[Pattern]:
     """Yield the jump that the rubric calls too good, with the chance that so many items rose."""
     if found is None or not found.warning:
         return
     risen = tuple(change.item for change in found.moved if change.change > 0)
-    p = tossed(len(risen), len(found.moved)) if found.moved else None
+    p = compute_dice_tail(len(risen), len(found.moved)) if found.moved else None
     yield Pattern(
         kind="jump",
         sentence=sentence(
             "a jump too good to be true: from {before} in the baseline `{baseline}` to {after}",
-            before=show(found.before),
+            before=format_decimal(found.before),
             baseline=found.baseline,
-            after=show(found.after),
+            after=format_decimal(found.after),
         ),
         action=sentence(
             "audit the rubric first (`markscheme audit`), then look at the items that moved"
@@ -71,5 +71,5 @@ def jump(found: BaselineReport | None) -> Iterator[Pattern]:
         hits=len(risen),
         of=len(found.moved) + found.unmoved,
         p=p,
-        evidence=(sentence("these items rose: {items}", items=named(risen)),),
+        evidence=(sentence("these items rose: {items}", items=format_item_names(risen)),),
     )

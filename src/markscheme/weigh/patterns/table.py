@@ -2,77 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.values import dataclass
-from markscheme.weigh.statistics import counted
+from markscheme.weigh.statistics import sum_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from markscheme.weigh.marks import Marks, Values
+    from markscheme.weigh.marks import AxisValues, Marks
 
 HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class MissColumn:
     """One thing that items can miss: those looked at, by position, and those that do."""
 
     seen: frozenset[int]
     missed: frozenset[int]
 
-    def among(self, items: frozenset[int]) -> Column:
+    def restrict_to(self, items: frozenset[int]) -> MissColumn:
         """Return the column of these items only."""
-        return Column(seen=self.seen & items, missed=self.missed & items)
+        return MissColumn(seen=self.seen & items, missed=self.missed & items)
 
-    def without(self, items: Iterable[int]) -> Column:
+    def exclude_items(self, items: Iterable[int]) -> MissColumn:
         """Return the column with some items set aside."""
         gone = frozenset(items)
-        return Column(seen=self.seen - gone, missed=self.missed - gone)
+        return MissColumn(seen=self.seen - gone, missed=self.missed - gone)
 
 
-def columns_of(marks: Marks, within: Fraction | None = None) -> dict[str | None, Column]:
+def build_miss_columns(
+    marks: Marks, within: Fraction | None = None
+) -> dict[str | None, MissColumn]:
     """Return the column of each axis; under `None`, that of missing every axis at once.
 
     An item misses an axis when its answers get less than half of the points there, on average;
     with `within`, also when they get less than the mean over items by more than that.
     """
-    alike = [(tuple(_means(counts, len(marks.axes))), at) for counts, at in marks.alike()]
-    each: dict[str | None, Column] = {
-        axis: _column([(means[number], at) for means, at in alike], within)
+    alike = [(tuple(_iter_axis_means(counts, len(marks.axes))), at) for counts, at in marks.alike()]
+    each: dict[str | None, MissColumn] = {
+        axis: _build_miss_column([(means[number], at) for means, at in alike], within)
         for number, axis in enumerate(marks.axes)
     }
     if len(each) < 2:  # noqa: PLR2004 - one axis is every axis
         return each
-    every = Column(
+    every = MissColumn(
         seen=frozenset.intersection(*(column.seen for column in each.values())),
         missed=frozenset.intersection(*(column.missed for column in each.values())),
     )
     return {None: every, **each}
 
 
-def _column(means: Iterable[tuple[Fraction | None, list[int]]], within: Fraction | None) -> Column:
+def _build_miss_column(
+    means: Iterable[tuple[Fraction | None, list[int]]], within: Fraction | None
+) -> MissColumn:
     """Return the column of means that are given with the positions of their items."""
     known = [(value, at) for value, at in means if value is not None]
-    counts = counted((value, len(at)) for value, at in known)
+    counts = sum_counts((value, len(at)) for value, at in known)
     limit = HALF
     if within is not None and counts:
         total = sum((value * n for value, n in counts.items()), Fraction(0))
         limit = max(HALF, total / counts.total() - within)
     below = {value for value in counts if value < limit}
     missed = frozenset(position for value, at in known if value in below for position in at)
-    return Column(seen=frozenset(position for _, at in known for position in at), missed=missed)
+    return MissColumn(seen=frozenset(position for _, at in known for position in at), missed=missed)
 
 
-def means_of(marks: Marks) -> list[tuple[Fraction | None, ...]]:
+def compute_item_axis_means(marks: Marks) -> list[tuple[Fraction | None, ...]]:
     """Return the means of the axes for each item; one that was not answered has none."""
-    each = {id(counts): tuple(_means(counts, len(marks.axes))) for counts, _ in marks.alike()}
+    each = {
+        id(counts): tuple(_iter_axis_means(counts, len(marks.axes))) for counts, _ in marks.alike()
+    }
     return [each[id(counts)] for counts in marks.items.values()]
 
 
-def _means(counts: Mapping[Values, int], axes: int) -> Iterator[Fraction | None]:
+def _iter_axis_means(counts: Mapping[AxisValues, int], axes: int) -> Iterator[Fraction | None]:
     """Yield the mean of each axis over the answers to one item."""
     if len(counts) == 1:
         yield from next(iter(counts))
@@ -84,11 +90,11 @@ def _means(counts: Mapping[Values, int], axes: int) -> Iterator[Fraction | None]
         yield total / n if n else None
 
 
-def failing(marks: Marks) -> Column:
+def build_failing_column(marks: Marks) -> MissColumn:
     """Return the items that have no answer, or of whose answers half or more have no score."""
     bad: set[int] = set()
     for counts, at in marks.alike():
         unscored = sum(n for values, n in counts.items() if None in values)
         if 2 * unscored >= sum(counts.values()):
             bad.update(at)
-    return Column(seen=frozenset(range(len(marks.items))), missed=frozenset(bad))
+    return MissColumn(seen=frozenset(range(len(marks.items))), missed=frozenset(bad))

@@ -5,33 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.sentences import sentence
-from markscheme.weigh.patterns.pattern import tagged
+from markscheme.weigh.patterns.pattern import format_tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from markscheme.vocabulary import Rubric
-    from markscheme.weigh.patterns.groups import Gathering
+    from markscheme.weigh.patterns.groups import ConcentratedGroup
 
-_FORMAT = frozenset({"json_schema"})
-_SIZE = frozenset({"max_words", "length"})
-_NAMED = 5
+_FORMAT_KINDS = frozenset({"json_schema"})
+_SIZE_KINDS = frozenset({"max_words", "length"})
+_MAX_LISTED_ITEMS = 5
 
 
-def kind_of(rubric: Rubric, axis: str | None) -> str | None:
+def get_axis_kind(rubric: Rubric, axis: str | None) -> str | None:
     """Return the kind of an axis."""
     found = (spec.axis for spec in rubric if spec.name == axis)
     return next((getattr(one, "kind", None) for one in found), None)
 
 
-def column_action(rubric: Rubric, axis: str | None) -> str:
+def format_column_action(rubric: Rubric, axis: str | None) -> str:
     """Say what to do about a column that is missing."""
-    kind = kind_of(rubric, axis)
+    kind = get_axis_kind(rubric, axis)
     if axis is None:
         return sentence("see whether the subject answers at all: its endpoint, prompt and output")
-    if kind in _FORMAT:
+    if kind in _FORMAT_KINDS:
         return sentence("the formatter is broken: check what writes the response")
-    if kind in _SIZE:
+    if kind in _SIZE_KINDS:
         return sentence("the model is verbose: the prompt template may have changed")
     return sentence(
         "the subject never gives {axis}: check its prompt, and what the items expect",
@@ -39,29 +39,29 @@ def column_action(rubric: Rubric, axis: str | None) -> str:
     )
 
 
-def within_action(rubric: Rubric, axis: str | None, tags: Mapping[str, str]) -> str:
+def format_within_action(rubric: Rubric, axis: str | None, tags: Mapping[str, str]) -> str:
     """Say what to do about an axis that misses within a group."""
-    kind, where = kind_of(rubric, axis), tagged(tags)
-    if kind in _FORMAT:
+    kind, where = get_axis_kind(rubric, axis), format_tags(tags)
+    if kind in _FORMAT_KINDS:
         return sentence("the formatter breaks on {tags}: check what it is given", tags=where)
-    if kind in _SIZE:
+    if kind in _SIZE_KINDS:
         return sentence("the model is verbose on {tags}: check the prompt for it", tags=where)
     return sentence(
         "the subject stops giving {axis} on {tags}: debug why", axis=f"`{axis}`", tags=where
     )
 
 
-def trend_action(rubric: Rubric, axis: str) -> str:
+def format_trend_action(rubric: Rubric, axis: str) -> str:
     """Say what to do about an axis that falls from run to run."""
-    if kind_of(rubric, axis) in _SIZE:
+    if get_axis_kind(rubric, axis) in _SIZE_KINDS:
         return sentence("the model grew verbose: did the prompt template change?")
     return sentence("see what changed between these runs: prompt, model or data")
 
 
-def row_sentence(found: Gathering) -> str:
+def format_row_sentence(found: ConcentratedGroup) -> str:
     """Say that a group is wrong, on every axis or on the one that says so."""
     what = {
-        "tags": tagged(found.group.tags),
+        "tags": format_tags(found.group.tags),
         "axis": sentence("every axis") if found.column is None else f"`{found.column}`",
         "hits": len(found.hits),
         "of": found.of,
@@ -81,11 +81,11 @@ def row_sentence(found: Gathering) -> str:
     )
 
 
-def within_sentence(found: Gathering) -> str:
+def format_within_sentence(found: ConcentratedGroup) -> str:
     """Say that an axis misses within a group."""
     what = {
         "axis": f"`{found.column}`",
-        "tags": tagged(found.group.tags),
+        "tags": format_tags(found.group.tags),
         "hits": len(found.hits),
         "of": found.of,
     }
@@ -105,10 +105,10 @@ def within_sentence(found: Gathering) -> str:
     )
 
 
-def named(items: Iterable[str]) -> str:
+def format_item_names(items: Iterable[str]) -> str:
     """Name some items, and how many more there are."""
     every = list(items)
-    first = ", ".join(every[:_NAMED])
-    if len(every) <= _NAMED:
+    first = ", ".join(every[:_MAX_LISTED_ITEMS])
+    if len(every) <= _MAX_LISTED_ITEMS:
         return first
-    return sentence("{items} and {n:,} more", items=first, n=len(every) - _NAMED)
+    return sentence("{items} and {n:,} more", items=first, n=len(every) - _MAX_LISTED_ITEMS)
