@@ -18,7 +18,7 @@ $(VENV)/.created:
 	  { $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 	@touch $@
 
-SCANNER := hatch_build.py src/markscheme/read/answers/scan.c
+SCANNER := hatch_build.py src/markscheme/read/answers/fast/scan.c
 
 $(VENV)/.run: $(VENV)/.created requirements/run.txt pyproject.toml $(SCANNER)
 	$(PIP) install -r requirements/run.txt

@@ -16,7 +16,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = "src/markscheme/read/answers"
+FOLDER = "src/markscheme/read/answers/fast"
 FLAGS = ("-shared", "-O3", "-fPIC", "-s", "-mcpu=baseline", "-ffreestanding", "-nostdlib")
 
 

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.engines.scoring import ScoringSession
-from markscheme.history.recording import open_recorder
+from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.run_writer import open_recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

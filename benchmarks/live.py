@@ -31,11 +31,11 @@ from typing import TYPE_CHECKING
 
 import documents
 from markscheme import __version__, load_exam, load_rubric
-from markscheme.ask.pace import RunLimits
+from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.subjects import create_subject
 from markscheme.ask.subjects.base import SubjectOptions
-from markscheme.ask.templates import load_template
-from markscheme.history.asking import LiveSession, RunPlan
+from markscheme.ask.template import load_template
+from markscheme.workflows.live_session import LiveSession, RunPlan
 from markscheme.keep import open_store
 
 HERE = Path(__file__).resolve().parent

@@ -76,14 +76,14 @@ class Marking:
 
     def __init__(self, exam: str) -> None:
         from markscheme import load_exam, load_rubric  # noqa: PLC0415 - in the worker
-        from markscheme.engines.scoring import ScoringSession  # noqa: PLC0415
+        from markscheme.workflows.score import ScoringSession  # noqa: PLC0415
 
         rubric = load_rubric("tutor-capstone")
         self._scoring = ScoringSession(rubric, load_exam(exam, rubric=rubric))
 
     def __call__(self, batch: Any) -> Any:
         """Score the lines of a batch."""
-        from markscheme.engines.stretches import ScoredChunk  # noqa: PLC0415 - in the worker
+        from markscheme.workflows.scored_chunk import ScoredChunk  # noqa: PLC0415 - in the worker
         from markscheme.read.answers import KnownItems, read_jsonl  # noqa: PLC0415
 
         known = KnownItems(item.id for item in self._scoring.exam.items)

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.engines.scoring import ScoringSession
-from markscheme.history.recording import open_recorder
+from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.run_writer import open_recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,13 +49,13 @@ Path(sys.argv[2]).write_bytes(orjson.dumps(rows))
 WRITING = """
 import sys, time
 from pathlib import Path
-from markscheme.history.judging import judge_run
-from markscheme.history.reporting import build_full_report
-from markscheme.history.runs import RunFinder
+from markscheme.workflows.gate import judge_run
+from markscheme.workflows.report import build_full_report
+from markscheme.workflows.find_run import RunFinder
 with RunFinder(sys.argv[1]) as runs:
     report = build_full_report(runs, judge_run(runs, runs.find("latest")))
 began = time.process_time()
-from markscheme.cli.outputs import write_report
+from markscheme.cli.report_files import write_report
 write_report(Path(sys.argv[2]), report)
 print(time.process_time() - began)
 """

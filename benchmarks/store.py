@@ -24,7 +24,7 @@ import polars as pl
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.engines.scoring import ScoringSession
+from markscheme.workflows.score import ScoringSession
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ SOURCE = ROOT / "src" / "markscheme"
 CATALOGUES = SOURCE / "tell" / "catalogues"
 KEYWORDS = {"translate": None, "sentence": None, "translate_plural": (1, 2)}
 CALLS = {"translate": 1, "sentence": 1, "translate_plural": 2}
-SPEAKERS = ("markscheme.tell.language import", "markscheme.sentences import")
+SPEAKERS = ("markscheme.tell.language import", "markscheme.vocabulary.messages import")
 LANGUAGES = ("es",)
 WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalogue changes with its messages, not by the day
 

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from markscheme.library.documents import build_json_schemas
+from markscheme.workflows.documents import build_json_schemas
 
 FOLDER = Path(__file__).parent.parent / "src" / "markscheme" / "builtin" / "schemas"
 

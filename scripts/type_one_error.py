@@ -18,9 +18,9 @@ from fractions import Fraction
 from random import Random
 
 from markscheme.vocabulary import Allowance
-from markscheme.weigh.evidence import evaluate_non_inferiority
-from markscheme.weigh.figures import compute_non_inferiority_p
-from markscheme.weigh.outcomes import Evidence
+from markscheme.weigh.gates.evidence import evaluate_non_inferiority
+from markscheme.weigh.compare.statistics import compute_non_inferiority_p
+from markscheme.weigh.gates.outcomes import Evidence
 
 MARGIN = Fraction(1, 2)
 NOISES = (0.3, 0.6, 1.0)

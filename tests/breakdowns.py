@@ -12,7 +12,7 @@ from markscheme import DocumentError, verify
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markscheme.weigh.verification import Verification
+    from markscheme.weigh.verify import Verification
 
 SEED: dict[str, Any] = {
     "item": "e-39-01",

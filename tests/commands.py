@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from markscheme.cli.endings import SignalHandlers
+from markscheme.cli.process import SignalHandlers
 from markscheme.cli.main import _run_command
 
 if TYPE_CHECKING:

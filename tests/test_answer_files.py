@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answer_rows import GOOD, ITEMS, merged, only_error, read, written
-from markscheme.errors import AnswersError, UsageError
+from markscheme.vocabulary.errors import AnswersError, UsageError
 from markscheme.read.answers import read_answers
 
 if TYPE_CHECKING:

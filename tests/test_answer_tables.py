@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from answer_rows import ITEMS, only_error, read
-from markscheme.errors import AnswersError
+from markscheme.vocabulary.errors import AnswersError
 from markscheme.read.answers import read_answers
 
 if TYPE_CHECKING:

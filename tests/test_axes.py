@@ -9,11 +9,11 @@ import pytest
 
 from marking import cell, value
 from markscheme import Item
-from markscheme.mark.axes.numeric import NumberWithin
+from markscheme.mark.axes.number import NumberWithin
 from markscheme.mark.axes.pattern import PatternAxis
-from markscheme.mark.axes.size import Length, MaxWords, Unit
+from markscheme.mark.axes.length import Length, MaxWords, Unit
 from markscheme.mark.axes.text import ContainsAll, Match, OneOf
-from markscheme.mark.responses import read_response
+from markscheme.mark.response import read_response
 from markscheme.vocabulary import ResponseFields
 
 # --- text ----------------------------------------------------------------------------------------

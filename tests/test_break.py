@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from markscheme import UsageError
-from markscheme.library.proving import Exercise
-from markscheme.prove.breaking import ChangeShape, explain_cascade
+from markscheme.workflows.prove import Exercise
+from markscheme.prove.exercise import ChangeShape, explain_cascade
 
 ROOT = Path(__file__).parent.parent
 PRACTICE = Exercise()

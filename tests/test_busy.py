@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.pace import Permit, RateLimiter
+from markscheme.ask.rate_limit import Permit, RateLimiter
 from raw_server import DONE, STREAMED, YES, always, completion, event, http
 
 if TYPE_CHECKING:

@@ -66,5 +66,5 @@ def running(process: int) -> bool:
 def test_a_command_that_never_stops_talking_is_stopped(
     sitting: Sitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("markscheme.ask.subjects.commands.LARGEST", 100_000)
+    monkeypatch.setattr("markscheme.ask.subjects.command.LARGEST", 100_000)
     assert faults(sitting.asks("x").json(subject="cmd:yes")) == {"too-large": 1}

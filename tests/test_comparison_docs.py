@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands import here
-from markscheme.verdicts import DecisionOutcome
+from markscheme.vocabulary.decision import DecisionOutcome
 
 if TYPE_CHECKING:
     import pytest

@@ -16,47 +16,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from markscheme import load_rubric
-from markscheme.verdicts import (
-    CountCondition,
-    DecisionOutcome,
-    DecisionRow,
-    DecisionTable,
-    HitPolicy,
-)
+from markscheme.vocabulary.decision import CountCondition, DecisionOutcome, DecisionRow, DecisionTable, HitPolicy
 from markscheme.vocabulary import Allowance
-from markscheme.weigh import sign_flips
-from markscheme.weigh.agreement import (
-    compute_ordinal_alpha,
-    compute_percent_agreement,
-    compute_quadratic_ac2,
-    compute_quadratic_kappa,
-    measure_agreement,
-)
-from markscheme.weigh.attempt_pairs import AttemptPairs
-from markscheme.weigh.evidence import evaluate_non_inferiority
-from markscheme.weigh.figures import compute_non_inferiority_p, summarise_axes, summarise_pairs
-from markscheme.weigh.operating import OperatingCharacteristic, compute_operating_characteristic
-from markscheme.weigh.outcomes import Evidence
-from markscheme.weigh.planning import plan_comparison
-from markscheme.weigh.power import (
-    compute_power,
-    count_pairs_needed,
-    find_detectable_effect,
-    noncentral_t_cdf,
-)
-from markscheme.weigh.proportions import (
-    compute_clopper_pearson_interval,
-    compute_clustered_mean,
-    compute_tango_interval,
-    run_mcnemar_test,
-)
-from markscheme.weigh.sign_flips import (
-    compute_smallest_p,
-    count_pairs_for_alpha,
-    run_sign_flip_test,
-)
-from markscheme.weigh.simulation import DecisionChances, Simulation, SimulationResult
-from markscheme.weigh.statistics import adjust_by_holm
+from markscheme.weigh.stats import sign_flips
+from markscheme.weigh.stats.agreement import compute_ordinal_alpha, compute_percent_agreement, compute_quadratic_ac2, compute_quadratic_kappa, measure_agreement
+from markscheme.weigh.compare.attempt_pairs import AttemptPairs
+from markscheme.weigh.gates.evidence import evaluate_non_inferiority
+from markscheme.weigh.compare.statistics import compute_non_inferiority_p, summarise_axes, summarise_pairs
+from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic, compute_operating_characteristic
+from markscheme.weigh.gates.outcomes import Evidence
+from markscheme.weigh.compare.planning import plan_comparison
+from markscheme.weigh.stats.power import compute_power, count_pairs_needed, find_detectable_effect, noncentral_t_cdf
+from markscheme.weigh.stats.proportions import compute_clopper_pearson_interval, compute_clustered_mean, compute_tango_interval, run_mcnemar_test
+from markscheme.weigh.stats.sign_flips import compute_smallest_p, count_pairs_for_alpha, run_sign_flip_test
+from markscheme.weigh.compare.operating_characteristic import DecisionChances, Simulation, SimulationResult
+from markscheme.weigh.stats.distributions import adjust_by_holm
 
 SIXTHS = st.integers(-24, 24).map(lambda n: Fraction(n, 6))
 HALF = Allowance(amount=Decimal("0.5"), relative=False)

@@ -18,7 +18,7 @@ from markscheme import load_rubric
 from markscheme.cli.main import COMMANDS, main
 from markscheme.mark.axes import AXES, EXPECTATIONS
 from markscheme.mark.normalise import STEPS
-from markscheme.read.gates import GATE_MODELS
+from markscheme.read.documents.gates import GATE_MODELS
 from markscheme.read.transcripts import list_format_names
 from markscheme.weigh.patterns import PATTERN_KINDS
 
@@ -163,16 +163,16 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
     "module",
     [
         "markscheme",
-        "markscheme.library.documents",
-        "markscheme.library.proving",
-        "markscheme.library.scoring",
-        "markscheme.ask.tutor",
-        "markscheme.history.examining",
+        "markscheme.workflows.documents",
+        "markscheme.workflows.prove",
+        "markscheme.workflows.library_score",
+        "markscheme.ask.subjects.tutor",
+        "markscheme.workflows.run",
         "markscheme.mark.axes.base",
         "markscheme.mark.normalise",
-        "markscheme.mark.responses",
-        "markscheme.prove.steps",
-        "markscheme.verdicts",
+        "markscheme.mark.response",
+        "markscheme.prove.audit.equivalence",
+        "markscheme.vocabulary.decision",
     ],
 )
 def test_the_examples_in_docstrings_are_true(module: str) -> None:

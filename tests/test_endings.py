@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commands import prepared
-from markscheme import wholly
+from markscheme.vocabulary import atomic as wholly
 from markscheme.cli import main as program
-from markscheme.cli.endings import SignalHandlers
-from markscheme.errors import Terminated
-from markscheme.wholly import write_path
+from markscheme.cli.process import SignalHandlers
+from markscheme.vocabulary.errors import Terminated
+from markscheme.vocabulary.atomic import write_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +126,7 @@ def test_who_sends_it_again_later_is_heard_again(
     with pytest.raises(Terminated):
         send(signal.SIGTERM)
     later = time.monotonic() + 1
-    monkeypatch.setattr("markscheme.cli.endings.time.monotonic", lambda: later)
+    monkeypatch.setattr("markscheme.cli.process.time.monotonic", lambda: later)
     with pytest.raises(KeyboardInterrupt):
         send(signal.SIGINT)
     assert endings.received == 130

@@ -19,20 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import AnswersError, UsageError, load_exam, load_rubric, score
-from markscheme.engines import local
-from markscheme.engines.attempts import find_attempt_ranges, merge_attempt_ranges
-from markscheme.engines.processes import WorkerPool
-from markscheme.engines.scoring import ScoringSession
-from markscheme.read.answers import (
-    ReadLimits,
-    SeenAttempts,
-    count_part_lines,
-    read_answers,
-    read_part,
-    split_file,
-)
-from markscheme.read.answers.known import KnownItems
-from markscheme.read.answers.limits import DEFAULT_LIMITS
+from markscheme.workflows import workers as local
+from markscheme.workflows.attempt_ranges import find_attempt_ranges, merge_attempt_ranges
+from markscheme.workflows.workers import WorkerPool
+from markscheme.workflows.score import ScoringSession
+from markscheme.read.answers import ReadLimits, SeenAttempts, count_part_lines, read_answers, read_part, split_file
+from markscheme.read.answers.items import KnownItems
+from markscheme.read.answers.batch import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -261,8 +254,8 @@ def test_no_worker_is_forked_where_other_threads_run(
 def test_a_process_with_one_thread_may_fork_until_polars_is_there() -> None:
     code = """
 import sys
-from markscheme.engines.local import LocalEngine, can_fork
-from markscheme.library.documents import load_exam, load_rubric
+from markscheme.workflows.workers import LocalEngine, can_fork
+from markscheme.workflows.documents import load_exam, load_rubric
 exam = load_exam("capstone", rubric=load_rubric("tutor-capstone"))
 assert can_fork() and "polars" not in sys.modules
 import polars

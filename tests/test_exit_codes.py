@@ -207,7 +207,7 @@ def test_every_code_is_reached_by_at_least_two_situations() -> None:
 def test_a_bug_of_ours_is_70_without_a_traceback(project: Project, where: str) -> None:
     words = [str(word) for word in score(project)]
     broken = f"""
-import sys, markscheme.library.documents as library
+import sys, markscheme.workflows.documents as library
 from markscheme.cli.main import run
 library.{where} = lambda *_, **__: 1 / 0
 sys.argv = ["markscheme", *{words!r}]
@@ -232,7 +232,7 @@ def test_other_fingerprints_say_what_to_do(project: Project) -> None:
 
 SLOW = """
 import os, sys, time
-from markscheme.history.recording import RunRecorder
+from markscheme.workflows.run_writer import RunRecorder
 from markscheme.cli.main import run
 
 whole = RunRecorder.finish_runs

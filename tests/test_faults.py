@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.pace import RateLimiter
+from markscheme.ask.rate_limit import RateLimiter
 from raw_server import DONE, always, completion, event, http
 from sittings import Sitting, faults
 from wild_servers import error

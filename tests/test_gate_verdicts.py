@@ -11,11 +11,11 @@ import pytest
 
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Level, load_exam, load_rubric, score
-from markscheme.ask.tutor import FLAWED, Tutor
-from markscheme.frozen import FrozenDict
+from markscheme.ask.subjects.tutor import FLAWED, Tutor
+from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary import Allowance, BaselineLimit
-from markscheme.weigh.gates import evaluate_gates
-from markscheme.weigh.measures import MeasureTotal
+from markscheme.weigh.gates.judge import evaluate_gates
+from markscheme.weigh.totals.measures import MeasureTotal
 
 TUTOR = load_rubric("tutor-capstone")
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Outcome, load_rubric
-from markscheme.frozen import FrozenDict
+from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary import Attempts
-from markscheme.weigh.gates import evaluate_gates
-from markscheme.weigh.measures import MeasureTotal
+from markscheme.weigh.gates.judge import evaluate_gates
+from markscheme.weigh.totals.measures import MeasureTotal
 from markscheme.weigh.records import build_gate_report_record
 
 TUTOR = load_rubric("tutor-capstone")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from markscheme.engines.heaps import limit_malloc_arenas
+from markscheme.workflows.workers import limit_malloc_arenas
 
 if TYPE_CHECKING:
     import pytest

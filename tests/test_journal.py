@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from markscheme import load_exam, load_rubric
-from markscheme.ask.pace import RunLimits
+from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import BaseSubject
-from markscheme.ask.templates import load_template
-from markscheme.errors import StoreUnavailableError
-from markscheme.history.asking import PENDING_PER_REQUEST, LiveSession, RunPlan
+from markscheme.ask.template import load_template
+from markscheme.vocabulary.errors import StoreUnavailableError
+from markscheme.workflows.live_session import PENDING_PER_REQUEST, LiveSession, RunPlan
 from markscheme.keep import JournalEntry, JournalSession, Store, open_store
-from markscheme.keep.sittings import Journal
+from markscheme.keep.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,12 +12,12 @@ import pytest
 
 from commands import Done, here, markscheme
 from markscheme import run
-from markscheme.ask.keys import Secrets, environment_secrets
+from markscheme.ask.secrets import Secrets, environment_secrets
 from markscheme.ask.replies import Reply
-from markscheme.ask.wire import HttpAddress
-from markscheme.errors import UsageError
-from markscheme.history.plans import Settings, build_run_plan
-from markscheme.library.documents import load_exam, load_rubric
+from markscheme.ask.http import HttpAddress
+from markscheme.vocabulary.errors import UsageError
+from markscheme.workflows.run_plan import Settings, build_run_plan
+from markscheme.workflows.documents import load_exam, load_rubric
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,7 +163,7 @@ def test_what_a_module_raises_is_told_without_keys(
 def test_a_bug_is_told_without_keys_its_traceback_too(sitting: Sitting) -> None:
     words = [str(word) for word in sitting.asks("x").words("--format", "json", subject="tutor")]
     broken = f"""
-import os, sys, markscheme.library.documents as library
+import os, sys, markscheme.workflows.documents as library
 from markscheme.cli.main import run
 def fail(*_, **__):
     raise ValueError("wrong key: " + os.environ["HF_TOKEN"])
@@ -207,7 +207,7 @@ def test_a_message_shows_a_path_as_it_is_where_the_key_is_a_plain_word(sitting: 
 
 
 def test_help_loads_nothing_to_hide_keys() -> None:
-    script = "import sys, markscheme.cli.main; print('markscheme.ask.keys' in sys.modules)"
+    script = "import sys, markscheme.cli.main; print('markscheme.ask.secrets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout == b"False\n"
 

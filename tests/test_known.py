@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import markscheme.mark.known
-from markscheme.mark.known import CellIndex
+import markscheme.mark.batch.cell_table
+from markscheme.mark.batch.cell_table import CellIndex
 
 TEXTS = st.sampled_from(["", "a", "b", "ó", "a\0", "longer than what a view holds"])
 NUMBERS = st.one_of(st.integers(0, 5), st.sampled_from([600, 2**20, 2**32 - 1]))
@@ -28,7 +28,7 @@ KEYS: dict[str, tuple[Any, dict[str, Any]]] = {
 def test_each_key_has_the_code_that_it_was_learnt_with(
     kind: str, longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(markscheme.mark.known, "_LONGEST", longest)
+    monkeypatch.setattr(markscheme.mark.batch.cell_table, "_LONGEST", longest)
     keys, schema = KEYS[kind]
 
     @given(st.lists(st.lists(keys, max_size=8), max_size=6))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from answer_rows import GOOD, KNOWN, merged, only_error
 from markscheme.read.answers import SeenAttempts, read_jsonl, reject_duplicates
-from markscheme.read.answers import ledger as ledger_module
+from markscheme.read.answers import duplicates as ledger_module
 
 
 @given(

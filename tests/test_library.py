@@ -16,25 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import markscheme
-from markscheme import (
-    Answer,
-    Cell,
-    Exam,
-    Gate,
-    Item,
-    Level,
-    Response,
-    load_exam,
-    load_rubric,
-    score,
-)
-from markscheme.history.plans import Settings
+from markscheme import Answer, Cell, Exam, Gate, Item, Level, Response, load_exam, load_rubric, score
+from markscheme.workflows.run_plan import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from markscheme.history.plans import RunSettings
+    from markscheme.workflows.run_plan import RunSettings
     from sittings import Sitting
 
 TUTOR = load_rubric("tutor-capstone")

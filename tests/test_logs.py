@@ -16,15 +16,15 @@ import markscheme
 from commands import here
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import load_exam, load_rubric, score
-from markscheme.engines.logs import examine_logs
-from markscheme.errors import InputError, UsageError
-from markscheme.read.logs import LogFolder, measure_transcript, read_logs
-from markscheme.read.logs.names import LogName, parse_log_name
+from markscheme.workflows.logs import examine_logs
+from markscheme.vocabulary.errors import InputError, UsageError
+from markscheme.read.session_logs import LogFolder, measure_transcript, read_logs
+from markscheme.read.session_logs import LogName, parse_log_name
 from markscheme.read.transcripts import read_transcripts
 
 if TYPE_CHECKING:
-    from markscheme.transcript import SessionMetrics
-    from markscheme.weigh.operations import OperationGroup
+    from markscheme.vocabulary.transcript import SessionMetrics
+    from markscheme.weigh.totals.operations import OperationGroup
 
 GOLDEN = Path(__file__).parent / "golden" / "context-agent" / "logs"
 LOGS = Path(__file__).parent / "logs"

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from markscheme import load_exam, load_rubric, run
-from markscheme.history import marking
-from markscheme.history.asking import RunObserver
-from markscheme.history.examining import execute_plan
-from markscheme.history.plans import Settings, build_run_plan
+from markscheme.workflows import background_marker as marking
+from markscheme.workflows.live_session import RunObserver
+from markscheme.workflows.run import execute_plan
+from markscheme.workflows.run_plan import Settings, build_run_plan
 
 
 def test_answers_that_are_marked_in_parts_make_the_same_run(
@@ -24,8 +24,8 @@ def test_answers_that_are_marked_in_parts_make_the_same_run(
         return result.summary, result.frame.drop("latency_ms").to_dicts()
 
     whole = examined()
-    monkeypatch.setattr("markscheme.history.meanwhile._FEW", 7)
-    monkeypatch.setattr("markscheme.history.meanwhile._MANY", 7)
+    monkeypatch.setattr("markscheme.workflows.background_marker._FEW", 7)
+    monkeypatch.setattr("markscheme.workflows.background_marker._MANY", 7)
     assert examined() == whole
     assert [row["line"] for row in whole[1]] == list(range(1, 181))
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from marking import EAT, TEXTS, TUTOR, cell, value
 from markscheme.mark.axes.text import ContainsAll, Equals
 from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, list_unused_steps, normalise
-from markscheme.mark.scoring import mark_answer
-from markscheme.read.composed import to_nfc
+from markscheme.mark.definition import mark_answer
+from markscheme.read.nfc import to_nfc
 
 # --- the steps -----------------------------------------------------------------------------------
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from markscheme import run
-from markscheme.ask.threads import run_coroutine
-from markscheme.errors import UsageError
+from markscheme.ask.event_loop import run_coroutine
+from markscheme.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme.ask.pace import RateLimiter, RunLimits, TokenBucket
+from markscheme.ask.rate_limit import RateLimiter, RunLimits, TokenBucket
 
 
 class Clock:
@@ -23,7 +23,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr("markscheme.ask.pace.time.monotonic", found)
+    monkeypatch.setattr("markscheme.ask.rate_limit.time.monotonic", found)
     return found
 
 
@@ -44,7 +44,7 @@ def test_requests_are_never_more_in_any_minute_than_are_allowed(
 ) -> None:
     clock, sent = Clock(), list[float]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("markscheme.ask.pace.time.monotonic", clock)
+        patch.setattr("markscheme.ask.rate_limit.time.monotonic", clock)
         bucket = TokenBucket(limit, evenly=True)
         for pause in [*pauses, *[0.0] * 2 * limit]:
             clock.now += pause

@@ -66,7 +66,7 @@ def test_a_pack_is_unpacked_in_whatever_pieces_it_comes(way: str, plain: str) ->
 def test_a_small_pack_with_far_too_much_in_it_is_too_large(
     ask: Ask, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("markscheme.ask.wire.LARGEST", 100_000)
+    monkeypatch.setattr("markscheme.ask.http.LARGEST", 100_000)
     packed = gzip.compress(b"data: " + b"x" * 1_000_000)
     said = error(ask(always(http(packed, "200 OK", "content-encoding: gzip")), *words))
     assert said["kind"] == "too-large"

@@ -16,26 +16,21 @@ from hypothesis import strategies as st
 
 from commands import Project, here
 from markscheme import load_exam, load_rubric, score
-from markscheme.library.scoring import generate_tutor_answers
-from markscheme.weigh.marks import Marks
-from markscheme.weigh.measures import Measures
-from markscheme.weigh.outcomes import BaselineReport, ItemChange
+from markscheme.workflows.library_score import generate_tutor_answers
+from markscheme.weigh.totals.marks import Marks
+from markscheme.weigh.totals.measures import Measures
+from markscheme.weigh.gates.outcomes import BaselineReport, ItemChange
 from markscheme.weigh.patterns import PATTERN_KINDS, Pattern, RowObservations, find_patterns
-from markscheme.weigh.patterns.luck import (
-    compute_dice_tail,
-    compute_hypergeometric_tail,
-    compute_smallest_tail,
-    count_testable_questions,
-)
+from markscheme.weigh.patterns.chance import compute_dice_tail, compute_hypergeometric_tail, compute_smallest_tail, count_testable_questions
 from markscheme.weigh.patterns.observed import observe_rows
-from markscheme.weigh.runs import Run
-from markscheme.weigh.trends import Drift
+from markscheme.weigh.totals.run import Run
+from markscheme.weigh.distribution import Drift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from markscheme.weigh.marks import AxisValues
+    from markscheme.weigh.totals.marks import AxisValues
 
 RUBRIC = load_rubric("tutor-capstone")
 EXAM = load_exam("capstone", "capstone-extra", rubric=RUBRIC)

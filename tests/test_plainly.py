@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from markscheme.errors import DocumentError
-from markscheme.read.events import parse_yaml
-from markscheme.read.parsing import parse_tree
-from markscheme.read.plainly import read_plainly
-from markscheme.read.tree import YamlMapping, YamlSequence
+from markscheme.vocabulary.errors import DocumentError
+from markscheme.read.documents.yaml import parse_yaml
+from markscheme.read.documents.yaml import parse_tree
+from markscheme.read.documents.plainly import read_plainly
+from markscheme.read.documents.yaml import YamlMapping, YamlSequence
 
 BUILT_IN = Path(__file__).parent.parent / "src" / "markscheme" / "builtin"
 PLAIN = ("exams/capstone", "exams/regression", "rubrics/tutor-capstone", "project/exam")

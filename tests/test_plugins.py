@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.raised import build_exception_reply
+from markscheme.ask.faults import build_exception_reply
 from markscheme.ask.replies import Fault, Reply
 from sittings import Sitting, faults, importable
 

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from markscheme import load_exam
-from markscheme.ask.templates import read_shots
-from markscheme.read.sources import list_builtin_names
+from markscheme.ask.template import read_shots
+from markscheme.read.documents.sources import list_builtin_names
 
 if TYPE_CHECKING:
     from sittings import Sitting

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chat_server import completion
-from markscheme.ask.wire import HttpAddress, HttpClient, HttpError
-from markscheme.errors import UsageError
+from markscheme.ask.http import HttpAddress, HttpClient, HttpError
+from markscheme.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markscheme import load_exam, load_rubric
 from markscheme.ask.questions import compute_question_key, order_subjects, shuffle_attempts
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.templates import load_template
+from markscheme.ask.template import load_template
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -10,8 +10,8 @@ import pytest
 
 from marking import EAT, TUTOR
 from markscheme import Reading
-from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import mark_answer
+from markscheme.mark.response import read_response
+from markscheme.mark.definition import mark_answer
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from comparisons import GOOD, Files, rows
 from markscheme import DocumentError, compare, lint, load_exam, load_rubric
-from markscheme.library.documents import build_json_schemas
+from markscheme.workflows.documents import build_json_schemas
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from marking import EAT, TUTOR
 from markscheme import load_rubric
-from markscheme.mark.axes.contract import JsonSchema, is_simple_schema
-from markscheme.mark.responses import read_response
-from markscheme.mark.scoring import mark_answer
+from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
+from markscheme.mark.response import read_response
+from markscheme.mark.definition import mark_answer
 from markscheme.vocabulary import ResponseFields
 
 

@@ -144,7 +144,7 @@ def test_who_does_not_wait_twice_neither_doubles_nor_loses_what_is_being_kept(
     """Signals come while a slow disk takes a commit."""
     slow = (
         "import time\n"
-        "from markscheme.keep.sittings import Journal\n"
+        "from markscheme.keep.journal import Journal\n"
         "note = Journal.append_entries\n"
         "def slowly(self, notes):\n"
         "    note(self, notes)\n"

@@ -92,11 +92,11 @@ def test_scoring_loads_the_kinds_of_axes_that_the_rubric_names_and_no_words_of_l
     kinds = ["budget", "numeric", "pattern", "structure", "trace"]
     unneeded = [f"markscheme.mark.axes.{kind}" for kind in kinds]
     unneeded += [
-        "markscheme.mark.outlines",
-        "markscheme.read.families",
-        "markscheme.read.decisions",
+        "markscheme.mark.headings",
+        "markscheme.read.tools.families",
+        "markscheme.read.documents.decisions",
     ]
-    unneeded += ["markscheme.transcript", "markscheme.verdicts", "markscheme.weigh.gates"]
+    unneeded += ["markscheme.vocabulary.transcript", "markscheme.vocabulary.decision", "markscheme.weigh.gates.judge"]
     answers(exam_folder, {"item": "e-39-01", "output": "Ate."})
     score = ["score", "-r", "tutor-capstone", "-e", "exam.yaml", "-a", "answers.jsonl"]
     assert loaded_by([*score, "--no-store"], unneeded, exam_folder) == "[]"
@@ -104,7 +104,7 @@ def test_scoring_loads_the_kinds_of_axes_that_the_rubric_names_and_no_words_of_l
 
 def test_reading_a_log_loads_no_rubrics_and_no_readers_of_databases(tmp_path: Path) -> None:
     unneeded = ["polars", "pydantic", "ruamel", "rich", "sqlite3", "tempfile", "zipfile"]
-    unneeded += ["markscheme.vocabulary", "markscheme.verdicts"]
+    unneeded += ["markscheme.vocabulary", "markscheme.vocabulary.decision"]
     log = tmp_path / "log.jsonl"
     message = {"role": "user", "content": "Go."}
     log.write_text(json.dumps({"type": "user", "sessionId": "s", "message": message}) + "\n")

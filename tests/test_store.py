@@ -14,18 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from markscheme.errors import StoreInvalidError, UsageError
-from markscheme.keep import (
-    AnswerSource,
-    Document,
-    DocumentKind,
-    NewRun,
-    RunStatus,
-    Store,
-    StoredFrame,
-    open_store,
-    schema,
-)
+from markscheme.vocabulary.errors import StoreInvalidError, UsageError
+from markscheme.keep import AnswerSource, Document, DocumentKind, NewRun, RunStatus, Store, StoredFrame, open_store, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -370,7 +360,7 @@ def test_an_older_store_is_brought_up_to_date(
     run = begun(store)
     added = ("CREATE TABLE ratings (number {serial}, run TEXT NOT NULL REFERENCES runs (id))",)
     monkeypatch.setattr("markscheme.keep.schema.MIGRATIONS", (*schema.MIGRATIONS, added))
-    monkeypatch.setattr("markscheme.keep.opening.MIGRATIONS", schema.MIGRATIONS)
+    monkeypatch.setattr("markscheme.keep.open.MIGRATIONS", schema.MIGRATIONS)
     with open_store(place, create=False) as again:
         assert "ratings" in again._database.list_tables()
         assert again.find_run("latest").id == run
@@ -387,7 +377,7 @@ def test_a_migration_that_breaks_off_leaves_nothing_behind(
     broken = ("CREATE TABLE ratings (number {serial})", "CREATE TABLE runs (id TEXT)")
     with monkeypatch.context() as patched:
         patched.setattr("markscheme.keep.schema.MIGRATIONS", (*schema.MIGRATIONS, broken))
-        patched.setattr("markscheme.keep.opening.MIGRATIONS", schema.MIGRATIONS)
+        patched.setattr("markscheme.keep.open.MIGRATIONS", schema.MIGRATIONS)
         with pytest.raises(Exception, match="already exists"):
             open_store(place, create=True)
     with open_store(place, create=False) as again:

@@ -18,14 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commands import nobody
-from markscheme.cli.exits import ExitCode, handle_errors
-from markscheme.errors import (
-    MarkschemeError,
-    StoreError,
-    StoreInvalidError,
-    StoreUnavailableError,
-    UsageError,
-)
+from markscheme.cli.exit_codes import ExitCode, handle_errors
+from markscheme.vocabulary.errors import MarkschemeError, StoreError, StoreInvalidError, StoreUnavailableError, UsageError
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
 
 if TYPE_CHECKING:

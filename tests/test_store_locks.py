@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from markscheme.errors import StoreUnavailableError
-from markscheme.keep import JournalEntry, JournalSession, databases, open_store
+from markscheme.vocabulary.errors import StoreUnavailableError
+from markscheme.keep import JournalEntry, JournalSession, database as databases, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path

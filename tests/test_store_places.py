@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from markscheme.errors import StoreUnavailableError, UsageError
+from markscheme.vocabulary.errors import StoreUnavailableError, UsageError
 from markscheme.keep import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store
 
 

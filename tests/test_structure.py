@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import Item, Response, load_rubric
-from markscheme.errors import DocumentError
-from markscheme.frozen import FrozenDict
-from markscheme.mark.axes.budget import TokenBudget, Tokenizer
+from markscheme.vocabulary.errors import DocumentError
+from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.mark.axes.token_budget import TokenBudget, Tokenizer
 from markscheme.mark.axes.structure import Citations, Sections
-from markscheme.mark.outlines import Outline
-from markscheme.mark.scoring import mark_cell
+from markscheme.mark.headings import Outline
+from markscheme.mark.definition import mark_cell
 from markscheme.vocabulary import Axis, Cell, Reading, Status
 
 if TYPE_CHECKING:

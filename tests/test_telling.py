@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import here, prepared
-from markscheme.history import asking
+from markscheme.workflows import live_session as asking
 from markscheme.tell import progress
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import Cell, Item, Response, load_exam, load_rubric, read_transcript
-from markscheme.errors import DocumentError
-from markscheme.frozen import FrozenDict
+from markscheme.vocabulary.errors import DocumentError
+from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCalls
-from markscheme.mark.scoring import mark_cell
-from markscheme.read.families import DEFAULT_FAMILIES, is_in_family
+from markscheme.mark.definition import mark_cell
+from markscheme.read.tools.families import DEFAULT_FAMILIES, is_in_family
 from markscheme.read.transcripts import read_transcripts
 from markscheme.read.transcripts.draft import Draft
-from markscheme.transcript import CallStatus, Transcript
+from markscheme.vocabulary.transcript import CallStatus, Transcript
 from markscheme.vocabulary import Axis, Reading, Status
 
 ORDER = CallOrder(first="memory", then="search")

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from made_up import Session
 from markscheme import InputError, MarkschemeError, Transcript, read_transcript
 from markscheme.read.transcripts import read_transcripts
-from markscheme.tell.timeline import print_timeline
-from markscheme.tell.transcripts import dump_transcripts
+from markscheme.tell.transcript import print_timeline
+from markscheme.tell.transcript import dump_transcripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from markscheme.ask.subjects.base import TokenPrice
-from markscheme.exact import sum_amounts
+from markscheme.vocabulary.numbers import sum_amounts
 from raw_server import DONE, always, completion, event, http
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chat_server import ChatServer, completion
-from markscheme.ask.keys import Secrets
+from markscheme.ask.secrets import Secrets
 from markscheme.ask.runner import Runner
-from markscheme.ask.streams import CompletionStream
-from markscheme.ask.wire import HttpAddress, HttpClient, HttpError
-from markscheme.errors import UsageError
+from markscheme.ask.sse import CompletionStream
+from markscheme.ask.http import HttpAddress, HttpClient, HttpError
+from markscheme.vocabulary.errors import UsageError
 from raw_server import DONE, YES, RawServer, always, chunked
 from wild_servers import error
 

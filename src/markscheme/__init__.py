@@ -18,84 +18,27 @@ from typing import TYPE_CHECKING, Any
 from markscheme.version import __version__
 
 if TYPE_CHECKING:
-    from markscheme.errors import (
-        AnswersError,
-        DocumentError,
-        InputError,
-        MarkschemeError,
-        Problem,
-        UsageError,
-    )
-    from markscheme.history.comparing import compare_runs
-    from markscheme.history.examining import run
-    from markscheme.history.judging import gate
-    from markscheme.library.comparing import compare
-    from markscheme.library.documents import load_exam, load_rubric
-    from markscheme.library.proving import audit, lint
-    from markscheme.library.scoring import read_transcript, score, verify
-    from markscheme.prove.audit import AuditReport
-    from markscheme.prove.findings import LintFinding, LintReport, Severity
-    from markscheme.transcript import (
-        Call,
-        CallStatus,
-        Dispatch,
-        Mutation,
-        Prompt,
-        Tokens,
-        Transcript,
-    )
-    from markscheme.verdicts import DecisionTable, VerdictRules
-    from markscheme.vocabulary import (
-        Allowance,
-        Answer,
-        Attempts,
-        Axis,
-        AxisSpec,
-        BaselineLimit,
-        Breakdown,
-        Cell,
-        Exam,
-        Gate,
-        Item,
-        Level,
-        NoteAxis,
-        Outcome,
-        Rating,
-        Reading,
-        Response,
-        RowError,
-        Rubric,
-        ScaleAxis,
-        Status,
-        SubjectSummary,
-        Summary,
-    )
-    from markscheme.weigh.comparison import (
-        Aggregate,
-        CheckSummary,
-        Comparison,
-        MetricSummary,
-        Observed,
-        Query,
-        Ruling,
-        Sides,
-    )
-    from markscheme.weigh.marks import Marks
-    from markscheme.weigh.measures import Measures
-    from markscheme.weigh.outcomes import (
-        AxisChange,
-        BaselineReport,
-        Evidence,
-        GateOutcome,
-        GateReport,
-        ItemChange,
-        ItemLoss,
-        NonInferiority,
-    )
-    from markscheme.weigh.paired_runs import RunPair, RunsComparison
-    from markscheme.weigh.results import Result
-    from markscheme.weigh.runs import Run
-    from markscheme.weigh.verification import Finding, Verification
+    from markscheme.vocabulary.errors import AnswersError, DocumentError, InputError, MarkschemeError, Problem, UsageError
+    from markscheme.workflows.compare_runs import compare_runs
+    from markscheme.workflows.run import run
+    from markscheme.workflows.gate import gate
+    from markscheme.workflows.compare import compare
+    from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.workflows.prove import audit, lint
+    from markscheme.workflows.library_score import read_transcript, score, verify
+    from markscheme.prove.audit.audit import AuditReport
+    from markscheme.prove.lint.findings import LintFinding, LintReport, Severity
+    from markscheme.vocabulary.transcript import Call, CallStatus, Dispatch, Mutation, Prompt, Tokens, Transcript
+    from markscheme.vocabulary.decision import DecisionTable, VerdictRules
+    from markscheme.vocabulary import Allowance, Answer, Attempts, Axis, AxisSpec, BaselineLimit, Breakdown, Cell, Exam, Gate, Item, Level, NoteAxis, Outcome, Rating, Reading, Response, RowError, Rubric, ScaleAxis, Status, SubjectSummary, Summary
+    from markscheme.weigh.compare.result import Aggregate, CheckSummary, Comparison, MetricSummary, Observed, Query, Ruling, Sides
+    from markscheme.weigh.totals.marks import Marks
+    from markscheme.weigh.totals.measures import Measures
+    from markscheme.weigh.gates.outcomes import AxisChange, BaselineReport, Evidence, GateOutcome, GateReport, ItemChange, ItemLoss, NonInferiority
+    from markscheme.weigh.compare.runs import RunPair, RunsComparison
+    from markscheme.weigh.totals.result import Result
+    from markscheme.weigh.totals.run import Run
+    from markscheme.weigh.verify import Finding, Verification
 
 _EXPORTS_BY_MODULE = {
     "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from markscheme.ask.replies import Fault, Reply, to_single_line
-from markscheme.ask.statuses import build_status_reply
-from markscheme.read.sound import MAX_STORABLE_NUMBER, validate_count
+from markscheme.ask.faults import build_status_reply
+from markscheme.read.storable import MAX_STORABLE_NUMBER, validate_count
 
 if TYPE_CHECKING:
-    from markscheme.ask.keys import Secrets
+    from markscheme.ask.secrets import Secrets
 
 _MAX_MESSAGE_LENGTH = 200
 _ERROR_STATUSES = {str(status): status for status in range(400, 600)}  # that are errors

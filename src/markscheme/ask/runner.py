@@ -1,4 +1,10 @@
-"""The runner: puts every question to its subject, tries again what may pass, and never raises.
+"""How a subject does while it is asked, for those who look on.
+
+Why a run ends before everything is asked: sentences that are kept, and told in any language.
+
+What stands in `words` is somebody else's, and the same in every language.
+
+The runner: puts every question to its subject, tries again what may pass, and never raises.
 
 An error of a subject is the reply to a question like any other. What ends a run early is a budget,
 a subject that refuses everybody, or somebody who says stop.
@@ -6,6 +12,11 @@ a subject that refuses everybody, or somebody who says stop.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from markscheme.ask.replies import Fault
+from typing import TYPE_CHECKING
+from markscheme.vocabulary.messages import sentence
 import asyncio
 import random
 from collections import Counter
@@ -15,21 +26,75 @@ from decimal import Decimal
 from functools import reduce
 from itertools import islice
 from operator import or_
-from typing import TYPE_CHECKING
-
-from markscheme.ask import reasons
-from markscheme.ask.keys import environment_secrets
-from markscheme.ask.pace import LONGEST_WAIT, Permit, RateLimiter, RunLimits
+from markscheme.ask.secrets import environment_secrets
+from markscheme.ask.rate_limit import LONGEST_WAIT, Permit, RateLimiter, RunLimits
 from markscheme.ask.questions import ScheduledQuestion
 from markscheme.ask.replies import Fault, Reply, to_single_line
-from markscheme.ask.states import SubjectState
-from markscheme.exact import EXACT_CONTEXT
-from markscheme.read.sound import find_text_fault
+from markscheme.vocabulary.numbers import EXACT_CONTEXT
+from markscheme.read.storable import find_text_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
+    from collections.abc import Iterable, Iterator
     from markscheme.ask.subjects.base import Subject
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectState:
+    """What a subject is asked now, whether it says that it is busy, and what has failed so far.
+
+    `failed` counts tries that ended with what may pass; `again` are the seconds until it is asked.
+    """
+
+    subject: str
+    running: int
+    busy: bool
+    seconds_until_retry: float
+    failed: Mapping[Fault, int]
+
+
+_SCHEMA_WORDS = ("response_format", "json_schema")  # of an endpoint that knows no schemas
+
+
+def describe_time_limit_reached(limit: float) -> str:
+    """Say that there is no time left."""
+    return sentence("--max-time of {limit} s is over", limit=f"{limit:g}")
+
+
+def describe_budget_spent(limit: Decimal) -> str:
+    """Say that there is no money left."""
+    return sentence("--max-cost of {limit} is spent; allow more to go on", limit=limit)
+
+
+def describe_unknown_cost(reply: Reply) -> str:
+    """Say that nobody knows what an answer cost; a price helps where it tells its tokens."""
+    if reply.tokens_in is None or reply.tokens_out is None:
+        return sentence(
+            "--max-cost cannot be kept: the subject tells neither its cost nor its tokens"
+        )
+    return sentence("--max-cost cannot be kept: the subject does not tell its cost; see --price")
+
+
+def describe_always_busy(subject: str, times: int, reply: Reply) -> str:
+    """Say that a subject answers nobody."""
+    return sentence(
+        "{subject} said {n} times in a row that it is busy: {words}",
+        subject=subject,
+        n=times,
+        words=reply.why,
+    )
+
+
+def describe_first_questions_failed(subject: str, questions: int, reply: Reply) -> str:
+    """Say how the first questions ended, with what helps where a subject knows no schemas."""
+    told = {"subject": subject, "n": questions, "words": reply.why}
+    if reply.fault is Fault.UNREACHABLE:
+        return sentence("{subject} was unreachable for the first {n} questions: {words}", **told)
+    if any(word in reply.why for word in _SCHEMA_WORDS):
+        return sentence(
+            "{subject} rejected the first {n} questions: {words}; --no-structured leaves it out",
+            **told,
+        )
+    return sentence("{subject} rejected the first {n} questions: {words}", **told)
+
 
 _FIRST_WAIT = 0.5  # seconds; doubled with every try, and a random part of it
 _MAX_BACKOFF = 30.0
@@ -131,7 +196,7 @@ class Runner:
                     for ask in islice(self._pending, self._limits.concurrency):
                         group.create_task(self._run_worker(ask))
         except TimeoutError:
-            self.stop(reasons.describe_time_limit_reached(self._limits.max_time or 0))
+            self.stop(describe_time_limit_reached(self._limits.max_time or 0))
             await self._report_unfinished()
 
     async def _report_unfinished(self) -> None:
@@ -159,7 +224,7 @@ class Runner:
         if reply.is_recorded:
             return
         if fault is Fault.BUSY and self._is_always_busy(name):
-            self._give_up_subject(name, reasons.describe_always_busy(name, _MAX_BUSY_ROUNDS, reply))
+            self._give_up_subject(name, describe_always_busy(name, _MAX_BUSY_ROUNDS, reply))
         elif fault in _HOPELESS_FAULTS and asked.scheduled.key in self._first_keys[name]:
             self._hopeless_counts[name, fault] += 1
             if (
@@ -167,7 +232,7 @@ class Runner:
                 and name not in self._responsive_subjects
             ):
                 self._give_up_subject(
-                    name, reasons.describe_first_questions_failed(name, _HOPELESS_AFTER, reply)
+                    name, describe_first_questions_failed(name, _HOPELESS_AFTER, reply)
                 )
 
     def _record_cost(self, reply: Reply) -> None:
@@ -175,13 +240,13 @@ class Runner:
         if reply.cost is not None:
             self._cost = EXACT_CONTEXT.add(self._cost, reply.cost)
         elif self._limits.max_cost is not None and reply.text is not None and not reply.cached:
-            self.stop(reasons.describe_unknown_cost(reply))
+            self.stop(describe_unknown_cost(reply))
         self._enforce_budget()
 
     def _enforce_budget(self) -> None:
         limit = self._limits.max_cost
         if limit is not None and self._cost >= limit:
-            self.stop(reasons.describe_budget_spent(limit))
+            self.stop(describe_budget_spent(limit))
 
     async def _ask_with_retries(self, ask: ScheduledQuestion) -> AskedQuestion | None:
         """Ask until there is an answer, a lasting fault, or no try left.

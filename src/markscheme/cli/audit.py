@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import exam_option, format_option
-from markscheme.errors import UsageError
+from markscheme.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from markscheme.prove.audit import AuditReport
+    from markscheme.prove.audit.audit import AuditReport
 
 _EPILOG = """\b
 Example:
@@ -64,11 +64,11 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Test a rubric by breaking it on purpose: does anything notice?"""
-    from markscheme.library.documents import load_exam, load_rubric
-    from markscheme.library.proving import audit
-    from markscheme.prove.records import build_audit_record
-    from markscheme.read.sources import resolve_answers
-    from markscheme.tell.audits import AuditPage
+    from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.workflows.prove import audit
+    from markscheme.prove.audit.records import build_audit_record
+    from markscheme.read.documents.sources import resolve_answers
+    from markscheme.tell.audit import AuditPage
 
     path = None if destination is None else _check_new_file(destination)
     loaded = load_rubric(rubric)
@@ -93,7 +93,7 @@ def _check_new_file(name: str) -> Path:
 
 
 def _write_cases(path: Path, report: AuditReport) -> None:
-    from markscheme.tell.cases import format_golden_cases
+    from markscheme.tell.audit import format_golden_cases
 
     found = report.to_add
     count = len(found.items) + len(found.gates) + len(found.pass_mark)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from markscheme.history.baselines import StandingBaseline
+    from markscheme.workflows.baseline import StandingBaseline
 
 _EPILOG = """\b
 Example:
@@ -35,8 +35,8 @@ def command() -> None:
 @handle_errors
 def set_(run: str, note: str | None, by: str | None, store: str | None, format_: str) -> ExitCode:
     """Make a complete stored run the baseline of its rubric and exam."""
-    from markscheme.history.baselines import set_baseline
-    from markscheme.history.runs import RunFinder
+    from markscheme.workflows.baseline import set_baseline
+    from markscheme.workflows.find_run import RunFinder
     from markscheme.tell.language import translate
 
     with RunFinder(store) as runs:
@@ -73,8 +73,8 @@ def show(
     format_: str,
 ) -> ExitCode:
     """Describe the score distribution of the baseline: mean, interval, axes, tags, trend, drift."""
-    from markscheme.history.baselines import find_standing_baselines
-    from markscheme.history.runs import RunFinder
+    from markscheme.workflows.baseline import find_standing_baselines
+    from markscheme.workflows.find_run import RunFinder
     from markscheme.tell.language import translate
     from markscheme.tell.verdicts import VerdictPage
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
-from markscheme.errors import UsageError
+from markscheme.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from markscheme.library.proving import Exercise
+    from markscheme.workflows.prove import Exercise
 
 _EPILOG = """\b
 Example:
@@ -57,7 +57,7 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Remove one rule of the rubric and see what it does to the scores."""
-    from markscheme.library.proving import Exercise
+    from markscheme.workflows.prove import Exercise
 
     if step is not None and quiz:
         raise UsageError("name a step, or ask for a quiz, not both")
@@ -80,7 +80,7 @@ def command(
 
 
 def _list_steps(exercise: Exercise, *, as_json: bool) -> None:
-    from markscheme.tell.breaks import build_steps_record
+    from markscheme.tell.exercise import build_steps_record
     from markscheme.tell.language import translate, translate_stored
 
     if as_json:
@@ -94,7 +94,7 @@ def _list_steps(exercise: Exercise, *, as_json: bool) -> None:
 
 
 def _show_cascade(exercise: Exercise, step: str, *, as_json: bool) -> None:
-    from markscheme.tell.breaks import CascadePage, build_solution_record, build_symptoms_record
+    from markscheme.tell.exercise import CascadePage, build_solution_record, build_symptoms_record
     from markscheme.tell.language import translate, translate_stored
 
     found = exercise.remove_step(step)
@@ -112,13 +112,8 @@ def _show_cascade(exercise: Exercise, step: str, *, as_json: bool) -> None:
 
 
 def _run_quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: bool) -> ExitCode:
-    from markscheme.sentences import sentence
-    from markscheme.tell.breaks import (
-        CascadePage,
-        build_solution_record,
-        build_steps_record,
-        build_symptoms_record,
-    )
+    from markscheme.vocabulary.messages import sentence
+    from markscheme.tell.exercise import CascadePage, build_solution_record, build_steps_record, build_symptoms_record
     from markscheme.tell.language import translate, translate_stored
 
     found = exercise.choose_riddle()

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import VERDICT_EXIT_CODES, ExitCode, handle_errors, report_stored_runs
+from markscheme.cli.exit_codes import VERDICT_EXIT_CODES, ExitCode, handle_errors, report_stored_runs
 from markscheme.cli.options import format_option, no_store_option, store_option
-from markscheme.cli.outlet import redirect_foreign_output
-from markscheme.errors import UsageError
+from markscheme.cli.process import redirect_foreign_output
+from markscheme.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markscheme.history.live_runs import LiveRun
+    from markscheme.workflows.live_run import LiveRun
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.results import Result
+    from markscheme.weigh.totals.result import Result
 
 _DEFAULT_REPORT = "markscheme-demo.html"
 _EPILOG = """\b
@@ -63,11 +63,11 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
-    from markscheme.cli.outputs import write_report
-    from markscheme.history.reporting import build_result_report
-    from markscheme.library.documents import load_exam, load_rubric
+    from markscheme.cli.report_files import write_report
+    from markscheme.workflows.report import build_result_report
+    from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.tell.language import translate
-    from markscheme.tell.live import LivePage
+    from markscheme.tell.live_run import LivePage
     from markscheme.tell.patterns import PatternPage
     from markscheme.weigh.patterns import build_pattern_record
     from markscheme.weigh.records import build_gate_records
@@ -111,9 +111,9 @@ def _examine_tutor(
     rubric: Rubric, exam: Exam, *, flawed: bool, store: str | None, skip: bool
 ) -> tuple[Result, dict[str, str | None]]:
     """Examine the bundled tutor; return also what it said to each item."""
-    from markscheme.engines.scoring import ScoringSession
-    from markscheme.history.recording import open_recorder
-    from markscheme.library.scoring import generate_tutor_answers
+    from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.run_writer import open_recorder
+    from markscheme.workflows.library_score import generate_tutor_answers
 
     answers = generate_tutor_answers(exam, flawed=flawed)
     with open_recorder(rubric, exam, where=store, skip=skip) as recorder:
@@ -125,9 +125,9 @@ def _examine_tutor(
 
 def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
     """Examine the local model, which is shown three worked examples."""
-    from markscheme.history.asking import RunObserver
-    from markscheme.history.examining import execute_plan
-    from markscheme.history.plans import Settings, build_run_plan
+    from markscheme.workflows.live_session import RunObserver
+    from markscheme.workflows.run import execute_plan
+    from markscheme.workflows.run_plan import Settings, build_run_plan
     from markscheme.tell.progress import show_asking_progress
 
     plan = build_run_plan(
@@ -146,8 +146,8 @@ def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool)
 
 def _find_report_path(report: str | None) -> Path | None:
     """Return where the report goes; a folder that cannot be written stops only who names it."""
-    from markscheme.cli.outputs import REPORT_SUFFIXES
-    from markscheme.tell.files import check_destination
+    from markscheme.cli.report_files import REPORT_SUFFIXES
+    from markscheme.workflows.output_files import check_destination
 
     try:
         return check_destination(report or _DEFAULT_REPORT, (), suffixes=REPORT_SUFFIXES)

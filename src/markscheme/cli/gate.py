@@ -6,7 +6,7 @@ import json
 
 import click
 
-from markscheme.cli.exits import VERDICT_EXIT_CODES, ExitCode, handle_errors
+from markscheme.cli.exit_codes import VERDICT_EXIT_CODES, ExitCode, handle_errors
 from markscheme.cli.options import add_judging_options, format_option, store_option
 
 _EPILOG = """\b
@@ -41,10 +41,10 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Judge a run by the hard, soft and baseline gates of its rubric."""
-    from markscheme.cli.outputs import ReportFiles
-    from markscheme.history.judging import judge_run, record_outcomes
-    from markscheme.history.reporting import add_patterns, build_report
-    from markscheme.history.runs import RunContext, RunFinder
+    from markscheme.cli.report_files import ReportFiles
+    from markscheme.workflows.gate import judge_run, record_outcomes
+    from markscheme.workflows.report import add_patterns, build_report
+    from markscheme.workflows.find_run import RunContext, RunFinder
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.vocabulary import Outcome
 

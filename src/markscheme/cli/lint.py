@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from markscheme import __version__
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
-from markscheme.errors import UsageError
+from markscheme.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from markscheme.prove.findings import LintReport
+    from markscheme.prove.lint.findings import LintReport
 
 _EPILOG = """\b
 Example:
@@ -63,7 +63,7 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Check rubrics, exams and decision tables for mistakes."""
-    from markscheme.library.proving import lint
+    from markscheme.workflows.prove import lint
     from markscheme.tell import lint as told
 
     report = lint(*files, rubric=rubric, exams=exams, fix=fix).at_least(level)

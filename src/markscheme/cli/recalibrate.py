@@ -6,7 +6,7 @@ import json
 
 import click
 
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option, rubric_option, store_option
 
 _EPILOG = """\b
@@ -31,9 +31,9 @@ def command(
     rubric: str, exam: str | None, apply: bool, store: str | None, format_: str
 ) -> ExitCode:
     """Rescore stored history under changed weights and show what moves."""
-    from markscheme.history.recalibrating import recalibrate_runs
-    from markscheme.history.runs import RunFinder
-    from markscheme.library.documents import load_rubric
+    from markscheme.workflows.recalibrate import recalibrate_runs
+    from markscheme.workflows.find_run import RunFinder
+    from markscheme.workflows.documents import load_rubric
     from markscheme.tell.language import translate
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.weigh.records import build_recalibration_record

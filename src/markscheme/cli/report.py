@@ -6,7 +6,7 @@ import json
 
 import click
 
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import add_judging_options, format_option, store_option
 
 _EPILOG = """\b
@@ -38,11 +38,11 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Write a run as one self-contained HTML page, as Markdown, or as JUnit XML."""
-    from markscheme.cli.outputs import REPORT_SUFFIXES, write_report
-    from markscheme.history.judging import judge_run
-    from markscheme.history.reporting import add_patterns, build_full_report, build_report
-    from markscheme.history.runs import RunContext, RunFinder
-    from markscheme.tell.files import check_destination
+    from markscheme.cli.report_files import REPORT_SUFFIXES, write_report
+    from markscheme.workflows.gate import judge_run
+    from markscheme.workflows.report import add_patterns, build_full_report, build_report
+    from markscheme.workflows.find_run import RunContext, RunFinder
+    from markscheme.workflows.output_files import check_destination
     from markscheme.tell.language import translate
 
     inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)

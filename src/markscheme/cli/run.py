@@ -11,36 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import (
-    ExitCode,
-    buffer_stdout,
-    handle_errors,
-    print_note,
-    report_error,
-    report_stored_runs,
-)
-from markscheme.cli.options import (
-    exam_option,
-    format_option,
-    no_store_option,
-    rubric_option,
-    store_option,
-)
-from markscheme.cli.outlet import redirect_foreign_output
-from markscheme.errors import (
-    ErrorCollector,
-    StoreUnavailableError,
-    Terminated,
-    UsageError,
-    format_value,
-)
-from markscheme.read.sound import MAX_STORABLE_NUMBER
+from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors, print_note, report_error, report_stored_runs
+from markscheme.cli.options import exam_option, format_option, no_store_option, rubric_option, store_option
+from markscheme.cli.process import redirect_foreign_output
+from markscheme.vocabulary.errors import ErrorCollector, StoreUnavailableError, Terminated, UsageError, format_value
+from markscheme.read.storable import MAX_STORABLE_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from markscheme.history.live_runs import LiveRun
+    from markscheme.workflows.live_run import LiveRun
 
 _EPILOG = """\b
 Example:
@@ -170,10 +151,10 @@ def command(
     **options: Any,
 ) -> ExitCode:
     """Ask a live subject every item, score its answers, and store the run."""
-    from markscheme.history.asking import RunObserver
-    from markscheme.history.examining import check_store_options, execute_plan
-    from markscheme.history.plans import Settings, build_run_plan
-    from markscheme.library.documents import load_exam, load_rubric
+    from markscheme.workflows.live_session import RunObserver
+    from markscheme.workflows.run import check_store_options, execute_plan
+    from markscheme.workflows.run_plan import Settings, build_run_plan
+    from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.tell.progress import show_asking_progress
 
     with (
@@ -231,7 +212,7 @@ def _check_recording_path(record: str | None, inputs: Iterable[str]) -> Path | N
     """Return where the answers are written, if they are, or say at once why they cannot be."""
     if record is None:
         return None
-    from markscheme.tell.files import check_destination
+    from markscheme.workflows.output_files import check_destination
 
     return check_destination(record, inputs, suffixes=(".jsonl",)).absolute()
 
@@ -240,7 +221,7 @@ def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> str |
     """Write the answers to a file, or return why not: what is stored is told first."""
     if destination is None:
         return None
-    from markscheme.tell.files import write_file_atomically
+    from markscheme.workflows.output_files import write_file_atomically
 
     lines = (
         json.dumps(row, ensure_ascii=False) for run in runs for row in run.build_answer_records()
@@ -254,7 +235,7 @@ def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> str |
 
 def _preload_output() -> None:
     """Load what the page will need."""
-    from markscheme.tell import live, terminal  # noqa: F401 - the page is printed later
+    from markscheme.tell import live_run as live, text as terminal  # noqa: F401 - the page is printed later
 
     terminal.warm_up_console()
 
@@ -273,8 +254,8 @@ def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
 
     import polars as pl
 
-    from markscheme.tell.live import LivePage
-    from markscheme.tell.terminal import Preview
+    from markscheme.tell.live_run import LivePage
+    from markscheme.tell.text import Preview
 
     for run in runs:
         glimpse = Preview()
@@ -323,6 +304,6 @@ def _find_program() -> list[str]:
 def _mask_secrets(word: str) -> str:
     import re
 
-    from markscheme.ask.keys import environment_secrets
+    from markscheme.ask.secrets import environment_secrets
 
     return re.sub(_PASSWORD_PATTERN, r"\1\2PASSWORD", environment_secrets().redact(word))

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
 
 _EPILOG = """\b
@@ -37,8 +37,8 @@ def command(
 ) -> ExitCode:
     """List the stored runs, the newest first."""
     from markscheme.keep import open_store
-    from markscheme.tell.listing import print_run_list
-    from markscheme.tell.stored import build_run_list_record
+    from markscheme.tell.runs import print_run_list
+    from markscheme.tell.runs import build_run_list_record
 
     with open_store(store, create=False) as kept:
         found = kept.list_runs(rubric=rubric, exam=exam, subject=subject, limit=limit)

@@ -7,25 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exits import ExitCode, buffer_stdout, handle_errors, report_stored_runs
-from markscheme.cli.options import (
-    exam_option,
-    format_option,
-    no_store_option,
-    rubric_option,
-    store_option,
-)
-from markscheme.errors import UsageError
+from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors, report_stored_runs
+from markscheme.cli.options import exam_option, format_option, no_store_option, rubric_option, store_option
+from markscheme.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from markscheme.engines.local import LocalEngine
-    from markscheme.engines.logs import LogEngine
-    from markscheme.engines.on_ray import RayEngine
-    from markscheme.history.recording import RunRecorder
+    from markscheme.workflows.workers import LocalEngine
+    from markscheme.workflows.logs import LogEngine
+    from markscheme.workflows.ray import RayEngine
+    from markscheme.workflows.run_writer import RunRecorder
 
     Recording = Callable[[], AbstractContextManager[RunRecorder | None]]
 
@@ -107,10 +101,10 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Score recorded answers and explain every point."""
-    from markscheme.engines.local import LocalEngine
-    from markscheme.library.documents import load_exam, load_rubric
-    from markscheme.read.sources import resolve_answers
-    from markscheme.tell.files import check_destination, check_folder
+    from markscheme.workflows.workers import LocalEngine
+    from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.read.documents.sources import resolve_answers
+    from markscheme.workflows.output_files import check_destination, check_folder
 
     answers = None if answers is None else resolve_answers(answers)
     source = _choose_source(answers, logs, beside=log_map or log_format, engine=engine)
@@ -129,18 +123,18 @@ def command(
     def recording() -> AbstractContextManager[RunRecorder | None]:
         if no_store and tag is None:
             return nullcontext()
-        from markscheme.history.recording import open_recorder as opened
+        from markscheme.workflows.run_writer import open_recorder as opened
 
         return opened(loaded, exam, source, tag=tag, where=store, skip=no_store)
 
     if logs is not None:
-        from markscheme.engines.logs import LogEngine
-        from markscheme.read.logs import read_logs
+        from markscheme.workflows.logs import LogEngine
+        from markscheme.read.session_logs import read_logs
 
         found = read_logs(logs, exam.items, mapping=log_map, log_format=log_format)
         return _score_locally(LogEngine(loaded, exam, found, logs), destination, recording, format_)
     if engine == "ray" and destination is not None:
-        from markscheme.engines.on_ray import RayEngine
+        from markscheme.workflows.ray import RayEngine
 
         cluster = RayEngine(loaded, exam, source, address=ray_address, workers=workers)
         return _score_on_ray(cluster, destination, recording, format_)
@@ -169,10 +163,10 @@ def _choose_source(
 def _score_locally(
     engine: LocalEngine | LogEngine, destination: Path | None, recording: Recording, format_: str
 ) -> ExitCode:
-    from markscheme.engines.scoring import ScoringSession
-    from markscheme.tell.files import drain_frames, stream_json_document, write_frames
+    from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.output_files import drain_frames, stream_json_document, write_frames
     from markscheme.tell.progress import show_scoring_progress
-    from markscheme.tell.terminal import Preview, RunPage
+    from markscheme.tell.text import Preview, RunPage
 
     glimpse = Preview()
     with recording() as recorder:
@@ -205,15 +199,10 @@ def _score_locally(
 def _score_on_ray(
     engine: RayEngine, destination: Path, recording: Recording, format_: str
 ) -> ExitCode:
-    from markscheme.engines.scoring import ScoringSession
-    from markscheme.tell.files import (
-        create_folder_atomically,
-        drain_frames,
-        read_folder_rows,
-        stream_json_document,
-    )
+    from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.output_files import create_folder_atomically, drain_frames, read_folder_rows, stream_json_document
     from markscheme.tell.progress import show_scoring_progress
-    from markscheme.tell.terminal import Preview, RunPage
+    from markscheme.tell.text import Preview, RunPage
 
     scoring = ScoringSession(engine.rubric, engine.exam, files=engine.is_folder)
     with engine, create_folder_atomically(destination) as folder:

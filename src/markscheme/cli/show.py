@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import ExitCode, buffer_stdout, handle_errors
+from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors
 from markscheme.cli.options import add_judging_options, format_option, store_option
-from markscheme.errors import UsageError, format_value
+from markscheme.vocabulary.errors import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import polars as pl
 
-    from markscheme.history.runs import FoundRun, RunFinder
-    from markscheme.weigh.results import Result
+    from markscheme.workflows.find_run import FoundRun, RunFinder
+    from markscheme.weigh.totals.result import Result
 
 _EPILOG = """\b
 Example:
@@ -65,20 +65,15 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Show one run: breakdown, losses, totals, gates."""
-    from markscheme.history.judging import judge_run
-    from markscheme.history.patterns import find_run_patterns
-    from markscheme.history.rows import open_rows
-    from markscheme.history.runs import RunContext, RunFinder, is_open_run
-    from markscheme.tell.files import (
-        check_destination,
-        drain_frames,
-        stream_json_document,
-        write_frames,
-    )
-    from markscheme.tell.live import LivePage
+    from markscheme.workflows.gate import judge_run
+    from markscheme.workflows.patterns import find_run_patterns
+    from markscheme.workflows.run_rows import open_rows
+    from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
+    from markscheme.workflows.output_files import check_destination, drain_frames, stream_json_document, write_frames
+    from markscheme.tell.live_run import LivePage
     from markscheme.tell.patterns import PatternPage
-    from markscheme.tell.reports import format_run_title
-    from markscheme.tell.terminal import Preview
+    from markscheme.weigh.report import format_run_title
+    from markscheme.tell.text import Preview
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.weigh.patterns import build_pattern_record
     from markscheme.weigh.patterns.observed import FrameObserver
@@ -148,9 +143,9 @@ def _explain_items(
     runs: RunFinder, found: FoundRun, result: Result, items: tuple[str, ...]
 ) -> Iterator[str]:
     """Yield some items of a run, each with its answers and the reason of every cell."""
-    from markscheme.history.rows import select_item_rows
-    from markscheme.tell.explained import explain_item
-    from markscheme.tell.reports import build_item_reports
+    from markscheme.workflows.run_rows import select_item_rows
+    from markscheme.tell.text import explain_item
+    from markscheme.weigh.report import build_item_reports
 
     past = dataclasses.replace(found.past, run=next(result.runs))
     told = (

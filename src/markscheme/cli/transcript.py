@@ -6,7 +6,7 @@ import gc
 
 import click
 
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 
 _EPILOG = """\b
@@ -33,11 +33,11 @@ def command(source: str, log_format: str | None, session: str | None, format_: s
     gc.set_threshold(100_000, 50, 50)  # lines come and go; looking for cycles among them is waste
     found = read_transcripts(source, log_format, session=session)
     if format_ == "json":
-        from markscheme.tell.transcripts import dump_transcripts
+        from markscheme.tell.transcript import dump_transcripts
 
         click.echo(dump_transcripts(found), nl=False)
         return ExitCode.OK
-    from markscheme.tell.timeline import print_timeline
+    from markscheme.tell.transcript import print_timeline
 
     for number, (file, transcript) in enumerate(found):
         if number:

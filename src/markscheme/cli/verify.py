@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exits import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.verification import Verification
+    from markscheme.weigh.verify import Verification
 
 _EPILOG = """\b
 Example:
@@ -48,7 +48,7 @@ def command(
     files: tuple[str, ...], rubric: str | None, exams: tuple[str, ...], format_: str
 ) -> ExitCode:
     """Recompute published breakdowns and say where they are wrong."""
-    from markscheme.library.scoring import verify
+    from markscheme.workflows.library_score import verify
 
     found = {file: verify(file, rubric, exams) for file in files}
     codes = list(map(_get_exit_code, found.values()))
@@ -78,7 +78,7 @@ def _get_exit_code(verification: Verification) -> ExitCode:
 
 def _format_verification_lines(verification: Verification, whose: str) -> Iterator[str]:
     from markscheme.tell.language import translate, translate_plural
-    from markscheme.tell.verifying import format_verification_finding
+    from markscheme.tell.verdicts import format_verification_finding
 
     yield from map(format_verification_finding, verification.findings)
     unjudged, checked = verification.not_judged_anew, verification.checked

@@ -1,20 +1,61 @@
-"""Answers and cells in chunks of any size, each frame kept once under its digest."""
+"""Frames as bytes: Arrow's stream format, which is the cheapest to write and to read.
+
+Arrow compresses column by column, which does nothing for a frame of few rows, where the description
+of the columns is most of it; a small frame is therefore compressed as a whole.
+
+Answers and cells in chunks of any size, each frame kept once under its digest.
+"""
 
 from __future__ import annotations
 
+import zlib
+from io import BytesIO
+from typing import TYPE_CHECKING
+import polars as pl
 from typing import TYPE_CHECKING, Literal
-
-from markscheme.digests import compute_digest
+from markscheme.vocabulary.digest import compute_digest
 from markscheme.keep.records import StoredChunk, StoredFrame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
     import polars as pl
-
-    from markscheme.keep.databases import Database
-
+    from markscheme.keep.database import Database
     Blob = tuple[str, bytes]
+
+_ARROW_STREAM_PREFIX = b"\xff\xff\xff\xff"  # how a stream begins that is not compressed as a whole
+_SMALL_FRAME_ROWS = 256
+_ZLIB_LEVEL = 1
+
+
+def encode_frame(frame: pl.DataFrame) -> bytes:
+    """Return a frame as bytes."""
+    small = frame.height <= _SMALL_FRAME_ROWS
+    stream = frame.rechunk().write_ipc_stream(
+        None,
+        compression="uncompressed" if small else "zstd",
+        compat_level=pl.CompatLevel.oldest(),  # views would drag along what they were cut from
+    )
+    return zlib.compress(stream.getvalue(), _ZLIB_LEVEL) if small else stream.getvalue()
+
+
+def decode_frame(body: bytes) -> pl.DataFrame:
+    """Return the frame of these bytes."""
+    return pl.read_ipc_stream(
+        BytesIO(body if body.startswith(_ARROW_STREAM_PREFIX) else zlib.decompress(body))
+    )
+
+
+def join_frames(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield neighbours with the same columns as one frame."""
+    alike: list[pl.DataFrame] = []
+    for frame in frames:
+        if alike and alike[0].schema != frame.schema:
+            yield pl.concat(alike)
+            alike = []
+        alike.append(frame)
+    if alike:
+        yield pl.concat(alike)
+
 
 _ROWS_AT_ONCE = 32_768
 _CHUNKS_AT_ONCE = 1_000
@@ -34,7 +75,7 @@ def prepare_frames(
 def _store_frame(frame: pl.DataFrame | StoredFrame, blobs: list[Blob]) -> StoredFrame:
     if isinstance(frame, StoredFrame):
         return frame
-    from markscheme.keep.frames import encode_frame
+    pass
 
     body = encode_frame(frame)
     blobs.append((compute_digest(body), body))
@@ -74,7 +115,7 @@ def read_frames(
     database: Database, run: str, column: Literal["answers", "cells"]
 ) -> Iterator[pl.DataFrame]:
     """Yield the frames of a run in their order, small ones joined to some thousands of rows."""
-    from markscheme.keep.frames import decode_frame, join_frames
+    pass
 
     query = (
         f"SELECT seq, digest, body FROM chunks JOIN blobs ON digest = {column}"  # noqa: S608 - a literal

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.errors import StoreError, StoreInvalidError, StoreUnavailableError, UsageError
-from markscheme.keep.databases import Database, Dialect
+from markscheme.vocabulary.errors import StoreError, StoreInvalidError, StoreUnavailableError, UsageError
+from markscheme.keep.database import Database, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

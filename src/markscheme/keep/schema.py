@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.errors import StoreInvalidError
+from markscheme.vocabulary.errors import StoreInvalidError
 
 if TYPE_CHECKING:
-    from markscheme.keep.databases import Database
+    from markscheme.keep.database import Database
 
 _INITIAL_TABLES = (
     "CREATE TABLE schema_versions (version INTEGER PRIMARY KEY, applied TEXT NOT NULL)",

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markscheme.errors import StoreError, StoreInvalidError, StoreUnavailableError
-from markscheme.keep.databases import Database, Dialect
+from markscheme.vocabulary.errors import StoreError, StoreInvalidError, StoreUnavailableError
+from markscheme.keep.database import Database, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.digests import dump_json
-from markscheme.errors import UsageError, format_value
+from markscheme.vocabulary.digest import dump_json
+from markscheme.vocabulary.errors import UsageError, format_value
 from markscheme.keep.names import check_tag, generate_id
-from markscheme.keep.parts import fetch_run_parts, insert_run_parts
-from markscheme.keep.sittings import Journal
+from markscheme.keep.run_data import fetch_run_parts, insert_run_parts
+from markscheme.keep.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,18 +17,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.keep.databases import Database
-    from markscheme.keep.records import (
-        Baseline,
-        Document,
-        NewRun,
-        RunData,
-        StoredChunk,
-        StoredFrame,
-        StoredOutcomes,
-        StoredRun,
-        Tag,
-    )
+    from markscheme.keep.database import Database
+    from markscheme.keep.records import Baseline, Document, NewRun, RunData, StoredChunk, StoredFrame, StoredOutcomes, StoredRun, Tag
 
 
 class Store:
@@ -173,7 +163,7 @@ class Store:
         limit: int | None = None,
     ) -> list[StoredRun]:
         """Return the runs of a rubric, an exam (by name) or a subject, the newest first."""
-        from markscheme.keep.listing import list_runs
+        from markscheme.keep.names import list_runs
 
         wanted = {"rubrics.name": rubric, "exams.name": exam, "subject": subject}
         return list_runs(self._database, wanted, limit=limit)
@@ -183,7 +173,7 @@ class Store:
 
         `latest` is the run that began last, finished or not: one that broke off is not passed over.
         """
-        from markscheme.keep.listing import find_run
+        from markscheme.keep.names import find_run
 
         return find_run(self._database, name)
 
@@ -244,7 +234,7 @@ class Store:
 
         `run` is a whole id.
         """
-        from markscheme.keep.listing import list_runs
+        from markscheme.keep.names import list_runs
         from markscheme.keep.records import Baseline, RunStatus
 
         found = list_runs(self._database, {"runs.id": run})

@@ -12,7 +12,7 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from markscheme.sentences import sentence
+from markscheme.vocabulary.messages import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.read.composed import to_nfc
+from markscheme.read.nfc import to_nfc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

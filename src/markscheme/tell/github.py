@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.exact import format_decimal
+from markscheme.vocabulary.numbers import format_decimal
 from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.reports import OUTCOME_WORDS
-from markscheme.tell.terminal import format_gate_name
+from markscheme.weigh.report import OUTCOME_WORDS
+from markscheme.tell.text import format_gate_name
 from markscheme.vocabulary import Level, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.reports import RunReport
-    from markscheme.weigh.outcomes import GateOutcome
+    from markscheme.weigh.report import RunReport
+    from markscheme.weigh.gates.outcomes import GateOutcome
 
 _ANNOTATIONS_SHOWN = 5  # GitHub shows ten of each kind in a step
 _ANNOTATION_LEVELS = {Outcome.PASS: "notice", Outcome.FAIL: "error", Outcome.UNDECIDED: "error"}

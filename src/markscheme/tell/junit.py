@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.reports import OUTCOME_WORDS, ItemStatus, format_answer_lines, format_item_line
+from markscheme.weigh.report import OUTCOME_WORDS, ItemStatus, format_answer_lines, format_item_line
 from markscheme.vocabulary import Level, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from markscheme.tell.reports import ItemReport, RunReport
-    from markscheme.weigh.outcomes import GateOutcome
+    from markscheme.weigh.report import ItemReport, RunReport
+    from markscheme.weigh.gates.outcomes import GateOutcome
 
 # What XML 1.0 cannot hold, not even escaped.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

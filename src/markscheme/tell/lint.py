@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from markscheme.prove.codes import CODES
-from markscheme.prove.findings import Severity
+from markscheme.prove.lint.codes import CODES
+from markscheme.prove.lint.findings import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.prove.findings import LintFinding, LintReport
+    from markscheme.prove.lint.findings import LintFinding, LintReport
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -10,27 +10,18 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from markscheme.exact import format_decimal, format_plain, format_signed
+from markscheme.vocabulary.numbers import format_decimal, format_plain, format_signed
 from markscheme.tell.bad_rows import format_bad_row_count, format_bad_row_reason
 from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.reports import (
-    EVIDENCE_WORDS,
-    LEVEL_WORDS,
-    OUTCOME_WORDS,
-    PATTERNS_SHOWN,
-    ItemStatus,
-    find_lost_axes,
-    format_cell_reason,
-    format_item_line,
-)
+from markscheme.weigh.report import EVIDENCE_WORDS, LEVEL_WORDS, OUTCOME_WORDS, PATTERNS_SHOWN, ItemStatus, find_lost_axes, format_cell_reason, format_item_line
 from markscheme.vocabulary import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from markscheme.tell.reports import Row, RunReport
+    from markscheme.weigh.report import Row, RunReport
     from markscheme.vocabulary import Gate
-    from markscheme.weigh.outcomes import BaselineReport, GateOutcome, ItemChange
+    from markscheme.weigh.gates.outcomes import BaselineReport, GateOutcome, ItemChange
 
 _MARKDOWN_ITEMS_SHOWN = 20
 _NAMES_SHOWN = 50

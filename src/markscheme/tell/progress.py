@@ -1,27 +1,42 @@
-"""Progress on a terminal; silence in a pipe, but for a line now and then of a long run."""
+"""What is known of a subject while it is asked: how much is done, the mean so far, errors, cost.
+
+How a run stands, on a terminal: a line that moves, and below it what is known so far.
+
+Progress on a terminal; silence in a pipe, but for a line now and then of a long run.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+from markscheme.vocabulary.numbers import compute_mean, format_decimal
+from markscheme.mark.definition import mark_answer
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.constrain import Constrain
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.text import Text
 import math
 import sys
 import time
 from contextlib import contextmanager, suppress
-from decimal import Decimal
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
-
 from markscheme.ask.replies import Fault
-from markscheme.exact import format_plain
-from markscheme.tell.tallies import SubjectProgress
+from markscheme.vocabulary.numbers import format_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
+    from collections.abc import Mapping
     from markscheme.ask.runner import AskedQuestion
-    from markscheme.ask.states import SubjectState
+    from markscheme.vocabulary import Item, Rubric
+    from collections.abc import Sequence
+    from rich.console import RenderableType
+    from collections.abc import Iterable, Iterator, Sequence
+    from markscheme.ask.runner import SubjectState
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.aggregate import AnswerCounts
-
+    from markscheme.weigh.totals.tally import AnswerCounts
     class HasScoreCounts(Protocol):
         """Anything that was scored."""
 
@@ -32,7 +47,6 @@ if TYPE_CHECKING:
         @property
         def counts(self) -> AnswerCounts:
             """What was counted."""
-
     class ProgressDisplay(Protocol):
         """Where it is shown how a run goes."""
 
@@ -41,8 +55,121 @@ if TYPE_CHECKING:
 
         def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
             """Show what is known, in lines of parts."""
+    S = TypeVar('S', bound=HasScoreCounts)
 
-    S = TypeVar("S", bound=HasScoreCounts)
+class SubjectProgress:
+    """One subject's replies, counted as they come and marked when somebody wants to know."""
+
+    def __init__(self, rubric: Rubric, items: Mapping[str, Item]) -> None:
+        self._rubric, self._items = rubric, items
+        self._unmarked: list[AskedQuestion] = []
+        self._scores: Counter[Fraction] = Counter()
+        self._axes: dict[str, Counter[Fraction]] = {spec.name: Counter() for spec in rubric}
+        self.done = self._errors = 0
+        self.cost = Decimal(0)
+
+    def count_reply(self, asked: AskedQuestion) -> None:
+        """Count one reply."""
+        self.done += 1
+        self._errors += asked.reply.fault is not None
+        self.cost += asked.reply.cost or 0
+        self._unmarked.append(asked)
+
+    def mark_new_replies(self) -> None:
+        """Mark what came since the last time; only who watches pays for it."""
+        some = self._unmarked[:]
+        del self._unmarked[: len(some)]  # others may come meanwhile
+        for asked in some:
+            if asked.reply.text is not None:
+                self._add_marks(asked.scheduled.question.item, asked.reply.text)
+
+    def _add_marks(self, item: str, text: str) -> None:
+        found = mark_answer(self._rubric, self._items[item], text)
+        if found.score is not None:
+            self._scores[found.score] += 1
+        for axis, cell in found.cells.items():
+            if cell.value is not None:
+                self._axes[axis][cell.value] += 1
+
+    def format_summary(self) -> list[str]:
+        """Return the mean with its interval, and how many ended with an error."""
+        errors = "1 error" if self._errors == 1 else f"{self._errors:,} errors"
+        return [self._format_mean(), errors]
+
+    def format_axes(self) -> list[str]:
+        """Return the mean of each axis."""
+        return [
+            f"{axis} {format_decimal(_compute_mean(found), 2)}"
+            for axis, found in self._axes.items()
+        ]
+
+    def _format_mean(self) -> str:
+        from markscheme.weigh.stats.distributions import SampleStatistics  # noqa: PLC0415 - only where a line is told
+
+        told = f"score {format_decimal(_compute_mean(self._scores), 3)}"
+        sample = SampleStatistics.from_counts(self._scores)
+        if sample is None:
+            return told
+        low, high = sample.compute_interval()
+        return f"{told} [{max(0.0, low):.3f}, {min(1.0, high):.3f}]"
+
+
+def _compute_mean(counts: Counter[Fraction]) -> Fraction | None:
+    """Return the mean of values that are counted: few are different, however many there are."""
+    return compute_mean(
+        sum((value * n for value, n in counts.items()), Fraction(0)), counts.total()
+    )
+
+
+_INTERRUPT_WIDTH = len(
+    "^C"
+)  # which a terminal writes behind the last line, and would begin another one
+
+
+class TerminalProgress(Progress):
+    """What is shown while a subject is asked; it is gone when everybody was."""
+
+    def __init__(self, total: int) -> None:
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.completed}/{task.total}"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+        )
+        self._out = Console(stderr=True)
+        self._lines: Sequence[Sequence[str]] = (("asking",),)
+        super().__init__(*columns, console=self._out, transient=True)
+        self._task = self.add_task("", total=total)
+
+    def count_question(self) -> None:
+        """Count one question that is done."""
+        self.advance(self._task)
+
+    def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
+        """Say what is known anew; how many are done is counted here."""
+        del done, rate
+        self._lines = lines or self._lines
+
+    def get_renderable(self) -> RenderableType:
+        """Return what is drawn, in as many lines as there are columns for."""
+        width = max(1, self._out.width - _INTERRUPT_WIDTH)
+        lines = [line for parts in self._lines for line in _wrap_parts(parts, width)]
+        known = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
+        return Constrain(Group(self.make_tasks_table(self.tasks), known), width)
+
+
+def _wrap_parts(parts: Sequence[str], width: int) -> list[str]:
+    """Break a list between its parts, never within one."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}, {part}"
+        if cell_len(longer) < width:
+            lines[-1] = longer
+        else:
+            lines[-1] += ","
+            lines.append(part)
+    return lines
+
 
 _PIPE_INTERVAL = 10.0  # seconds between two lines in a pipe
 _TERMINAL_INTERVAL = 0.5
@@ -81,7 +208,7 @@ def show_asking_progress(
     if not sys.stderr.isatty():
         yield AskingProgress(tallies, _PipeProgress(total), every=_PIPE_INTERVAL)
         return
-    from markscheme.tell.standing import TerminalProgress  # noqa: PLC0415 - only where a person watches
+    pass
 
     with TerminalProgress(total) as standing:
         yield AskingProgress(tallies, standing, every=_TERMINAL_INTERVAL)

@@ -1,31 +1,50 @@
-"""What was judged, for people: gates, baselines, recalibration."""
+"""What verification found, for people.
+
+What was judged, for people: gates, baselines, recalibration.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+from markscheme.tell.language import translate, translate_stored
 from typing import TYPE_CHECKING, Any
-
 from rich.table import Table
 from rich.text import Text
-
-from markscheme.exact import format_decimal, format_signed
+from markscheme.vocabulary.numbers import format_decimal, format_signed
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.patterns import PatternPage
-from markscheme.tell.reports import EVIDENCE_WORDS, OUTCOME_WORDS, VERDICT_WORDS
-from markscheme.tell.stored import format_subject
-from markscheme.tell.terminal import RunPage, create_console
+from markscheme.weigh.report import EVIDENCE_WORDS, OUTCOME_WORDS, VERDICT_WORDS
+from markscheme.tell.runs import format_subject
+from markscheme.tell.text import RunPage, create_console
 from markscheme.vocabulary import Outcome
 from markscheme.weigh.records import build_distribution_record
 
 if TYPE_CHECKING:
+    from markscheme.weigh.verify import Finding
     from collections.abc import Iterable, Iterator, Mapping
-
     from rich.console import Console
-
     from markscheme.keep import Baseline
-    from markscheme.tell.reports import RunReport
+    from markscheme.weigh.report import RunReport
     from markscheme.weigh.distribution import ScoreDistribution, TrendPoint
-    from markscheme.weigh.outcomes import BaselineReport, GateReport, ItemChange
-    from markscheme.weigh.recalibration import Recalibration
+    from markscheme.weigh.gates.outcomes import BaselineReport, GateReport, ItemChange
+    from markscheme.weigh.recalibrate import Recalibration
+
+def format_verification_finding(found: Finding) -> str:
+    """Return where something published is wrong, what is right, and why."""
+    item = f"{found.item}: " if found.item else ""
+    was = (
+        translate("{value} are published", value=found.published)
+        if ", " in found.published
+        else translate("{value} is published", value=found.published)
+    )
+    right = (
+        translate("{value} are right", value=found.computed)
+        if ", " in found.computed
+        else translate("{value} is right", value=found.computed)
+    )
+    place = f"{found.file}:{found.line}: {item}{found.field}"
+    return f"{place}: {was}, {right}: {translate_stored(found.because)}"
+
 
 _CHANGES_SHOWN = 10
 _VERDICT_STYLES = {

@@ -1,96 +1,99 @@
-"""The words of markscheme as plain types. Standard library only; everything else speaks these.
+"""The domain types of markscheme, and what every other package builds on.
 
-A rubric has axes. An exam has items. A subject gives an answer to an item; an axis looks at the
+A rubric has axes. An exam has items. A subject gives an answer to an item; each axis looks at the
 response in that answer and gives a cell; the cells of one answer are its breakdown.
+
+Also here: the error classes, exact number formatting, translatable messages, digests and atomic
+file writes. Standard library only: no input or output format, no scoring, no third-party import.
 """
 
-from __future__ import annotations
+from markscheme.vocabulary.errors import Problem, Terminated, MarkschemeError, UsageError, InputError, DocumentError, AnswersError, ErrorCollector, StoreError, StoreUnavailableError, StoreInvalidError, format_value
+from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary.numbers import ZERO, EXACT_CONTEXT, compute_mean, sum_amounts, format_decimal, format_signed, to_float, format_ratio, format_plain, format_distinct, to_fraction, simplest_fraction
+from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary.digest import compute_digest, dump_json
+from markscheme.vocabulary.atomic import write_path
+from markscheme.vocabulary.documents import Level, SourceLocation, ResponseFields, Item, Exam, Axis, AxisSpec, Allowance, Attempts, BaselineLimit, Gate, Rubric
+from markscheme.vocabulary.cell import Status, Reading, Cell, Response, Breakdown
+from markscheme.vocabulary.rating import ScaleAxis, NoteAxis, Rating
+from markscheme.vocabulary.answer import Answer, RowError, TagGroup, SubjectSummary, Summary, Outcome
+from markscheme.vocabulary.decision import HitPolicy, DecisionOutcome, Bounds, VerdictRule, RatingScale, VerdictRules, CountCondition, DecisionRow, DecisionTable, resolve_matches
+from markscheme.vocabulary.transcript import MAIN_AGENT, NO_RESULT, CallStatus, Call, Dispatch, Mutation, Prompt, Tokens, Transcript, SessionMetrics
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from markscheme.vocabulary.documents import (
-    Allowance,
-    Attempts,
-    Axis,
-    AxisSpec,
-    BaselineLimit,
-    Exam,
-    Gate,
-    Item,
-    Level,
-    ResponseFields,
-    Rubric,
-    SourceLocation,
-)
-from markscheme.vocabulary.marks import (
-    Breakdown,
-    Cell,
-    Reading,
-    Response,
-    Status,
-)
-
-if TYPE_CHECKING:
-    from markscheme.vocabulary.rated import (
-        NoteAxis,
-        Rating,
-        ScaleAxis,
-    )
-    from markscheme.vocabulary.totals import (
-        Answer,
-        Outcome,
-        RowError,
-        SubjectSummary,
-        Summary,
-        TagGroup,
-    )
-
-__all__ = (
+__all__ = [
     "Allowance",
     "Answer",
+    "AnswersError",
     "Attempts",
     "Axis",
     "AxisSpec",
     "BaselineLimit",
+    "Bounds",
     "Breakdown",
+    "Call",
+    "CallStatus",
     "Cell",
+    "CountCondition",
+    "DecisionOutcome",
+    "DecisionRow",
+    "DecisionTable",
+    "Dispatch",
+    "DocumentError",
+    "EXACT_CONTEXT",
+    "ErrorCollector",
     "Exam",
-    "ResponseFields",
+    "FrozenDict",
     "Gate",
-    "TagGroup",
+    "HitPolicy",
+    "InputError",
     "Item",
     "Level",
+    "MAIN_AGENT",
+    "MarkschemeError",
+    "Mutation",
+    "NO_RESULT",
     "NoteAxis",
     "Outcome",
-    "SourceLocation",
+    "Problem",
+    "Prompt",
     "Rating",
+    "RatingScale",
     "Reading",
     "Response",
+    "ResponseFields",
     "RowError",
     "Rubric",
     "ScaleAxis",
+    "SessionMetrics",
+    "SourceLocation",
     "Status",
+    "StoreError",
+    "StoreInvalidError",
+    "StoreUnavailableError",
     "SubjectSummary",
     "Summary",
-)
-
-# Nobody needs these to read documents and to put questions: they are loaded when they are named.
-_LAZY_EXPORTS = {
-    "NoteAxis": "rated",
-    "Rating": "rated",
-    "ScaleAxis": "rated",
-    "Answer": "totals",
-    "TagGroup": "totals",
-    "Outcome": "totals",
-    "RowError": "totals",
-    "SubjectSummary": "totals",
-    "Summary": "totals",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load one of the later words."""
-    if name not in _LAZY_EXPORTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LAZY_EXPORTS[name]}"), name)
+    "TagGroup",
+    "Terminated",
+    "Tokens",
+    "Transcript",
+    "UsageError",
+    "VerdictRule",
+    "VerdictRules",
+    "ZERO",
+    "compute_digest",
+    "compute_mean",
+    "dump_json",
+    "format_decimal",
+    "format_distinct",
+    "format_plain",
+    "format_ratio",
+    "format_signed",
+    "format_value",
+    "resolve_matches",
+    "sentence",
+    "simplest_fraction",
+    "sum_amounts",
+    "to_float",
+    "to_fraction",
+    "write_path",
+]

@@ -9,14 +9,14 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from markscheme.frozen import FrozenDict
+from markscheme.vocabulary.frozen import FrozenDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.verdicts import DecisionTable, VerdictRules
-    from markscheme.vocabulary.marks import Cell, Response
-    from markscheme.vocabulary.rated import NoteAxis, ScaleAxis
+    from markscheme.vocabulary.decision import DecisionTable, VerdictRules
+    from markscheme.vocabulary.cell import Cell, Response
+    from markscheme.vocabulary.rating import NoteAxis, ScaleAxis
 
 
 class Level(StrEnum):

@@ -1,38 +1,6 @@
-"""Subjects by a short word, such as `openai:gpt-4o-mini`, `cmd:./answer.sh` or `tutor`.
+"""Subjects: what answers an exam. One module for each kind, loaded when it is named.
 
-Each kind is a module of its own, imported only when it is named. A kind of one's own needs none:
-`python:module:function` takes any callable.
+Only what all kinds share is imported here.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from markscheme.errors import UsageError, format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from markscheme.ask.subjects.base import Subject, SubjectOptions
-
-SUBJECT_KINDS = {
-    "openai": ("endpoints", "openai:MODEL, any OpenAI-compatible endpoint"),
-    "llm": ("plugins", "llm:MODEL, whatever the llm package offers"),
-    "cmd": ("commands", "cmd:COMMAND, prompt on stdin or as {prompt}"),
-    "python": ("functions", "python:MODULE:FUNCTION, a function of a text"),
-    "tutor": ("tutors", "tutor or tutor:flawed, the bundled one"),
-    "replay": ("recordings", "replay:FILE, recorded answers"),
-    "local": ("models", "local:smollm2, a real model on this machine"),
-}
-
-
-def create_subject(named: str, options: SubjectOptions) -> Subject:
-    """Return the subject of a name; nothing is opened yet."""
-    kind, _, rest = named.partition(":")
-    if kind not in SUBJECT_KINDS:
-        forms = "; ".join(form for _, form in SUBJECT_KINDS.values())
-        raise UsageError(f"{format_value(named)} is no subject; a subject is one of {forms}")
-    module = import_module(f"markscheme.ask.subjects.{SUBJECT_KINDS[kind][0]}")
-    make: Callable[[str, SubjectOptions], Subject] = module.subject
-    return make(rest, options)
+from markscheme.ask.subjects.registry import SUBJECT_KINDS, create_subject

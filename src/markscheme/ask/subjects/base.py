@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from markscheme.ask.keys import Secrets
-from markscheme.exact import EXACT_CONTEXT
-from markscheme.read.sound import MAX_STORABLE_NUMBER
+from markscheme.ask.secrets import Secrets
+from markscheme.vocabulary.numbers import EXACT_CONTEXT
+from markscheme.read.storable import MAX_STORABLE_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.errors import format_value
-from markscheme.sentences import sentence
+from markscheme.vocabulary.errors import format_value
+from markscheme.vocabulary.messages import sentence
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:

@@ -6,15 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.errors import format_value
-from markscheme.mark.axes.base import (
-    TextAxis,
-    check_expected_text,
-    describe_near_miss,
-    quote_excerpt,
-)
+from markscheme.vocabulary.errors import format_value
+from markscheme.mark.axes.base import TextAxis, check_expected_text, describe_near_miss, quote_excerpt
 from markscheme.mark.normalise import STEPS
-from markscheme.sentences import sentence
+from markscheme.vocabulary.messages import sentence
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.mark.axes.base import TextAxis, quote_excerpt
 from markscheme.mark.axes.pattern import explain_refusal, find_match
-from markscheme.mark.outlines import Outline
-from markscheme.sentences import sentence
+from markscheme.mark.headings import Outline
+from markscheme.vocabulary.messages import sentence
 from markscheme.vocabulary import Cell, Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.mark.outlines import OutlineEntry
+    from markscheme.mark.headings import OutlineEntry
 
 _MAX_SHOWN_FINDINGS = 5
 _BARE_FILE_NAMES = (

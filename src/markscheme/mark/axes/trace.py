@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.frozen import FrozenDict
+from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.mark.axes.base import BaseAxis
-from markscheme.mark.axes.tags import check_limit_tag, check_limits, get_limit
-from markscheme.read.attempts import ToolAttempt, build_attempt, find_attempts, iter_calls
-from markscheme.read.families import is_in_family, list_families
-from markscheme.sentences import sentence
+from markscheme.mark.axes.tag_limits import check_limit_tag, check_limits, get_limit
+from markscheme.read.tools.attempts import ToolAttempt, build_attempt, find_attempts, iter_calls
+from markscheme.read.tools.families import is_in_family, list_families
+from markscheme.vocabulary.messages import sentence
 from markscheme.vocabulary import Cell, Item, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.transcript import Transcript
+    from markscheme.vocabulary.transcript import Transcript
 
 _MAX_SHOWN_ATTEMPTS = 5
 

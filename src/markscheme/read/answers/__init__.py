@@ -9,19 +9,12 @@ in `parts`, each by itself.
 
 from markscheme.read.answers.batch import AnswerBatch
 from markscheme.read.answers.jsonl import create_template_reader, read_jsonl
-from markscheme.read.answers.known import KnownItems
-from markscheme.read.answers.ledger import AttemptRanges, SeenAttempts, reject_duplicates
-from markscheme.read.answers.limits import ReadLimits
-from markscheme.read.answers.memory import read_rows
-from markscheme.read.answers.opening import read_answers
-from markscheme.read.answers.parts import (
-    FilePart,
-    count_part_lines,
-    is_folder,
-    list_answer_files,
-    read_part,
-    split_file,
-)
+from markscheme.read.answers.items import KnownItems
+from markscheme.read.answers.duplicates import AttemptRanges, SeenAttempts, reject_duplicates
+from markscheme.read.answers.batch import ReadLimits
+from markscheme.read.answers.sources import read_rows
+from markscheme.read.answers.sources import read_answers
+from markscheme.read.answers.splits import FilePart, count_part_lines, is_folder, list_answer_files, read_part, split_file
 
 __all__ = (
     "AnswerBatch",

@@ -1,20 +1,40 @@
-"""Answers in columns: what streams from the reading room to the marking room."""
+"""How much is held at once: the numbers behind flat memory.
+
+Answers in columns: what streams from the reading room to the marking room.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import json
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
-
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    import polars as pl
+    from markscheme.vocabulary.transcript import Transcript
 
-    import polars as pl  # noqa: TC004 - imported where it is used
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLimits:
+    """Bounds of a reader. A row longer than `row_bytes` is an error row and is never held whole.
 
-    from markscheme.transcript import Transcript  # noqa: TC004 - few answers come from logs
+    A batch is handed on after the block with which it reaches `batch_rows` rows or `batch_bytes`
+    bytes. Blocks are small on purpose: what is still in the cache is parsed faster. A part is what
+    one process scores at a time.
+    """
+
+    row_bytes: int = 10_000_000
+    batch_rows: int = 65_536
+    batch_bytes: int = 16_777_216
+    block_bytes: int = 262_144
+    part_bytes: int = 6_291_456
+
+
+DEFAULT_LIMITS = ReadLimits()
+
 
 Number: TypeAlias = float | int
 Output: TypeAlias = str | dict[str, Any]

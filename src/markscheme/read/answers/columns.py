@@ -3,6 +3,8 @@
 `regular` either proves, with a few passes at the speed of C, that every row is what `rows` would
 make of it, or gives up. It never decides against a row: whoever calls it hands the rows that it
 gave up on to the definition.
+
+From raw rows to a batch: the fast way where it holds, the definition for the rest.
 """
 
 from __future__ import annotations
@@ -11,18 +13,20 @@ from functools import partial
 from itertools import repeat
 from operator import contains
 from typing import TYPE_CHECKING, Any
-
 from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS
 from markscheme.read.answers.rows import find_object_fault
-from markscheme.read.composed import is_latin1, to_nfc
-from markscheme.read.sound import MAX_STORABLE_NUMBER, find_text_fault
+from markscheme.read.nfc import is_latin1, to_nfc
+from markscheme.read.storable import MAX_STORABLE_NUMBER, find_text_fault
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from markscheme.read.answers.rows import RefusedRow, get_named_item, parse_answer
+from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from markscheme.read.answers.known import KnownItems
-
+    from collections.abc import Collection, Mapping
+    from markscheme.read.answers.items import KnownItems
     Column = Collection[Any]
+    from markscheme.read.answers.batch import AnswerBatch
 
 _NONE = type(None)
 _FIELD_SET = frozenset(ANSWER_FIELDS)
@@ -153,3 +157,65 @@ _COLUMN_CHECKS: dict[str, Callable[[Column], Column]] = {
     "tokens_out": partial(_check_numbers, allowed={int}),
     "cost": partial(_check_numbers, allowed={int, float}),
 }
+
+
+_RAW_PIECE_ROWS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawAnswerRows:
+    """Rows as their reader found them, with their lines; `shown(at)` is the excerpt of one.
+
+    A row is any JSON value, or a `Refused` where the reader could not even make a value of it.
+    """
+
+    lines: Sequence[int]
+    rows: Sequence[Any]
+    excerpt_at: Callable[[int], str]
+
+
+def add_rows(batch: AnswerBatch, raw: RawAnswerRows, known: KnownItems) -> None:
+    """Add every row to the batch, as an answer or as an error."""
+    for start in range(0, len(raw.rows), _RAW_PIECE_ROWS):
+        part = slice(start, start + _RAW_PIECE_ROWS)
+        if not try_add_rows(batch, raw.lines[part], raw.rows[part], known):
+            add_each_row(batch, raw, range(len(raw.rows))[part], known)
+
+
+def add_each_row(
+    batch: AnswerBatch, raw: RawAnswerRows, positions: range, known: KnownItems
+) -> None:
+    """Add the rows at `positions` one by one, by the definition."""
+    for at in positions:
+        line, row = raw.lines[at], raw.rows[at]
+        try:
+            batch.append(line, parse_answer(row, known))
+        except RefusedRow as refused:
+            item = get_named_item(row)
+            batch.errors.append(
+                RowError(line=line, reason=str(refused), item=item, excerpt=raw.excerpt_at(at))
+            )
+
+
+def try_add_rows(
+    batch: AnswerBatch, lines: Sequence[int], rows: Sequence[Any], known: KnownItems
+) -> bool:
+    """Add the rows if all of them are regular; say whether that was done."""
+    columns = transpose_rows(rows)
+    answers = None if columns is None else check_columns(columns, known)
+    if answers is None:
+        return False
+    batch.extend(lines, answers)
+    return True
+
+
+def try_add_columns(
+    batch: AnswerBatch, first: int, columns: Mapping[str, Collection[Any]], known: KnownItems
+) -> int:
+    """Add the answers in sound columns if all are regular; return how many, or 0 if not."""
+    answers = check_columns(columns, known, sound=True)
+    if answers is None:
+        return 0
+    count = len(answers[0])
+    batch.extend(range(first, first + count), answers)
+    return count

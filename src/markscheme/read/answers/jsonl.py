@@ -8,19 +8,19 @@ import orjson
 
 from markscheme.read.answers.batch import AnswerBatch
 from markscheme.read.answers.encoding import find_byte_fault
-from markscheme.read.answers.excerpt import make_excerpt
-from markscheme.read.answers.limits import DEFAULT_LIMITS, ReadLimits
+from markscheme.read.answers.encoding import make_excerpt
+from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
 from markscheme.read.answers.lines import LongLine, WholeLines, split_lines
 from markscheme.read.answers.rows import RefusedRow
-from markscheme.read.answers.taking import RawAnswerRows, add_rows, try_add_columns, try_add_rows
+from markscheme.read.answers.columns import RawAnswerRows, add_rows, try_add_columns, try_add_rows
 from markscheme.read.answers.typed import typed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator
 
-    from markscheme.read.answers.alike import LineTemplateReader
-    from markscheme.read.answers.known import KnownItems
-    from markscheme.read.answers.ledger import SeenAttempts
+    from markscheme.read.answers.fast.line_templates import LineTemplateReader
+    from markscheme.read.answers.items import KnownItems
+    from markscheme.read.answers.duplicates import SeenAttempts
     from markscheme.read.answers.lines import LineChunk
 
 _MIN_SPLIT_BYTES = 2_048
@@ -93,8 +93,8 @@ def create_template_reader(known: KnownItems, fields: Collection[str]) -> LineTe
     """Return who reads lines with outputs of these `fields` as columns, if anybody can."""
     if not fields:
         return None
-    from markscheme.read.answers.alike import LineTemplateReader
-    from markscheme.read.answers.scanner import is_available
+    from markscheme.read.answers.fast.line_templates import LineTemplateReader
+    from markscheme.read.answers.fast.scanner import is_available
 
     return LineTemplateReader(known.ids, fields) if is_available() else None
 

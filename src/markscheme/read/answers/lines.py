@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from markscheme.read.answers.excerpt import make_excerpt
+from markscheme.read.answers.encoding import make_excerpt
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from markscheme.errors import AnswersError, Problem
+from markscheme.vocabulary.errors import AnswersError, Problem
 from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS, AnswerBatch
 from markscheme.read.answers.columns import check_columns
-from markscheme.read.answers.excerpt import make_excerpt
-from markscheme.read.answers.limits import DEFAULT_LIMITS, ReadLimits
-from markscheme.read.answers.taking import RawAnswerRows, add_rows
+from markscheme.read.answers.encoding import make_excerpt
+from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
+from markscheme.read.answers.columns import RawAnswerRows, add_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from markscheme.read.answers.known import KnownItems
-    from markscheme.read.answers.ledger import SeenAttempts
+    from markscheme.read.answers.items import KnownItems
+    from markscheme.read.answers.duplicates import SeenAttempts
 
 _PARQUET_PIECE_ROWS = 512
 _MIN_SLICE_ROWS = 64

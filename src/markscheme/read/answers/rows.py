@@ -6,14 +6,14 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from markscheme.errors import format_value
+from markscheme.vocabulary.errors import format_value
 from markscheme.read.answers.batch import Number, Output
-from markscheme.read.answers.excerpt import describe_json_value, make_excerpt
-from markscheme.read.composed import to_nfc
-from markscheme.read.sound import MAX_STORABLE_NUMBER, find_text_fault
+from markscheme.read.answers.encoding import describe_json_value, make_excerpt
+from markscheme.read.nfc import to_nfc
+from markscheme.read.storable import MAX_STORABLE_NUMBER, find_text_fault
 
 if TYPE_CHECKING:
-    from markscheme.read.answers.known import KnownItems
+    from markscheme.read.answers.items import KnownItems
 
 AnswerFields: TypeAlias = tuple[
     str, Output, str | None, int, Number | None, int | None, int | None, Number | None

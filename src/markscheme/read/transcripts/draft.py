@@ -6,25 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.transcripts.arguments import CallDetails, extract_call_details
-from markscheme.read.transcripts.mutations import find_mutation
-from markscheme.read.transcripts.values import clean_text, compute_seconds
-from markscheme.transcript import (
-    MAIN_AGENT,
-    NO_RESULT,
-    Call,
-    CallStatus,
-    Dispatch,
-    Prompt,
-    Tokens,
-    Transcript,
-)
+from markscheme.read.tools.arguments import CallDetails, extract_call_details
+from markscheme.read.tools.mutations import find_mutation
+from markscheme.read.transcripts.fields import clean_text, compute_seconds
+from markscheme.vocabulary.transcript import MAIN_AGENT, NO_RESULT, Call, CallStatus, Dispatch, Prompt, Tokens, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
-    from markscheme.transcript import Mutation
+    from markscheme.vocabulary.transcript import Mutation
 
 PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"

@@ -1,26 +1,63 @@
-"""A log as it lies there: its lines or its document, whatever its encoding, compression or damage.
+"""What is left of a JSON document that was cut off: everything up to its last whole value.
+
+A log as it lies there: its lines or its document, whatever its encoding, compression or damage.
 
 A log of lines is read line by line and never held; a document is parsed as a whole.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from typing import Any
 import codecs
 import io
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
-
 import orjson
-
-from markscheme.errors import InputError, Problem
-from markscheme.read.transcripts.repair import repair_json
-from markscheme.read.transcripts.values import JsonObject, iter_objects, parse_lenient_json
+from markscheme.vocabulary.errors import InputError, Problem
+from markscheme.read.transcripts.fields import JsonObject, iter_objects, parse_lenient_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_CLOSING_BRACKETS = {"{": "}", "[": "]"}
+
+
+def repair_json(text: str) -> Any:
+    """Return the document with what is open closed after its last whole value, or nothing."""
+    found = _find_last_whole_value(text)
+    if found is None:
+        return None
+    end, open_ = found
+    closing = "".join(_CLOSING_BRACKETS[bracket] for bracket in reversed(open_))
+    try:
+        return json.loads(text[:end] + closing)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _find_last_whole_value(text: str) -> tuple[int, str] | None:
+    """Return where the last whole value ends, and the brackets that are open there."""
+    stack: list[str] = []
+    whole: tuple[int, str] | None = None
+    for token in _JSON_TOKEN.finditer(text):
+        mark = token.group()
+        if mark in _CLOSING_BRACKETS:
+            stack.append(mark)
+        elif mark in "}]":
+            if not stack:
+                return None
+            stack.pop()
+            whole = token.end(), "".join(stack)
+        elif mark == ",":
+            whole = token.start(), "".join(stack)
+    return whole
+
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _SAMPLE_LINES = 200

@@ -5,7 +5,7 @@ answer, so every chance is exact, over all ways to hand the misses out. Each fam
 adjusted by Holm and told at one in a hundred.
 """
 
-from markscheme.weigh.patterns.finding import find_patterns
+from markscheme.weigh.patterns.find import find_patterns
 from markscheme.weigh.patterns.observed import RowObservations
 from markscheme.weigh.patterns.pattern import PATTERN_KINDS, Pattern, build_pattern_record
 

@@ -7,16 +7,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.mark.axes.base import quote_excerpt
-from markscheme.mark.scoring import find_leading_axis, get_expected
-from markscheme.sentences import sentence
-from markscheme.weigh.patterns.luck import compute_dice_tail
+from markscheme.mark.definition import find_leading_axis, get_expected
+from markscheme.vocabulary.messages import sentence
+from markscheme.weigh.patterns.chance import compute_dice_tail
 from markscheme.weigh.patterns.pattern import SIGNIFICANCE_LEVEL, Pattern, describe_chance
-from markscheme.weigh.patterns.words import format_item_names
+from markscheme.weigh.patterns.advice import format_item_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.patterns.reading import PatternContext
+    from markscheme.weigh.patterns.table import PatternContext
     from markscheme.weigh.patterns.table import MissColumn
 
     Columns = dict[str | None, MissColumn]

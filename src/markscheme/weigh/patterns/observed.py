@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from markscheme.exact import to_fraction
-from markscheme.mark.scoring import get_expectation_key
+from markscheme.vocabulary.numbers import to_fraction
+from markscheme.mark.definition import get_expectation_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import format_decimal
-from markscheme.sentences import sentence
+from markscheme.vocabulary.numbers import format_decimal
+from markscheme.vocabulary.messages import sentence
 from markscheme.weigh.patterns.groups import find_concentrated_groups
 from markscheme.weigh.patterns.pattern import Pattern, describe_chance, format_tags
 from markscheme.weigh.patterns.table import MissColumn, build_failing_column
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.weigh.patterns.groups import ConcentratedGroup
-    from markscheme.weigh.patterns.reading import PatternContext
+    from markscheme.weigh.patterns.table import PatternContext
 
 _MIN_SLOWDOWN = Fraction(3, 2)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.exact import format_ratio, to_float
-from markscheme.frozen import FrozenDict
-from markscheme.sentences import sentence
+from markscheme.vocabulary.numbers import format_ratio, to_float
+from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary.messages import sentence
 
 SIGNIFICANCE_LEVEL = Fraction(1, 100)
 PATTERN_KINDS = (

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.exact import format_decimal
-from markscheme.sentences import sentence
-from markscheme.weigh.patterns.luck import compute_dice_tail
+from markscheme.vocabulary.numbers import format_decimal
+from markscheme.vocabulary.messages import sentence
+from markscheme.weigh.patterns.chance import compute_dice_tail
 from markscheme.weigh.patterns.pattern import Pattern, describe_chance
-from markscheme.weigh.patterns.words import format_item_names, format_trend_action
+from markscheme.weigh.patterns.advice import format_item_names, format_trend_action
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.weigh.outcomes import BaselineReport
-    from markscheme.weigh.patterns.reading import PatternContext
-    from markscheme.weigh.trends import Drift
+    from markscheme.weigh.gates.outcomes import BaselineReport
+    from markscheme.weigh.patterns.table import PatternContext
+    from markscheme.weigh.distribution import Drift
 
 
 def find_trends(reading: PatternContext, drifts: Iterable[Drift], runs: int) -> Iterator[Pattern]:

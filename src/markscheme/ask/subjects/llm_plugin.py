@@ -1,0 +1,156 @@
+"""Whatever the `llm` package offers, with the models, plugins and keys that its user has there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from markscheme.ask.user_code import CallPool
+from markscheme.ask.secrets import Secrets
+from markscheme.ask.faults import build_exception_reply
+from markscheme.ask.replies import Reply
+from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, Stopwatch, SubjectOptions
+from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.read.storable import validate_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from markscheme.ask.questions import Question
+
+
+class PluginSubject(BaseSubject):
+    """A model of `llm`, asked in threads; a schema goes with the question where the model can."""
+
+    def __init__(self, model: Any, options: SubjectOptions) -> None:
+        self.name = f"llm:{model.model_id}"
+        self._model = model
+        self._options = options
+        self._calls = CallPool(options.concurrency)
+        self._sampling = options.sampling.to_dict()
+        self.parameters: dict[str, Any] = dict(self._sampling)
+        self.secrets = _read_model_secrets(model)
+        can_stream = bool(getattr(model, "can_stream", False))
+        self.supported_options = MODEL_OPTIONS if can_stream else MODEL_OPTIONS - {"stream"}
+
+    async def ask(self, question: Question) -> Reply:
+        """Prompt the model once."""
+        reply: Reply = await self._calls.run_in_thread(self._prompt_model, question)
+        return reply
+
+    def _prompt_model(self, question: Question) -> Reply:
+        watch = Stopwatch()
+        streams = self._options.stream and "stream" in self.supported_options
+        try:
+            response = self._start_response(question, stream=streams)
+            first = _measure_first_token(response, watch) if streams else None
+            text = response.text()
+            usage = response.usage()
+            tokens_in, tokens_out = validate_count(usage.input), validate_count(usage.output)
+        except Exception as error:  # noqa: BLE001 - a plugin may be anybody's
+            return build_exception_reply(error)
+        reply = Reply(
+            text=text,
+            finish_reason=_find_finish_reason(getattr(response, "response_json", None)),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            latency_us=watch(),
+            first_token_us=first,
+        )
+        return self._options.add_cost(reply)
+
+    def _start_response(self, question: Question, *, stream: bool) -> Any:
+        """Return what the model will say; it says it when it is heard."""
+        held = question.schema is not None and getattr(self._model, "supports_schema", False)
+        shots = [f"{asked}\n{answer}" for asked, answer in question.shots]
+        return self._model.prompt(
+            "\n\n".join([*shots, question.user]),
+            system=question.system or None,
+            schema=dict(question.schema or {}) if held else None,
+            stream=stream,
+            **self._sampling,
+        )
+
+
+def _measure_first_token(response: Any, watch: Stopwatch) -> int | None:
+    """Hear a response to its end, and return when its first text came."""
+    first = None
+    for text in response:
+        if text and first is None:
+            first = watch()
+    return first
+
+
+def _find_finish_reason(told: Any) -> str | None:
+    """Return why an answer ended, where the plugin keeps what its maker said of that."""
+    match told:
+        case (
+            {"finish_reason": str(reason)}
+            | {"stop_reason": str(reason)}
+            | {"done_reason": str(reason)}
+            | {"choices": [{"finish_reason": str(reason)}, *_]}
+        ):
+            return reason
+    return None
+
+
+def _read_model_secrets(model: Any) -> Secrets:
+    """Return the key that the model will use, so that it can be hidden."""
+    try:
+        return Secrets.from_keys([model.get_key()])
+    except Exception:  # noqa: BLE001 - it has none, or will say so itself when it is asked
+        return Secrets()
+
+
+def subject(rest: str, options: SubjectOptions) -> PluginSubject:
+    """Find the model among those that `llm` and its plugins know."""
+    try:
+        llm: Any = import_module("llm")
+    except ImportError as error:
+        told = "a subject llm:… needs the package llm"
+        raise UsageError(f"{told}; install it with `pip install 'markscheme[llm]'`") from error
+    if not rest:
+        raise UsageError("`llm:` names no model; `llm models` lists them")
+    try:
+        model = llm.get_model(rest)
+    except KeyError as error:
+        raise UsageError(
+            f"llm knows no model {format_value(rest)}; `llm models` lists them"
+        ) from error
+    except ImportError as error:
+        lacking = f"as the module `{error.name}` is lacking" if error.name else f"{error}"
+        told = f"a plugin of llm cannot be loaded, {lacking}; install it, or name in"
+        raise UsageError(f"{told} `LLM_LOAD_PLUGINS` the plugins to load, with commas") from error
+    except Exception as error:
+        told = f"llm cannot load its models: {type(error).__name__}: {error}"
+        raise UsageError(told) from error
+    found = PluginSubject(model, options)
+    _check_model_options(found.name, model, found.parameters)
+    return found
+
+
+def _check_model_options(name: str, model: Any, told: Mapping[str, Any]) -> None:
+    """Refuse options that the model does not have, or not with these values."""
+    try:
+        model.Options(**told)
+    except Exception as error:
+        has = list(getattr(model.Options, "model_fields", ()))
+        lacks = [one for one in told if one not in has]
+        if lacks:
+            why = f"has no option {_format_names(lacks)}; it has {_format_names(has) or 'none'}"
+        else:
+            why = _describe_option_error(error)
+        raise UsageError(f"{format_value(name)} {why}") from error
+
+
+def _describe_option_error(error: Exception) -> str:
+    """Say in one line what a check of values found, as pydantic lists it."""
+    try:
+        found = error.errors()[0]  # type: ignore[attr-defined]
+        return f"does not take {_format_names(found['loc']) or 'its options'}: {found['msg']}"
+    except Exception:  # noqa: BLE001 - a check may be anybody's
+        return f"does not take its options: {type(error).__name__}: {error}"
+
+
+def _format_names(names: Iterable[object]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,164 @@
+"""Recorded answers as a subject: a file of answers, or a recording that is built in."""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8
+from dataclasses import replace
+from decimal import Decimal
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.subjects.base import BaseSubject, SubjectOptions
+from markscheme.vocabulary.errors import AnswersError, Problem, UsageError, format_value
+from markscheme.vocabulary.numbers import format_plain
+from markscheme.read.answers.items import KnownItems
+from markscheme.read.answers.rows import RefusedRow, parse_answer, parse_integer, parse_number
+from markscheme.read.nfc import to_nfc
+from markscheme.read.documents.sources import list_builtin_names, locate_document
+
+if TYPE_CHECKING:
+    from markscheme.ask.questions import Question
+
+RecordingKey = tuple[str, int]  # item and attempt
+_MAX_PROBLEMS = 20  # problems of a file; more of them are counted: it is another file then
+
+
+class ReplaySubject(BaseSubject):
+    """Says again what was said to an item and attempt, with what was measured then."""
+
+    supported_options = frozenset({"price"})
+
+    def __init__(
+        self, name: str, replies: dict[RecordingKey, Reply], options: SubjectOptions
+    ) -> None:
+        self.name = name
+        told = repr(sorted(replies.items(), key=lambda pair: pair[0]))
+        self.parameters: dict[str, Any] = {"content": blake2b(told.encode()).hexdigest()[:40]}
+        self._replies = replies
+        self._options = options
+
+    async def ask(self, question: Question) -> Reply:
+        """Look the answer up."""
+        found = self._replies.get((question.item, question.attempt))
+        if found is None:
+            return Reply.from_fault(Fault.FAILED, "the recording holds no answer to this item")
+        return self._options.add_cost(found)
+
+
+class _RecordingReader:
+    """The rows of a file: each is one reply, or a problem."""
+
+    def __init__(self, file: str) -> None:
+        self.replies: dict[RecordingKey, Reply] = {}
+        self.problems: list[Problem] = []
+        self._file = file
+        self._lines: dict[RecordingKey, int] = {}
+        self._subject: str | None = None
+
+    def add_row(self, number: int, line: bytes) -> None:
+        """Read a row."""
+        try:
+            key, subject, reply = _parse_recorded_row(line)
+            self._check_row(key, subject)
+        except (RefusedRow, orjson.JSONDecodeError) as error:
+            json = "not JSON: " if isinstance(error, orjson.JSONDecodeError) else ""
+            told = Problem(file=self._file, line=number, field="", message=f"{json}{error}")
+            self.problems.append(told)
+        else:
+            self._lines[key], self.replies[key] = number, reply
+            self._subject = self._subject or subject
+
+    def _check_row(self, key: RecordingKey, subject: str | None) -> None:
+        """Refuse what would be said instead of something else."""
+        if self._subject and subject and subject != self._subject:
+            told = f"an answer of {format_value(subject)}, but those above are of {format_value(self._subject)}"
+            raise RefusedRow(f"{told}; one subject is replayed at a time")
+        if key in self._lines:
+            told = f"item {format_value(key[0])}, attempt {key[1]} is there twice"
+            raise RefusedRow(f"{told}: line {self._lines[key]} holds it too")
+
+
+def _parse_recorded_row(line: bytes) -> tuple[RecordingKey, str | None, Reply]:
+    """Return an answers row as the reply that it records; it is read as `score` reads it."""
+    row = orjson.loads(line)
+    item = row.get("item") if isinstance(row, dict) else None
+    known = KnownItems([to_nfc(item)] if isinstance(item, str) else [])
+    failed = isinstance(row, dict) and row.get("error") is not None
+    said = {**row, "output": ""} if failed else row
+    item, output, subject, attempt, latency, tokens_in, tokens_out, cost = parse_answer(said, known)
+    text = output if isinstance(output, str) else orjson.dumps(output).decode()
+    fault, why = _parse_fault(row["error"]) if failed else (None, "")
+    reply = Reply(
+        text=None if failed else text,
+        fault=fault,
+        why=why,
+        finish_reason=_parse_finish_reason(row),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=None if cost is None else Decimal(format_plain(Decimal(str(cost)))),
+        latency_us=_to_microseconds(latency),
+        first_token_us=_to_microseconds(parse_number("first_token_ms", row.get("first_token_ms"))),
+        cached=_parse_cached(row),
+        tries=parse_integer("tries", row.get("tries"), 1),
+    )
+    return (item, attempt), subject, reply
+
+
+def _parse_fault(error: Any) -> tuple[Fault, str]:
+    kinds = ", ".join(Fault)
+    match error:
+        case {"kind": str(kind), "why": str(why)} if kind in set(Fault):
+            return Fault(kind), why
+    raise RefusedRow(f"`error` must be an object with `why` and `kind`, which is one of {kinds}")
+
+
+def _parse_finish_reason(row: dict[str, Any]) -> str | None:
+    reason = row.get("finish_reason")
+    if isinstance(reason, str | None):
+        return reason
+    raise RefusedRow("`finish_reason` must be text")
+
+
+def _parse_cached(row: dict[str, Any]) -> bool:
+    cached = row.get("cached")
+    if isinstance(cached, bool | None):
+        return bool(cached)
+    raise RefusedRow("`cached` must be true or false")
+
+
+def _to_microseconds(milliseconds: float | None) -> int | None:
+    return None if milliseconds is None else round(milliseconds * 1000)
+
+
+def _read_recording(source: str) -> dict[RecordingKey, Reply]:
+    path, file = locate_document(source, "answers", ".jsonl")
+    try:
+        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
+    except OSError as error:
+        raise UsageError(f"cannot read `{file}`: {error.strerror or error}") from error
+    recording = _RecordingReader(file)
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            recording.add_row(number, line)
+    if recording.problems:
+        raise AnswersError(_limit_problems(recording.problems))
+    return recording.replies
+
+
+def _limit_problems(problems: list[Problem]) -> list[Problem]:
+    left = len(problems) - _MAX_PROBLEMS
+    if left <= 0:
+        return problems
+    more = f"{left:,} more lines from here on cannot be replayed"
+    return [*problems[:_MAX_PROBLEMS], replace(problems[_MAX_PROBLEMS], message=more)]
+
+
+def subject(rest: str, options: SubjectOptions) -> ReplaySubject:
+    """Read the recording; a row must name an item and hold an output or an error."""
+    if not rest:
+        known = ", ".join(list_builtin_names("answers", ".jsonl"))
+        raise UsageError(f"`replay:` names no file; built in are {known}")
+    return ReplaySubject(f"replay:{rest}", _read_recording(rest), options)

@@ -1,0 +1,206 @@
+"""The bundled tutor: a small, honest subject that answers from the verb table.
+
+It reads the prompt and nothing else; what an item expects never reaches it. Its faults are there
+to be examined: each is a realistic way for a tutor to lose points.
+
+The bundled tutor as a subject; it reads the item's own prompt and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from markscheme.read.verbs import Person, Tense, load_verbs
+from typing import TYPE_CHECKING, Any
+from markscheme.ask.replies import Reply
+from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
+from markscheme.vocabulary.errors import UsageError, format_value
+
+if TYPE_CHECKING:
+    from markscheme.read.verbs import Verb, VerbTable
+    from markscheme.ask.questions import Question
+
+class TutorFault(StrEnum):
+    """What can be wrong with the tutor.
+
+    `upper_case` costs nothing, because normalisation takes case away; it is there to show that.
+    """
+
+    NO_GLOSS_IN_PAST_SIMPLE = "no_gloss_in_past_simple"
+    ONE_VERB_LEARNT_WRONG = "one_verb_learnt_wrong"
+    UPPER_CASE = "upper_case"
+    RAMBLING = "rambling"
+
+
+FLAWED: frozenset[TutorFault] = frozenset(TutorFault)
+"""Every fault at once."""
+
+_UNKNOWN_RESPONSE = (
+    "I do not know.",
+    "No lo sé.",
+    "I only conjugate the verbs of my table, in the tense and person that you name.",
+)
+_PRONOUNS = {
+    Person.FIRST_SINGULAR: ("I", "yo"),
+    Person.SECOND_SINGULAR: ("you", "tú"),
+    Person.THIRD_SINGULAR: ("he", "él"),
+    Person.FIRST_PLURAL: ("we", "nosotros"),
+    Person.THIRD_PLURAL: ("they", "ellos"),
+}
+_TENSES = {tense.label: tense for tense in Tense}
+_PERSONS = {person.label: person for person in Person}
+_PROMPT_PATTERN = re.compile(
+    r"conjugate ['‘\"](?P<verb>[a-z]+)['’\"](?: \((?P<sense>\w+)\))?"  # noqa: RUF001 - quotes
+    r" ?[—–:-] (?P<tense>[a-z]+ [a-z]+), (?P<person>\w+ \w+)\.?",
+    re.IGNORECASE,
+)
+_RAMBLING_TENSES = {Tense.PRESENT_PERFECT, Tense.PRESENT_CONTINUOUS}
+_RAMBLING_TEXT = (
+    " Many learners find this hard at first, and that is perfectly normal, so do take your time,"
+    " read the example aloud a few times, and come back to it again tomorrow morning."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tutor:
+    """A tutor of English verbs for speakers of Spanish.
+
+    Example:
+        >>> answer = Tutor().answer("Conjugate 'eat' — past simple, 3rd singular.")
+        >>> print(answer[:55])
+        {"correction": "He ate.", "spanish_gloss": "Él comió.",
+    """
+
+    faults: frozenset[TutorFault] = frozenset()
+
+    def can_answer(self, prompt: str) -> bool:
+        """Whether the prompt asks for a form of the verb table."""
+        return _parse_tutor_prompt(prompt, load_verbs()) is not None
+
+    def answer(self, prompt: str) -> str:
+        """The answer to one prompt, as the JSON text of the seed's response schema."""
+        question = _parse_tutor_prompt(prompt, load_verbs())
+        return _format_tutor_response(
+            *(_UNKNOWN_RESPONSE if question is None else self._conjugate(*question))
+        )
+
+    def _conjugate(self, verb: str, tense: Tense, person: Person) -> tuple[str, str, str]:
+        table = self._load_verb_table()
+        english, spanish = (
+            table.get_english_form(verb, tense, person),
+            table.get_spanish_form(verb, tense, person),
+        )
+        pronoun, pronombre = _PRONOUNS[person]
+        correction, gloss = _format_sentence(pronoun, english), _format_sentence(pronombre, spanish)
+        explanation = _explain(table.verbs[verb], tense, pronoun, english)
+        if TutorFault.UPPER_CASE in self.faults:
+            correction, gloss = correction.upper(), gloss.upper()
+        if TutorFault.NO_GLOSS_IN_PAST_SIMPLE in self.faults and tense is Tense.PAST_SIMPLE:
+            gloss = ""
+        if TutorFault.RAMBLING in self.faults and tense in _RAMBLING_TENSES:
+            explanation += _RAMBLING_TEXT
+        return correction, gloss, explanation
+
+    def _load_verb_table(self) -> VerbTable:
+        table = load_verbs()
+        if TutorFault.ONE_VERB_LEARNT_WRONG not in self.faults:
+            return table
+        go = replace(table.verbs["go"], third="gos", past="goed", participle="goed", ing="goeing")
+        return replace(table, verbs={**table.verbs, "go": go})
+
+
+def _parse_tutor_prompt(prompt: str, table: VerbTable) -> tuple[str, Tense, Person] | None:
+    found = _PROMPT_PATTERN.fullmatch(prompt.strip())
+    if found is None:
+        return None
+    verb, sense, tense, person = (text and text.lower() for text in found.groups())
+    known = table.verbs.get(verb)
+    if known is None or tense not in _TENSES or person not in _PERSONS:
+        return None
+    if sense not in {None, known.spanish}:
+        return None
+    return verb, _TENSES[tense], _PERSONS[person]
+
+
+def _format_tutor_response(correction: str, gloss: str, explanation: str) -> str:
+    response = {"correction": correction, "spanish_gloss": gloss, "explanation": explanation}
+    return json.dumps(response, ensure_ascii=False)
+
+
+def _format_sentence(pronoun: str, form: str) -> str:
+    return f"{pronoun[0].upper()}{pronoun[1:]} {form}."
+
+
+def _explain(verb: Verb, tense: Tense, pronoun: str, form: str) -> str:
+    match tense:
+        case Tense.PRESENT_SIMPLE:
+            return _explain_present(verb, pronoun, form)
+        case Tense.PAST_SIMPLE:
+            return _explain_past(verb, pronoun, form)
+        case Tense.FUTURE_SIMPLE:
+            return f"The future simple is 'will' and the base form, '{verb.base}', in every person."
+        case Tense.PRESENT_PERFECT:
+            return _explain_perfect(verb, pronoun, form)
+        case Tense.PRESENT_CONTINUOUS:
+            return _explain_continuous(verb, pronoun, form)
+
+
+def _explain_present(verb: Verb, pronoun: str, form: str) -> str:
+    if verb.base in {"be", "have"}:
+        return f"In the present simple '{verb.base}' is irregular: '{pronoun}' takes '{form}'."
+    if form == verb.base:
+        return f"In the present simple '{pronoun}' takes the base form, '{verb.base}'."
+    return f"In the present simple the third person singular ends in -s: '{verb.base}', '{form}'."
+
+
+def _explain_perfect(verb: Verb, pronoun: str, form: str) -> str:
+    auxiliary, _, participle = form.partition(" ")
+    kind = "regular" if verb.regular else "irregular"
+    return (
+        "The present perfect is 'have' or 'has' and the past participle:"
+        f" '{pronoun}' takes '{auxiliary}', and the {kind} participle is '{participle}'."
+    )
+
+
+def _explain_continuous(verb: Verb, pronoun: str, form: str) -> str:
+    auxiliary, _, ing = form.partition(" ")
+    return (
+        "The present continuous is 'am', 'is' or 'are' and the -ing form:"
+        f" '{pronoun}' takes '{auxiliary}', and '{verb.base}' becomes '{ing}'."
+    )
+
+
+def _explain_past(verb: Verb, pronoun: str, form: str) -> str:
+    if verb.base == "be":
+        return f"The past simple of 'be' is 'was' or 'were': '{pronoun}' takes '{form}'."
+    if verb.regular:
+        return f"The verb '{verb.base}' is regular: its past simple ends in -ed in every person."
+    return f"The verb '{verb.base}' is irregular: its past simple is '{form}' in every person."
+
+
+class TutorSubject(BaseSubject):
+    """The tutor of the verb table, whole or with its faults."""
+
+    def __init__(self, *, flawed: bool) -> None:
+        self.name = "flawed-tutor" if flawed else "tutor"
+        self.parameters: dict[str, Any] = {}
+        self._tutor = Tutor(faults=FLAWED if flawed else frozenset())
+
+    async def ask(self, question: Question) -> Reply:
+        """Answer from the verb table."""
+        watch = Stopwatch()
+        text = self._tutor.answer(question.prompt)
+        return Reply(text=text, finish_reason="stop", latency_us=watch())
+
+
+def subject(rest: str, options: SubjectOptions) -> TutorSubject:
+    """Return the tutor, or the flawed one."""
+    del options
+    if rest not in {"", "flawed"}:
+        raise UsageError(
+            f"{format_value(f'tutor:{rest}')} is no tutor; allowed are `tutor`, `tutor:flawed`"
+        )
+    return TutorSubject(flawed=rest == "flawed")

@@ -1,0 +1,183 @@
+"""Templates: how an item becomes a question. A template is text with two names, never code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markscheme.ask.questions import Question
+from markscheme.vocabulary.errors import DocumentError, Problem, UsageError
+from markscheme.read.nfc import to_nfc
+from markscheme.read.storable import find_text_fault
+from markscheme.read.documents.sources import locate_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.vocabulary import Item, Rubric
+
+PLAIN_TEMPLATE = "{prompt}"
+SCHEMA_TEMPLATE = """\
+Answer with one JSON object that keeps to this JSON Schema, and with nothing else:
+{schema}
+---
+{prompt}"""
+_PLACEHOLDERS = re.compile(r"\{(prompt|schema)\}")
+_SEPARATOR = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptTemplate:
+    """Instructions above a line of three dashes, the question below; or only the question.
+
+    `{prompt}` stands for the item's prompt, `{schema}` for the response schema of the rubric.
+    """
+
+    system: str
+    user: str
+    shots: tuple[tuple[str, str], ...] = ()
+    schema: Mapping[str, Any] | None = None
+    structured: bool = False
+
+    def build_question(self, item: Item, attempt: int = 1) -> Question:
+        """Put an item as a question."""
+        return Question(
+            item=item.id,
+            prompt=item.prompt,
+            system=self._shared_system or self._fill_placeholders(self.system, item.prompt),
+            user=self._fill_placeholders(self.user, item.prompt),
+            shots=self._filled_shots,
+            schema=self.schema if self.structured else None,
+            attempt=attempt,
+        )
+
+    @cached_property
+    def _shared_system(self) -> str:
+        """The instructions, where they are the same for every item: one text for all questions."""
+        return "" if "{prompt}" in self.system else self._fill_placeholders(self.system, "")
+
+    @cached_property
+    def _filled_shots(self) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (self._fill_placeholders(self.user, shown), answer) for shown, answer in self.shots
+        )
+
+    @cached_property
+    def _schema_json(self) -> str:
+        return "" if self.schema is None else json.dumps(self.schema, ensure_ascii=False)
+
+    def _fill_placeholders(self, text: str, prompt: str) -> str:
+        if "{" not in text:
+            return text
+        values = {"prompt": prompt, "schema": self._schema_json}
+        return _PLACEHOLDERS.sub(lambda name: values[name[1]], text)
+
+
+def load_template(
+    rubric: Rubric,
+    file: str | None = None,
+    *,
+    structured: bool = True,
+    shots: Iterable[tuple[str, str]] = (),
+) -> PromptTemplate:
+    """Return the template in a file, else the usual one: the prompt, and the schema if any.
+
+    With `structured`, a subject that can is asked to keep to the schema by its own means.
+    """
+    schema = find_response_schema(rubric)
+    text = (
+        (PLAIN_TEMPLATE if schema is None else SCHEMA_TEMPLATE)
+        if file is None
+        else _read_template_file(file, schema)
+    )
+    parts = _SEPARATOR.split(text, maxsplit=1)
+    system, user = parts if len(parts) > 1 else ("", text)
+    return PromptTemplate(
+        system=system.strip(),
+        user=user.strip(),
+        shots=tuple(shots),
+        schema=schema,
+        structured=structured and schema is not None,
+    )
+
+
+def find_response_schema(rubric: Rubric) -> Mapping[str, Any] | None:
+    """Return the response schema of the rubric's first axis that has one."""
+    schemas = (getattr(spec.axis, "schema", None) for spec in rubric)
+    found = next((schema for schema in schemas if schema is not None), None)
+    return None if found is None else json.loads(json.dumps(found, default=float))
+
+
+def _read_template_file(file: str, schema: Mapping[str, Any] | None) -> str:
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot read the template `{file}`: {_describe_read_error(error)}"
+        ) from error
+    text = to_nfc(text)
+    problems = []
+    if "{prompt}" not in _SEPARATOR.split(text, maxsplit=1)[-1]:
+        problems.append("`{prompt}` is missing; it stands where the item's prompt goes")
+    if "{schema}" in text and schema is None:
+        problems.append("`{schema}` is asked for, but no axis of the rubric has a schema")
+    if problems:
+        raise DocumentError(
+            Problem(file=file, line=1, field="template", message=told) for told in problems
+        )
+    return text
+
+
+def _describe_read_error(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"it is not UTF-8 at byte {error.start + 1}"
+
+
+def read_shots(source: str, items: Iterable[Item]) -> list[tuple[str, str]]:
+    """Return worked examples from JSON lines with `prompt` and `output`: a file or a built-in name.
+
+    An example that is an item of the exam would give its answer away, and is refused.
+    """
+    path, shown = locate_document(source, "examples", ".jsonl")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot read the examples `{shown}`: {_describe_read_error(error)}"
+        ) from error
+    asked = {item.prompt.strip(): item.id for item in items}
+    problems: list[Problem] = []
+    shots = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            told, shot = _parse_shot(line, asked)
+            shots.append(shot)
+            if told:
+                problems.append(Problem(file=shown, line=number, field="example", message=told))
+    if not shots:
+        problems.append(Problem(file=shown, line=1, field="example", message="there is none"))
+    if problems:
+        raise DocumentError(problems)
+    return shots
+
+
+def _parse_shot(line: str, asked: Mapping[str, str]) -> tuple[str, tuple[str, str]]:
+    try:
+        row = json.loads(line)
+        prompt, output = row["prompt"], row["output"]
+    except (ValueError, KeyError, TypeError):
+        return 'must be an object such as {"prompt": "…", "output": "…"}', ("", "")
+    if not isinstance(prompt, str) or not isinstance(output, str | dict):
+        return "`prompt` must be text, `output` text or an object", ("", "")
+    prompt = to_nfc(prompt)
+    if prompt.strip() in asked:
+        return f"is the item `{asked[prompt.strip()]}` of the exam, and would answer it", ("", "")
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    fault = find_text_fault(prompt + text)
+    return (f"holds {fault}" if fault else ""), (prompt, to_nfc(text))

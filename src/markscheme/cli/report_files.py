@@ -1,0 +1,117 @@
+"""Reports as files: HTML, Markdown and JUnit by ending, and what GitHub Actions shows."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import click
+
+from markscheme import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markscheme.weigh.report import RunReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFiles:
+    """Where a report goes: files that were asked for, and those that the environment names."""
+
+    junit: Path | None
+    markdown: Path | None
+    summary: Path | None
+    annotations: bool
+
+    @classmethod
+    def from_options(
+        cls, *, junit: str | None, markdown: str | None, inputs: Iterable[str]
+    ) -> Self:
+        """Return where to write, or say at once why nothing can be written there."""
+        from markscheme.workflows.output_files import check_destination
+
+        def destination(name: str | None) -> Path | None:
+            return None if name is None else check_destination(name, inputs, suffixes=())
+
+        summary = os.environ.get("GITHUB_STEP_SUMMARY")
+        return cls(
+            junit=destination(junit),
+            markdown=destination(markdown),
+            summary=Path(summary) if summary else None,
+            annotations=os.environ.get("GITHUB_ACTIONS") == "true",
+        )
+
+    @property
+    def needs_reasons(self) -> bool:
+        """Whether somebody will read why points were lost."""
+        return bool(self.junit or self.markdown or self.summary)
+
+    def write_reports(self, report: RunReport) -> None:
+        """Write the files; each is whole or not there, the summary of the job is added to."""
+        from markscheme.workflows.output_files import append_to_file, write_file_atomically
+
+        if self.junit:
+            write_file_atomically(self.junit, _render_junit_report(report))
+        if self.markdown or self.summary:
+            text = _render_markdown_report(report)
+            if self.markdown:
+                write_file_atomically(self.markdown, text)
+            if self.summary:
+                append_to_file(self.summary, text)
+
+    def print_annotations(self, report: RunReport, *, err: bool) -> None:
+        """Print the annotations of a job; to stderr where stdout is a document."""
+        from markscheme.tell.github import format_annotations
+
+        if self.annotations:
+            for line in format_annotations(report):
+                click.echo(line, err=err)
+
+
+def write_report(path: Path, report: RunReport) -> int:
+    """Write a report in the format of the file's ending; return how many bytes it has."""
+    from markscheme.workflows.output_files import write_file_atomically
+
+    content = _RENDERERS[path.suffix.lower()](report)
+    write_file_atomically(path, content)
+    return len(content)
+
+
+def _render_html_report(report: RunReport) -> bytes:
+    from markscheme.tell.html.report import render_run_html
+
+    return render_run_html(report, __version__).encode()
+
+
+def _render_markdown_report(report: RunReport) -> bytes:
+    from markscheme.tell.markdown import render_run_markdown
+
+    return render_run_markdown(report).encode()
+
+
+def _render_junit_report(report: RunReport) -> bytes:
+    from markscheme.tell.junit import render_junit
+
+    return render_junit(report, _find_run_time(report))
+
+
+_RENDERERS = {
+    ".html": _render_html_report,
+    ".md": _render_markdown_report,
+    ".xml": _render_junit_report,
+}
+REPORT_SUFFIXES = tuple(_RENDERERS)
+
+
+def _find_run_time(report: RunReport) -> datetime:
+    """Return when the run began; of a result file, when it was written; else it was just scored."""
+    if report.stored is not None:
+        return report.stored.started
+    file = Path(report.past.run.name)
+    return (
+        datetime.fromtimestamp(file.stat().st_mtime, UTC) if file.is_file() else datetime.now(UTC)
+    )

@@ -1,0 +1,137 @@
+"""Where the store is: named, in the environment, or found upwards like a git folder.
+
+Opening the store: find it, connect, and bring its schema up to date.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from markscheme.vocabulary.errors import StoreUnavailableError, UsageError
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from markscheme.vocabulary.errors import UsageError
+from markscheme.keep.database import PATIENCE, Database
+from markscheme.keep.schema import MIGRATIONS, migrate_schema, read_schema_version
+from markscheme.keep.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STORE_FOLDER = ".markscheme"
+DEFAULT_STORE_PATH = f"{STORE_FOLDER}/markscheme.db"
+STORE_VARIABLE = "MARKSCHEME_STORE"
+_POSTGRES_SCHEMES = ("postgresql", "postgres")
+_SCHEME_PATTERN = r"([A-Za-z][A-Za-z0-9+.-]+)://"
+
+
+def resolve_place(where: str | Path | None) -> str | Path:
+    """Return the URL of a PostgreSQL database, or the path of an SQLite file (there or not)."""
+    named = where if where is not None else os.environ.get(STORE_VARIABLE) or None
+    if named is None:
+        return (_find_store_folder() or Path(STORE_FOLDER)) / Path(DEFAULT_STORE_PATH).name
+    scheme = re.match(_SCHEME_PATTERN, str(named)) if "://" in str(named) else None
+    if scheme is None:
+        return _check_not_folder(Path(named)) if str(named) else _refuse_place("")
+    return (
+        str(named) if scheme[1].lower() in _POSTGRES_SCHEMES else _refuse_place(f"{scheme[1]}://…")
+    )
+
+
+def _find_store_folder() -> Path | None:
+    """Return the nearest `.markscheme` from here upwards, no further than the home folder."""
+    home = Path.home().resolve() if os.environ.get("HOME") or os.name == "nt" else None
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / STORE_FOLDER).is_dir():
+            return Path(STORE_FOLDER) if folder == here else folder / STORE_FOLDER
+        if folder == home:
+            break
+    return None
+
+
+def _check_not_folder(path: Path) -> Path:
+    if os.path.isdir(path):  # noqa: PTH112 - never raises, also where we may not look
+        raise UsageError(f"the store `{path}` is a folder; name a file in it, or no store at all")
+    return path
+
+
+def _refuse_place(named: str) -> Path:
+    allowed = "a store is the path of a file, or postgresql://USER@HOST/DATABASE"
+    raise UsageError(f"`{named}` cannot be a store; {allowed}")
+
+
+def create_store_folder(path: Path) -> None:
+    """Make the folder of a new store; git is told to ignore what is in our own."""
+    folder = path.parent
+    try:
+        if folder.name == STORE_FOLDER and not folder.is_dir():
+            folder.mkdir(exist_ok=True)
+            (folder / ".gitignore").write_text("*\n", encoding="ascii")
+            _sync_folder(folder.parent)
+    except OSError as error:
+        told = f"cannot make the folder of the store `{path}`: {error.strerror or error}"
+        raise StoreUnavailableError(f"{told}; name another place with --store") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that a new folder outlasts a power cut, where the system can promise it."""
+    if hasattr(os, "O_DIRECTORY"):
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def _get_utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def open_store(
+    where: str | Path | None = None,
+    *,
+    create: bool,
+    patience: float = PATIENCE,
+    now: Callable[[], datetime] = _get_utc_now,
+) -> Store:
+    """Open the store: `where` it is said to be, else as the environment says, else found upwards.
+
+    With `create`, a store that is not there is made; without, that is a `UsageError`. `patience` is
+    how many seconds to wait for somebody else's lock.
+    """
+    database = _connect_database(resolve_place(where), create=create, patience=patience)
+    try:
+        _upgrade_schema(database, now().isoformat(), create=create)
+    except BaseException:
+        database.close()
+        raise
+    return Store(database, now)
+
+
+def _upgrade_schema(database: Database, now: str, *, create: bool) -> None:
+    version = read_schema_version(database)
+    if version == 0 and not create:
+        raise _build_no_store_error(database.place)
+    if version < len(MIGRATIONS):
+        migrate_schema(database, now)
+
+
+def _connect_database(place: str | Path, *, create: bool, patience: float) -> Database:
+    if isinstance(place, Path):
+        from markscheme.keep.sqlite import SqliteDatabase
+
+        if create:
+            create_store_folder(place)
+        elif not os.path.exists(place):  # noqa: PTH110 - never raises, also where we may not look
+            raise _build_no_store_error(str(place))
+        return SqliteDatabase(place, create=create, patience=patience)
+    from markscheme.keep.postgres import PostgresDatabase
+
+    return PostgresDatabase(place, patience=patience)
+
+
+def _build_no_store_error(place: str) -> UsageError:
+    hint = "`markscheme score` makes it with the first run; --store names another place"
+    return UsageError(f"there is no store at `{place}` yet; {hint}")

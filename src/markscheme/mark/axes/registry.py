@@ -1,0 +1,44 @@
+"""The axis kinds that a rubric can name. A new kind is one class and one line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markscheme.mark.axes.json_schema import JsonSchema
+from markscheme.mark.axes.length import Length, MaxWords
+from markscheme.mark.axes.number import NumberWithin
+from markscheme.mark.axes.pattern import PatternAxis
+from markscheme.mark.axes.structure import Citations, Sections
+from markscheme.mark.axes.text import ContainsAll, Equals, OneOf
+from markscheme.mark.axes.token_budget import TokenBudget
+from markscheme.mark.axes.trace import CallLimit, CallOrder, ForbiddenCalls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from markscheme.vocabulary import Axis
+
+AXES: Mapping[str, type[Axis]] = {
+    "contains_all": ContainsAll,
+    "equals": Equals,
+    "one_of": OneOf,
+    "pattern": PatternAxis,
+    "number_within": NumberWithin,
+    "length": Length,
+    "max_words": MaxWords,
+    "json_schema": JsonSchema,
+    "sections": Sections,
+    "token_budget": TokenBudget,
+    "citations": Citations,
+    "call_order": CallOrder,
+    "call_limit": CallLimit,
+    "forbidden_calls": ForbiddenCalls,
+}
+EXPECTATIONS = (
+    "expected_contains",
+    "expected",
+    "expected_one_of",
+    "expected_pattern",
+    "expected_number",
+)
+"""The keys of an item that axes read by default."""

@@ -1,0 +1,130 @@
+"""The definition of a score: one answer, axis by axis, in exact arithmetic.
+
+Everything faster must agree with `mark_answer`, cell by cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from markscheme.vocabulary.errors import DocumentError, Problem, UsageError
+from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import Breakdown, Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from markscheme.vocabulary.transcript import Transcript
+    from markscheme.vocabulary import Axis, AxisSpec, Exam, Item, Response, Rubric
+
+
+def mark_answer(
+    rubric: Rubric,
+    item: Item,
+    output: str | Mapping[str, Any],
+    transcript: Transcript | None = None,
+) -> Breakdown:
+    """Mark one raw output as the answer to one item, with what was done for it where that is known.
+
+    Without a transcript, axes that judge what was done abstain.
+    """
+    from markscheme.mark.response import read_response  # noqa: PLC0415 - who asks marks later
+
+    response = replace(read_response(output, rubric.fields), transcript=transcript)
+    cells = {spec.name: mark_cell(spec.axis, response, item) for spec in rubric}
+    leading = find_leading_axis(rubric)
+    return Breakdown(
+        item=item.id,
+        reading=response.reading,
+        expected=get_expected(leading, item),
+        got=response.text_of(getattr(leading, "reads", None)),
+        cells=cells,
+        weighted={spec.name: weigh_cell(spec, cells[spec.name]) for spec in rubric},
+        score=compute_score(rubric, [cells[spec.name].value for spec in rubric]),
+    )
+
+
+def mark_cell(axis: Axis, response: Response, item: Item) -> Cell:
+    """Let the axis judge; what it raises becomes a failed cell with the reason, never a number.
+
+    The last text of a log that is not complete may not be the answer, so it is not judged.
+    """
+    doubts = response.transcript.doubts if response.transcript is not None else ()
+    if doubts and not getattr(axis, "traces", False):
+        return Cell.failed(
+            sentence(
+                "the log is incomplete, so this may not be the answer: {gaps}",
+                gaps="; ".join(doubts),
+            )
+        )
+    try:
+        cell = axis.mark(response, item)
+    except Exception as error:  # noqa: BLE001 - an axis may be anybody's
+        return Cell.failed(sentence("the axis failed: {words}", words=_format_error(error)))
+    if isinstance(cell, Cell):
+        return cell
+    return Cell.failed(sentence("the axis gave a {kind}, not a cell", kind=type(cell).__name__))
+
+
+def _format_error(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def weigh_cell(spec: AxisSpec, cell: Cell) -> Fraction | None:
+    """Return what the cell adds to the score."""
+    return None if cell.value is None else Fraction(spec.weight) * cell.value
+
+
+def compute_score(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
+    """Return the exact weighted sum, or nothing where a value is missing."""
+    total = Fraction(0)
+    for spec, value in zip(rubric, values, strict=True):
+        if value is None:
+            return None
+        total += Fraction(spec.weight) * value
+    return total
+
+
+def find_leading_axis(rubric: Rubric) -> Axis | None:
+    """Return the first axis that expects something: its field is `got`, its entry `expected`."""
+    return next((spec.axis for spec in rubric if get_expectation_key(spec.axis) is not None), None)
+
+
+def get_expectation_key(axis: Axis | None) -> str | None:
+    """Return the key of the item that an axis reads; an axis of one's own may have none."""
+    return getattr(axis, "expectation", None)
+
+
+def get_expected(axis: Axis | None, item: Item) -> Any:
+    """Return what the leading axis expects of the item."""
+    return item.expectations.get(get_expectation_key(axis) or "")
+
+
+def check_axes(rubric: Rubric) -> None:
+    """Refuse a rubric that can score nothing."""
+    if not rubric.axes:
+        raise UsageError(f"the rubric `{rubric.name}` has no axes, so it can score nothing")
+
+
+def check_exam(rubric: Rubric, exam: Exam) -> None:
+    """Refuse an exam whose items lack what the axes need, naming every such item at once."""
+    check_axes(rubric)
+    problems = [problem for item in exam.items for problem in find_item_problems(rubric, item)]
+    if problems:
+        raise DocumentError(problems)
+
+
+def find_item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
+    """Yield what the axes of the rubric need of the item and lack."""
+    for spec in rubric.axes:
+        for field, message in spec.axis.item_problems(item):
+            place = item.place
+            key = field.partition(".")[0]
+            yield Problem(
+                file=place.file if place else "exam",
+                line=place.get_line(key) if place else 1,
+                field=f"{place.field if place else item.id}.{field}",
+                message=f"{message} (axis `{spec.name}` reads it, item `{item.id}`)",
+            )

@@ -1,0 +1,190 @@
+"""The case to add: an answer, or a value of a gate, that tells a mutant from the rubric."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.mark.axes.number import NumberWithin
+from markscheme.mark.axes.text import ComparingAxis, Equals
+from markscheme.mark.response import read_response
+from markscheme.mark.definition import compute_score, mark_cell
+from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
+from markscheme.prove.audit.answer_forms import to_json_object
+from markscheme.prove.audit.known_answers import list_right_texts
+from markscheme.prove.audit.mutants import Mutant, MutantKind
+from markscheme.prove.audit.mutants import generate_threshold_neighbours
+from markscheme.read.documents.golden_cases import GateCase, GoldenCase, GoldenCases, PassCase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markscheme.vocabulary import Axis, Exam, Gate, Item, Rubric
+
+_TRIAL_ENTRIES: tuple[tuple[str, ...], ...] = (
+    ("alpha",),
+    (" Alpha. ",),
+    ("alpha...",),
+    ("alpha", "beta"),
+    ("\N{LATIN SMALL LETTER E WITH ACUTE}cole",),
+    ("alpha  beta",),
+    ("'alpha'",),
+    ("a.b",),
+)
+_TRIAL_TEXTS = (
+    "",
+    "alpha",
+    "ALPHA",
+    "  alpha  ",
+    "alpha.",
+    "alpha...",
+    "alpha. beta",
+    "alphabet",
+    "the alpha",
+    "beta",
+    "ecole",
+    "alpha beta",
+    "'alpha'",
+    "a.b",
+    "ab",
+)
+_MAX_COUNTED = 10_000
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def suggest_cases(rubric: Rubric, mutant: Mutant, exam: Exam) -> GoldenCases | None:
+    """Return a case that would notice a mutant, with what the rubric says of it; or none found."""
+    if mutant.item is not None:
+        return None
+    if mutant.axes or mutant.kind in {MutantKind.WEIGHT, MutantKind.DROP_AXIS}:
+        case = next(_generate_telling_cases(rubric, mutant, exam.items[0]), None)
+        return None if case is None else GoldenCases(items=(case,))
+    return _suggest_threshold_case(rubric, mutant)
+
+
+def _generate_telling_cases(rubric: Rubric, mutant: Mutant, item: Item) -> Iterator[GoldenCase]:
+    """Yield answers whose cells or score a mutant changes, the plainest first."""
+    axes = mutant.axes or tuple(spec.name for spec in rubric)
+    for spec in rubric:
+        if spec.name in axes:
+            for changed, text in product(
+                _generate_trial_items(spec.axis, item), _generate_trial_texts(spec.axis, item)
+            ):
+                yield from _try_case(
+                    rubric, mutant, changed, _format_trial_output(rubric, spec.axis, text)
+                )
+    for output in _generate_trial_objects(rubric):
+        yield from _try_case(rubric, mutant, item, output)
+
+
+def _generate_trial_items(axis: Axis, item: Item) -> Iterator[Item]:
+    yield item
+    if isinstance(axis, ComparingAxis):
+        for entries in _TRIAL_ENTRIES:
+            value: Any = entries[0] if isinstance(axis, Equals) else entries
+            yield replace(item, expectations=FrozenDict({**item.expectations, axis.expects: value}))
+
+
+def _generate_trial_texts(axis: Axis, item: Item) -> Iterator[str]:
+    yield from list_right_texts(axis, item)
+    yield from _TRIAL_TEXTS
+    for name in ("limit", "at_least", "at_most"):
+        limit = getattr(axis, name, None)
+        if isinstance(limit, int) and limit <= _MAX_COUNTED:
+            for count in (limit - 1, limit, limit + 1):
+                yield from (" ".join(["word"] * count), "x" * count, "x\n" * count)
+    if isinstance(axis, NumberWithin):
+        yield from _generate_trial_numbers(axis, item)
+
+
+def _generate_trial_numbers(axis: NumberWithin, item: Item) -> Iterator[str]:
+    """Yield the numbers at the tolerance, and one step inside and outside of it."""
+    expected = Decimal(item.expectations[axis.expects])
+    text = str(axis.tolerance)
+    share = Decimal(text.removesuffix("%"))
+    for amount in (share, *generate_threshold_neighbours(share, share=False)):
+        yield f"{expected + (amount * abs(expected) / 100 if text.endswith('%') else amount):f}"
+
+
+def _format_trial_output(rubric: Rubric, axis: Axis, text: str) -> str:
+    field = getattr(axis, "reads", None)
+    if field is None:
+        return text
+    return to_json_object({**dict.fromkeys(rubric.fields.accepted, "x"), field: text})
+
+
+def _generate_trial_objects(rubric: Rubric) -> Iterator[str]:
+    """Yield responses for axes on the whole of them: an object, a strange one, none at all."""
+    usual = dict.fromkeys(rubric.fields.accepted, "x")
+    yield to_json_object(usual)
+    yield to_json_object({**usual, "something_else": "x"})
+    yield to_json_object({})
+    yield "no object"
+
+
+def _try_case(rubric: Rubric, mutant: Mutant, item: Item, output: str) -> Iterator[GoldenCase]:
+    response = read_response(output, rubric.fields)
+    before, after = (
+        {spec.name: mark_cell(spec.axis, response, item).value for spec in found}
+        for found in (rubric, mutant.rubric)
+    )
+    score, other = (
+        compute_score(found, [values[spec.name] for spec in found])
+        for found, values in ((rubric, before), (mutant.rubric, after))
+    )
+    values = {axis: value for axis, value in before.items() if value is not None}
+    if len(values) == len(before) and (before != after or score != other):
+        yield GoldenCase(
+            item=replace(item, id=_NOT_A_NAME.sub("-", mutant.name), tags={}),
+            answer=output,
+            cells=FrozenDict(values),
+            score=score,
+            because=f"tells apart: {mutant.says}",
+        )
+
+
+def _suggest_threshold_case(rubric: Rubric, mutant: Mutant) -> GoldenCases | None:
+    if mutant.rubric.pass_mark != rubric.pass_mark:
+        for seen in (rubric.pass_mark, mutant.rubric.pass_mark):
+            passes = probe_pass_mark(rubric, seen)
+            if passes is not probe_pass_mark(mutant.rubric, seen):
+                return GoldenCases(pass_mark=(PassCase(seen=seen, passes=passes),))
+    changed = {gate.name: gate for gate in mutant.rubric.gates}
+    for gate in rubric.gates:
+        if changed.get(gate.name, gate) != gate:
+            return _suggest_gate_case(rubric, gate, changed[gate.name])
+    return None
+
+
+def _suggest_gate_case(rubric: Rubric, gate: Gate, changed: Gate) -> GoldenCases | None:
+    """Return the value at which two gates differ: at one of their limits."""
+    baseline = None if gate.baseline is None else Decimal("0.5")
+    for seen in (*_list_gate_limits(gate), *_list_gate_limits(changed)):
+        before, after = (probe_gate(rubric, one, seen, baseline) for one in (gate, changed))
+        warned = before.baseline is not None and before.baseline.warning is not None
+        warns = after.baseline is not None and after.baseline.warning is not None
+        if (before.outcome, warned) != (after.outcome, warns):
+            return GoldenCases(
+                gates=(
+                    GateCase(
+                        gate=gate.name,
+                        seen=seen,
+                        outcome=before.outcome,
+                        baseline=baseline,
+                        suspicious=None if baseline is None else warned,
+                    ),
+                )
+            )
+    return None
+
+
+def _list_gate_limits(gate: Gate) -> Iterator[Decimal]:
+    yield from (limit for limit in (gate.at_least, gate.at_most) if limit is not None)
+    if gate.baseline is not None:
+        half = Decimal("0.5")
+        for allowance, sign in ((gate.baseline.max_drop, -1), (gate.baseline.suspicious_rise, 1)):
+            yield half + sign * allowance.amount * (half if allowance.relative else 1)

@@ -1,0 +1,207 @@
+"""A file or a folder of answers in parts that can be scored apart, by whatever engine.
+
+The cuts depend on the files alone, never on who scores the parts, so that every engine sees the
+same parts in the same order. The lines of a part are numbered from 1: whoever puts the parts
+together knows how many lines went before.
+"""
+
+from __future__ import annotations
+
+import codecs
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markscheme.vocabulary.errors import AnswersError, UsageError
+from markscheme.read.answers.jsonl import read_jsonl, read_jsonl_text
+from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
+from markscheme.read.answers.sources import JSONL_SUFFIXES, build_file_problem, check_is_text, check_readable, read_block, read_head
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from typing import BinaryIO
+
+    from markscheme.read.answers.fast.line_templates import LineTemplateReader
+    from markscheme.read.answers.batch import AnswerBatch
+    from markscheme.read.answers.items import KnownItems
+    from markscheme.read.answers.duplicates import SeenAttempts
+
+PARQUET_SUFFIX = ".parquet"
+_SPLITTABLE_SUFFIXES = (*JSONL_SUFFIXES, PARQUET_SUFFIX)
+_SEARCH_BLOCK_BYTES = 16_384
+_HIDDEN_PREFIXES = (".", "_")  # how names begin that other tools put beside their files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart:
+    """A stretch of a file: bytes from the start of one line to the start of another, or rows.
+
+    `file` is the name that its rows are told with, where the answers are a folder.
+    """
+
+    path: Path
+    start: int
+    stop: int
+    file: str | None = None
+
+
+def list_answer_files(source: str | Path) -> list[Path]:
+    """Return the files to read in parts: one, or those of a folder by name; none where it streams.
+
+    CSV, whose lines do not tell where a record starts, and what is no regular file stream.
+    """
+    path = Path(source)
+    if str(source) in {"", "-"}:
+        return []
+    if is_folder(path):
+        return _list_folder_files(path)
+    check_readable(path)
+    return [path] if path.suffix.lower() in _SPLITTABLE_SUFFIXES and path.is_file() else []
+
+
+def is_folder(source: str | Path) -> bool:
+    """Whether this is a folder; a name that no file can have is none, and fails to open later."""
+    with suppress(OSError, ValueError):
+        return Path(source).is_dir()
+    return False
+
+
+def _list_folder_files(folder: Path) -> list[Path]:
+    try:
+        found = sorted(
+            path for path in folder.iterdir() if not path.name.startswith(_HIDDEN_PREFIXES)
+        )
+    except OSError as error:
+        raise AnswersError(
+            [build_file_problem(folder, f"this cannot be read: {error.strerror}")]
+        ) from None
+    if not found:
+        raise AnswersError([build_file_problem(folder, "this folder holds no files of answers")])
+    odd = [path.name for path in found if path.suffix.lower() not in _SPLITTABLE_SUFFIXES]
+    if odd:
+        named = ", ".join(f"`{name}`" for name in odd[:5])
+        raise UsageError(
+            f"`{folder}`: a folder of answers holds {_format_splittable_suffixes()} files; not {named}"
+        )
+    for path in found:
+        check_readable(path)
+    return found
+
+
+def _format_splittable_suffixes() -> str:
+    return f"{', '.join(_SPLITTABLE_SUFFIXES[:-1])} and {_SPLITTABLE_SUFFIXES[-1]}"
+
+
+def split_file(
+    path: Path, *, file: str | None = None, limits: ReadLimits = DEFAULT_LIMITS
+) -> Iterator[FilePart]:
+    """Yield the parts of one file, in order."""
+    if path.suffix.lower() == PARQUET_SUFFIX:
+        cuts = _cut_parquet(path, limits)
+    else:
+        cuts = _cut_jsonl(path, limits)
+    for start, stop in cuts:
+        yield FilePart(path=path, start=start, stop=stop, file=file)
+
+
+def read_part(
+    part: FilePart,
+    *,
+    known: KnownItems,
+    seen_attempts: SeenAttempts | None = None,
+    template_reader: LineTemplateReader | None = None,
+    limits: ReadLimits = DEFAULT_LIMITS,
+) -> Generator[AnswerBatch, None, int]:
+    """Yield the answers of a part; return how many lines it has."""
+    if part.path.suffix.lower() == PARQUET_SUFFIX:
+        from markscheme.read.answers.parquet import read_parquet_slice
+
+        batch = read_parquet_slice(part.path, range(part.start, part.stop), known=known)
+        if seen_attempts:
+            seen_attempts.reject_duplicates(batch)
+        yield batch
+        return part.stop - part.start
+    with part.path.open("rb", buffering=0) as stream:
+        if part.stop - part.start <= limits.row_bytes:
+            text = b"".join(
+                _read_part_blocks(stream, _trim_last_newline(stream, part), limits.row_bytes)
+            )
+            return (
+                yield from read_jsonl_text(
+                    text, known=known, seen_attempts=seen_attempts, template_reader=template_reader
+                )
+            )
+        blocks = _read_part_blocks(stream, part, limits.row_bytes)
+        return (
+            yield from read_jsonl(
+                blocks,
+                known=known,
+                seen_attempts=seen_attempts,
+                template_reader=template_reader,
+                limits=limits,
+            )
+        )
+
+
+def count_part_lines(part: FilePart, limits: ReadLimits = DEFAULT_LIMITS) -> int:
+    """Count the lines of a part without reading them."""
+    if part.path.suffix.lower() == PARQUET_SUFFIX:
+        return part.stop - part.start
+    with part.path.open("rb", buffering=0) as stream:
+        return sum(
+            block.count(b"\n") for block in _read_part_blocks(stream, part, limits.block_bytes)
+        )
+
+
+def _trim_last_newline(stream: BinaryIO, part: FilePart) -> FilePart:
+    """Return the part without its last newline."""
+    stream.seek(part.stop - 1)
+    ended = read_block(stream, str(part.path), 1) == b"\n"
+    return replace(part, stop=part.stop - ended)
+
+
+def _read_part_blocks(stream: BinaryIO, part: FilePart, size: int) -> Iterator[bytes]:
+    stream.seek(part.start)
+    at = part.start
+    while at < part.stop and (
+        block := read_block(stream, str(part.path), min(size, part.stop - at))
+    ):
+        at += len(block)
+        yield block
+
+
+def _cut_parquet(path: Path, limits: ReadLimits) -> Iterator[tuple[int, int]]:
+    if path.stat().st_size == 0:
+        return
+    from markscheme.read.answers.parquet import list_parquet_slices
+
+    yield from ((rows.start, rows.stop) for rows in list_parquet_slices(path, limits))
+
+
+def _cut_jsonl(path: Path, limits: ReadLimits) -> Iterator[tuple[int, int]]:
+    """Yield where the parts start and stop: each stops after the line that fills it."""
+    with path.open("rb", buffering=0) as stream:
+        head = read_head(stream, str(path))
+        check_is_text(head, str(path), is_jsonl=True)
+        stream.seek(0)
+        marked = stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
+        start = len(codecs.BOM_UTF8) if marked else 0
+        while True:
+            stop = _find_line_end(stream, start + limits.part_bytes, str(path))
+            if stop > start:
+                yield start, stop
+            if stop - start < limits.part_bytes:
+                return
+            start = stop
+
+
+def _find_line_end(stream: BinaryIO, position: int, file: str) -> int:
+    """Return where the line ends in which the byte before `position` is, or where the file does."""
+    at = stream.seek(position - 1)
+    while block := read_block(stream, file, _SEARCH_BLOCK_BYTES):
+        end = block.find(b"\n")
+        if end >= 0:
+            return at + end + 1
+        at += len(block)
+    return stream.seek(0, 2)

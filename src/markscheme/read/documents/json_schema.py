@@ -1,0 +1,185 @@
+"""The JSON Schemas of the two formats, made from the models, so that editors complete them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from inspect import cleandoc
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+from markscheme.read.documents.decisions import DecisionTableModel, VerdictRulesModel, VerdictsModel
+from markscheme.read.tools.families import ENTRY_KEYS
+from markscheme.read.documents.gates import GATE_MODELS as GATES
+from markscheme.read.documents.models import RATED_MODELS, ExamModel, RubricModel, build_axis_models
+from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from markscheme.read.documents.validation import ModelKey
+    from markscheme.vocabulary import Axis
+
+    Schema = dict[str, Any]
+
+_COMPARISON_MODELS: dict[str, type[Model]] = {
+    "verdict_rules": VerdictRulesModel,
+    "decision_table": DecisionTableModel,
+}
+_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_JSON_TYPES = {str: "string", bool: "boolean", int: "integer", NoneType: "null", dict: "object"}
+_LENGTH_SUFFIXES = {"string": "Length", "array": "Items", "object": "Properties"}
+
+
+def build_rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str]) -> Schema:
+    """Return the schema of a rubric: an axis is chosen by its `kind`, a gate by its `metric`."""
+    axes: list[type[Model]] = [
+        *build_axis_models(kinds, tuple(steps)).values(),
+        *RATED_MODELS.values(),
+    ]
+    gates = list(dict.fromkeys(GATES.values()))
+    found = _SchemaBuilder()
+    schema = found.build_model_schema(RubricModel)
+    for key, models in (("axes", axes), ("gates", gates)):
+        schema["properties"][key]["items"] = {
+            "oneOf": [found.build_type_schema(model) for model in models]
+        }
+    for key, model in _COMPARISON_MODELS.items():
+        schema["properties"][key] = found.build_type_schema(model)
+    schema["properties"]["verdicts"] = found.build_model_schema(VerdictsModel)["properties"][
+        "verdicts"
+    ]
+    schema["anyOf"] = [{"required": [key]} for key in ("axes", *_COMPARISON_MODELS)]
+    schema["properties"]["tool_families"] = _build_families_schema()
+    schema["properties"]["normalise"] = {"type": "array", "items": {"enum": list(steps)}}
+    schema["$defs"] = dict(sorted(found.definitions.items()))
+    return _add_schema_header(schema, "markscheme rubric")
+
+
+def _build_families_schema() -> Schema:
+    """Return the schema of families of tools: a list, or what is added and removed."""
+    text = {"type": "string", "minLength": 1}
+    keys = dict.fromkeys(ENTRY_KEYS, text)
+    entry = {"anyOf": [text, _build_closed_object(keys) | {"minProperties": 1}]}
+    entries = {"type": "array", "items": entry}
+    changed = _build_closed_object({"add": entries, "remove": entries})
+    return {"type": "object", "additionalProperties": {"anyOf": [entries, changed]}}
+
+
+def _build_closed_object(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def build_exam_schema(expectations: Collection[str]) -> Schema:
+    """Return the schema of an exam; the usual expectations are completed, others are admitted."""
+    found = _SchemaBuilder()
+    schema = {"$defs": found.definitions, **found.build_model_schema(ExamModel)}
+    item = found.definitions["ItemModel"]
+    text = {"type": "string"}
+    value = {"anyOf": [text, {"type": "number"}, {"type": "array", "items": text, "minItems": 1}]}
+    item["properties"] |= dict.fromkeys(expectations, value)
+    item["additionalProperties"] = value
+    return _add_schema_header(schema, "markscheme exam")
+
+
+def _add_schema_header(schema: Schema, title: str) -> Schema:
+    return {"$schema": _SCHEMA_DIALECT, **schema, "title": title}
+
+
+class _SchemaBuilder:
+    """Schemas of models, and the definitions that they refer to."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, Schema] = {}
+
+    def build_model_schema(self, model: type[Model]) -> Schema:
+        """Return the schema of a mapping with keys."""
+        keys = model.get_keys().values()
+        required = [key.alias for key in keys if key.required]
+        return {
+            "additionalProperties": model.allows_extra_keys,
+            "description": cleandoc(model.__doc__ or ""),
+            "properties": {key.alias: self._build_key_schema(key) for key in keys},
+            **({"required": required} if required else {}),
+            "title": model.__name__,
+            "type": "object",
+        }
+
+    def _build_key_schema(self, key: ModelKey) -> Schema:
+        schema = self.build_type_schema(key.hint)
+        if not any("$ref" in arm for arm in schema.get("anyOf", [schema])):
+            schema["title"] = key.alias.replace("_", " ").title()
+        if not key.required and key.default is not UNSET:
+            schema["default"] = _encode_default(key.default)
+        return dict(sorted(schema.items()))
+
+    def build_type_schema(self, hint: Any) -> Schema:
+        """Return the schema of what is annotated with a type."""
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin is Annotated:
+            return self._build_constrained_schema(arguments[0], arguments[1:])
+        if origin in {Union, UnionType}:
+            arms = [self.build_type_schema(argument) for argument in arguments]
+            return {"anyOf": [inner for arm in arms for inner in arm.get("anyOf", [arm])]}
+        if origin is Literal:
+            words = {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
+            return {**words, "type": "string"}
+        if origin is list:
+            return {"items": self.build_type_schema(arguments[0]), "type": "array"}
+        if origin is dict:
+            return self._build_mapping_schema(*arguments)
+        if isinstance(hint, type) and issubclass(hint, Model):
+            return self._build_reference(hint)
+        return {} if hint is Any else {"type": _JSON_TYPES[hint]}
+
+    def _build_reference(self, model: type[Model]) -> Schema:
+        if model.__name__ not in self.definitions:
+            self.definitions[model.__name__] = {}  # it may hold itself
+            self.definitions[model.__name__] |= self.build_model_schema(model)
+        return {"$ref": f"#/$defs/{model.__name__}"}
+
+    def _build_mapping_schema(self, key: Any, value: Any) -> Schema:
+        if key is str:
+            return {
+                "additionalProperties": value is Any or self.build_type_schema(value),
+                "type": "object",
+            }
+        named = self.build_type_schema(key)
+        found = {
+            "patternProperties": {named.pop("pattern"): self.build_type_schema(value)},
+            "type": "object",
+        }
+        del named["type"]
+        return dict(sorted({**found, "propertyNames": named}.items())) if named else found
+
+    def _build_constrained_schema(self, hint: Any, notes: tuple[Any, ...]) -> Schema:
+        made = next((note for note in notes if isinstance(note, Converter)), None)
+        if made is not None:
+            return dict(_thaw_schema(made.schema))
+        schema = self.build_type_schema(hint)
+        for limits in (note for note in notes if isinstance(note, Constraints)):
+            schema |= _build_limit_keywords(limits, _LENGTH_SUFFIXES.get(schema["type"], ""))
+        return dict(sorted(schema.items()))
+
+
+def _build_limit_keywords(limits: Constraints, of: str) -> Schema:
+    stated = {
+        "minimum": limits.at_least,
+        "maximum": limits.at_most,
+        f"min{of}": limits.shortest,
+        f"max{of}": limits.longest,
+        "pattern": limits.pattern,
+    }
+    return {key: limit for key, limit in stated.items() if limit is not None}
+
+
+def _thaw_schema(value: Any) -> Any:
+    """Return a frozen schema as one that can be added to."""
+    if isinstance(value, Mapping):
+        return {key: _thaw_schema(inner) for key, inner in sorted(value.items())}
+    return [_thaw_schema(inner) for inner in value] if isinstance(value, tuple) else value
+
+
+def _encode_default(default: Any) -> Any:
+    """Return a default as JSON can hold it."""
+    return str(default) if isinstance(default, Decimal) else _thaw_schema(default)

@@ -1,0 +1,182 @@
+"""The rubric and exam formats as models: what a key may hold, and nothing else.
+
+A model for each axis kind is made from the fields of its dataclass, so a new axis needs no second
+description, and the JSON Schemas that editors use come from the same models.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import Enum
+from functools import lru_cache
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model, alias_key
+
+if TYPE_CHECKING:
+    from markscheme.vocabulary import Axis
+
+COMPARISON_KEYS = ("verdicts", "verdict_rules", "decision_table")
+"""The keys of a rubric that are for comparisons."""
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+def _parse_number(value: Any) -> Decimal | None:
+    number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return Decimal(value) if number else None
+
+
+Number = Annotated[Decimal, Converter(_parse_number, "number_type", FrozenDict(type="number"))]
+Share = Annotated[
+    Decimal,
+    Converter(_parse_number, "number_type", FrozenDict(type="number", minimum=0, maximum=1)),
+    Constraints(at_least=0, at_most=1),
+]
+Name = Annotated[str, Constraints(pattern=NAME_PATTERN, longest=200)]
+Text = Annotated[str, Constraints(longest=100_000)]
+Scalar = str | bool | int | Number
+NO_ENTRIES: Any = ()
+
+
+class RubricModel(Model):
+    """What a rubric holds beside its axes, gates and comparison, which are checked by themselves.
+
+    A rubric of verdict rules or a decision table may do without axes: it scores nothing by itself.
+    """
+
+    rubric: Name
+    version: Annotated[int, Constraints(at_least=1)] = 1
+    title: Text = ""
+    normalise: list[Any] = NO_ENTRIES
+    tool_families: Any = None
+    axes: Annotated[list[Any], Constraints(shortest=1)] = NO_ENTRIES
+    pass_mark: Annotated[Share, Constraints(above=0)] = Decimal(1)
+    gates: list[Any] = NO_ENTRIES
+    verdicts: Any = None
+    verdict_rules: Any = None
+    decision_table: Any = None
+
+
+class ItemModel(Model):
+    """One item; keys beside these three are what axes expect of it."""
+
+    allows_extra_keys = True
+
+    id: Name
+    prompt: Annotated[Text, Constraints(shortest=1)]
+    tags: dict[Name, Scalar] = FrozenDict()
+
+
+class ExamModel(Model):
+    """An exam: a name and its items."""
+
+    exam: Name
+    title: Text = ""
+    items: Annotated[list[ItemModel], Constraints(shortest=1)]
+
+
+class AxisModel(Model):
+    """What every axis has, whatever its kind."""
+
+    name: Name
+    kind: str
+    weight: Share = UNSET  # where none has one, all count alike
+
+
+class RatedModel(Model):
+    """What an axis has that a person answers: a question, and no weight."""
+
+    name: Name
+    title: Text = ""
+    question: Annotated[Text, Constraints(shortest=1)]
+
+
+class ScaleModel(RatedModel):
+    """An axis that people rate in whole numbers; each number has an anchor that says what it is."""
+
+    kind: Literal["scale"]
+    anchors: Annotated[
+        dict[
+            Annotated[str, Constraints(pattern=r"^-?[0-9]{1,3}$")],
+            Annotated[Text, Constraints(shortest=1)],
+        ],
+        Constraints(shortest=2, longest=20),
+    ]
+
+
+class NoteModel(RatedModel):
+    """An axis that people answer in words; it has no score."""
+
+    kind: Literal["note"]
+
+
+RATED_MODELS: Mapping[str, type[RatedModel]] = {"scale": ScaleModel, "note": NoteModel}
+
+
+def is_rated(entry: Any) -> bool:
+    """Return whether an entry of `axes` is one that people answer, and that nothing marks."""
+    return isinstance(entry, Mapping) and entry.get("kind") in tuple(RATED_MODELS)
+
+
+@lru_cache(maxsize=256)
+def build_axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
+    """Return the model of one axis kind, made from the fields of its dataclass, once."""
+    hints = get_parameter_types(axis)
+    held: dict[str, Any] = {"kind": Literal[axis.kind]}
+    defaults: dict[str, Any] = {"__doc__": axis.__doc__}
+    for field in dataclasses.fields(axis):  # type: ignore[arg-type]
+        if field.name == "tool_families":  # stated once, for all axes
+            continue
+        hint = _to_document_type(hints[field.name])
+        if field.name == "normalise":
+            hint = list[Literal[steps]]  # type: ignore[valid-type]
+        required = field.default is dataclasses.MISSING
+        default = ... if required else None if field.name == "normalise" else field.default
+        # what a model has itself (`keys`, `open`) is free for parameters behind an alias
+        held[f"{field.name}_"] = hint
+        defaults[f"{field.name}_"] = alias_key(field.name, default)
+    return type(
+        f"{axis.__name__.removesuffix('Axis')}Axis",
+        (AxisModel,),
+        {"__annotations__": held, **defaults},
+    )
+
+
+@lru_cache(maxsize=256)
+def get_parameter_types(axis: type[Axis]) -> Mapping[str, Any]:
+    """Return the types of the fields of an axis, found out once."""
+    return get_type_hints(axis)
+
+
+def _to_document_type(hint: Any) -> Any:
+    """Turn a field's type into what a document may hold: lists for tuples, words for enums."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in {Union, UnionType}:
+        return Union[tuple(_to_document_type(argument) for argument in arguments)]  # noqa: UP007
+    if origin is tuple:
+        return list[_to_document_type(arguments[0])]  # type: ignore[misc]
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return Literal[tuple(member.value for member in hint)]
+    if origin is Mapping:
+        return dict[str, Any]
+    return Number if hint in {Decimal, float} else hint
+
+
+def build_axis_models(
+    kinds: Mapping[str, type[Axis]], steps: tuple[str, ...]
+) -> dict[str, type[AxisModel]]:
+    """Return the model of every kind by its name in a rubric."""
+    return {kind: build_axis_model(axis, steps) for kind, axis in kinds.items()}

@@ -1,0 +1,234 @@
+"""Families of tools: which calls read memory, search the codebase, start agents, change something.
+
+The defaults know the supported agents and common MCP servers. A rubric replaces a family with a
+list, or adds to it and takes from it. An entry is a pattern of a tool's name, or asks for more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from markscheme.vocabulary.errors import format_value
+from markscheme.vocabulary.frozen import FrozenDict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from markscheme.vocabulary.transcript import Call
+
+MEMORY, SEARCH, DISPATCH, MUTATION = "memory", "search", "dispatch", "mutation"
+ENTRY_KEYS = ("tool", "path", "argument", "command")
+_CHANGE_KEYS = ("add", "remove")
+_MEMORY_FILES = (
+    "*/memory/*.md",
+    "*/memories/*",
+    "*/memory.md",
+    "memory.md",
+    "memory/*.md",
+    "*/.serena/memories*",
+    "*/.claude/*memory*",
+    ".serena/memories*",
+    ".claude/*memory*",
+)
+_READ_TOOLS = ("read*", "view", "grep", "glob", "ls", "list*")
+_READ_PROGRAMS = (
+    "cat bat head tail less more nl sed awk ls tree find fd fdfind rg grep egrep fgrep ag ack"
+)
+
+
+def _split_names(text: str) -> list[str]:
+    return text.split()
+
+
+DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
+    MEMORY: (
+        "*memor*",  # memory, save_memory, mcp__memory__search_nodes, serena_read_memory
+        "*mem0*",
+        "*claude-mem*",
+        "*claude_mem*",
+        "mem-search",
+        "mem_search",
+        "*graphiti*",
+        {"tool": "skill", "argument": "*mem*"},
+        *({"tool": tool, "path": path} for tool in _READ_TOOLS for path in _MEMORY_FILES),
+        *({"command": "*", "path": path} for path in _MEMORY_FILES),
+    ),
+    SEARCH: (
+        # Claude Code, OpenCode, Codex, Gemini CLI, and agents with tools of the same names
+        *_split_names("glob grep ls list read notebookread read_file read_files read_many_files"),
+        *_split_names(
+            "list_dir list_directory list_files grep_files grep_search search_file_content"
+        ),
+        *_split_names("file_search search_files codebase_search codesearch find_file find_files"),
+        *_split_names("search_file search_dir open view lsp view_file"),
+        *({"tool": tool, "command": "view"} for tool in ("str_replace_*", "text_editor")),
+        # MCP servers: files, symbols, code hosts; the second form is that of OpenCode
+        *_split_names("mcp__*__read_* mcp__*__list_dir* mcp__*__search_files mcp__*__search_code"),
+        *_split_names("mcp__*__directory_tree mcp__*__get_file_contents mcp__*__find_file"),
+        *_split_names(
+            "mcp__*__find_symbol mcp__*__find_referencing_* mcp__*__get_symbols_overview"
+        ),
+        *_split_names("mcp__*__search_for_pattern filesystem_read_* filesystem_list_*"),
+        *_split_names(
+            "filesystem_search_files filesystem_directory_tree serena_find_* serena_list_dir"
+        ),
+        *_split_names("serena_search_for_pattern serena_get_symbols_overview serena_read_file"),
+        *({"command": program} for program in _split_names(_READ_PROGRAMS)),
+        *({"command": f"git {verb}"} for verb in ("grep", "ls-files", "ls-tree", "show", "blame")),
+    ),
+    DISPATCH: (
+        *_split_names("task agent workflow spawn_agent dispatch_agent run_subagent new_task"),
+        *_split_names("delegate_task transfer_to_* delegate_to_* delegate_work_to_*"),
+    ),
+    MUTATION: (
+        # what MCP servers write; the second form is that of OpenCode
+        *(f"mcp__*__{verb}_*" for verb in _split_names("add append create delete edit insert")),
+        *(f"mcp__*__{verb}_*" for verb in _split_names("merge move push remove rename replace")),
+        *(f"mcp__*__{verb}_*" for verb in _split_names("save store update upload write")),
+        *_split_names("*_write_file *_edit_file *_create_file *_delete_file *_move_file"),
+        *_split_names(
+            "*_create_directory *_create_text_file *_replace_symbol_body *_insert_*_symbol"
+        ),
+        *_split_names(
+            "github_create_* github_update_* github_push_* github_delete_* github_merge_*"
+        ),
+        *_split_names("memory_create_* memory_add_* memory_delete_* *write_memory *delete_memory"),
+        *_split_names("save_memory add_memory"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallMatcher:
+    """What a call must look like: patterns of its tool, of a path, an argument, a shell command."""
+
+    tool: re.Pattern[str] | None = None
+    path: re.Pattern[str] | None = None
+    argument: re.Pattern[str] | None = None
+    command: re.Pattern[str] | None = None
+
+    def matches_call(self, call: Call) -> bool:
+        """Say whether a call looks like this."""
+        if self.tool is not None and not self.tool.fullmatch(call.name.casefold()):
+            return False
+        if self.argument is not None and not _matches_any(self.argument, call.arguments.values()):
+            return False
+        if self.command is None:
+            return self.path is None or _matches_any(self.path, call.paths)
+        from markscheme.read.tools.mutations import SHELL_TOOLS
+        from markscheme.read.tools.mutations import iter_commands
+
+        if call.command is None or (self.tool is None and call.name.lower() not in SHELL_TOOLS):
+            return False
+        return any(self._matches_command(words) for words in iter_commands(call.command))
+
+    def _matches_command(self, words: list[str]) -> bool:
+        """Say whether a command is the one that is meant, and names the file that is meant."""
+        named = (words[0], " ".join(words[:2]))
+        if self.command is None or not _matches_any(self.command, named):
+            return False
+        return self.path is None or _matches_any(self.path, words[1:])
+
+
+def _matches_any(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
+    return any(pattern.fullmatch(text.casefold().replace("\\", "/")) for text in texts)
+
+
+def is_in_family(family: str, given: Mapping[str, Any], call: Call) -> bool:
+    """Say whether a call is of a family; `given` is what the rubric says of families."""
+    return any(
+        matcher.matches_call(call)
+        for matcher in _build_matchers(family, FrozenDict.freeze(given.get(family)))
+    )
+
+
+def list_families(given: Mapping[str, Any]) -> list[str]:
+    """Return the names of all families: the usual ones, and those of the rubric."""
+    return list(dict.fromkeys(chain(DEFAULT_FAMILIES, given)))
+
+
+@lru_cache(maxsize=256)
+def _build_matchers(family: str, given: Any) -> tuple[CallMatcher, ...]:
+    return tuple(map(_build_matcher, _resolve_entries(family, given)))
+
+
+def _resolve_entries(family: str, given: Any) -> Iterable[Any]:
+    """Return the entries of a family: the usual ones, changed or replaced by the rubric."""
+    usual = DEFAULT_FAMILIES.get(family, ())
+    if given is None:
+        return usual
+    if not isinstance(given, Mapping):
+        return tuple(given)
+    gone = [_fold_entry(entry) for entry in given.get("remove", ())]
+    kept = [entry for entry in usual if _fold_entry(entry) not in gone]
+    return (*kept, *given.get("add", ()))
+
+
+def _fold_entry(entry: Any) -> Any:
+    if isinstance(entry, str):
+        return {"tool": entry.casefold()}
+    return {key: str(value).casefold() for key, value in entry.items()}
+
+
+def _build_matcher(entry: Any) -> CallMatcher:
+    stated = _fold_entry(entry)
+    return CallMatcher(**{key: re.compile(translate(text)) for key, text in stated.items()})
+
+
+def find_family_problems(given: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield (path, message) for all that is wrong with what a rubric says of families."""
+    if not isinstance(given, Mapping):
+        yield (), f"must be a mapping of families to lists of tools, not {format_value(given)}"
+        return
+    for family, told in given.items():
+        if not isinstance(told, Mapping):
+            yield from _find_entry_problems(told, (family,))
+            continue
+        for key, entries in told.items():
+            if key not in _CHANGE_KEYS:
+                yield (family, key), "unknown key; a family is a list, or has `add` and `remove`"
+            else:
+                yield from _find_entry_problems(entries, (family, key))
+                if key == "remove":
+                    yield from _find_absent_entries(family, entries)
+
+
+def _find_entry_problems(entries: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, str]]:
+    if not isinstance(entries, list | tuple):
+        yield (
+            path,
+            f"must be a list of tools, not {format_value(entries)}; for example [Grep, Glob]",
+        )
+        return
+    for index, entry in enumerate(entries):
+        if isinstance(entry, str) and entry:
+            continue
+        if not isinstance(entry, Mapping) or not entry:
+            told = "must be the name of a tool, or a mapping with"
+            yield (*path, index), f"{told} {', '.join(ENTRY_KEYS)}; not {format_value(entry)}"
+            continue
+        for key, text in entry.items():
+            if key not in ENTRY_KEYS:
+                yield (*path, index, key), f"unknown key; allowed: {', '.join(ENTRY_KEYS)}"
+            elif not isinstance(text, str) or not text:
+                yield (
+                    (*path, index, key),
+                    f"must be a text with * for anything, not {format_value(text)}",
+                )
+
+
+def _find_absent_entries(family: str, entries: Any) -> Iterator[tuple[Any, str]]:
+    """Complain of entries that are to be removed and are not there: a typo would change nothing."""
+    usual = [_fold_entry(entry) for entry in DEFAULT_FAMILIES.get(family, ())]
+    for index, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
+        if isinstance(entry, str | Mapping) and entry and _fold_entry(entry) not in usual:
+            yield (
+                (family, "remove", index),
+                f"{format_value(entry)} is no usual entry of `{family}`",
+            )

@@ -1,0 +1,221 @@
+"""`claude -p --output-format stream-json` and `json`: objects in lines, an array, or a result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import orjson
+
+from markscheme.read.transcripts.formats.claude_messages import SYNTHETIC_MODEL, ClaudeUsage, LineKey, add_message_blocks, build_line_key, parse_result_status
+from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftPrompt, sum_tokens
+from markscheme.read.transcripts.format import LogFormat
+from markscheme.read.transcripts.fields import JsonObject, iter_objects, join_text, parse_count, parse_milliseconds, parse_timestamp, to_object, to_text
+from markscheme.vocabulary.transcript import MAIN_AGENT, CallStatus, Tokens
+
+if TYPE_CHECKING:
+    from markscheme.read.transcripts.draft import DraftDispatch
+    from markscheme.read.transcripts.log import Log
+    from markscheme.vocabulary.transcript import Transcript
+
+FORMAT_NAME = "claude-stream"
+_MESSAGE_TYPES = frozenset({"system", "assistant", "user", "result"})
+_NO_RESULT_GAP = "there is no result line, so the run was stopped"
+_NOTIFIED_STATUSES = {
+    "completed": CallStatus.OK,
+    "failed": CallStatus.ERROR,
+    "stopped": CallStatus.ERROR,
+}
+
+
+def can_read_log(log: Log) -> bool:
+    """Say whether objects look like messages of the stream."""
+    return any(
+        to_text(record.get("type")) in _MESSAGE_TYPES
+        and ("session_id" in record or "parent_tool_use_id" in record or "duration_ms" in record)
+        for record in log.sample
+    )
+
+
+def read_log(log: Log) -> list[Transcript]:
+    """Read one run."""
+    run = ClaudeStreamRun()
+    for record in log.iter_records():
+        run.add_record(record)
+    return [run.build_transcript(skipped=log.skipped, truncated=log.truncated)]
+
+
+class ClaudeStreamAgent(Draft):
+    """A draft with the usage of its messages."""
+
+    def __init__(self, agent: str = MAIN_AGENT) -> None:
+        super().__init__(agent)
+        self.usage = ClaudeUsage()
+
+
+class ClaudeStreamRun:
+    """One run while its objects are read. Agents are named by the call that started them."""
+
+    def __init__(self) -> None:
+        self.main = ClaudeStreamAgent()
+        self._agents: dict[str, ClaudeStreamAgent] = {}
+        self._dispatches: dict[str, DraftDispatch] = {}
+        self._seen_lines: set[LineKey] = set()
+        self._result: JsonObject | None = None
+        self._line_count = 0
+
+    def add_record(self, record: JsonObject) -> None:
+        """Take one object of the stream."""
+        self._line_count += 1
+        if self.main.session is None:
+            self.main.session = to_text(record.get("session_id"))
+        kind, line = to_text(record.get("type")), build_line_key(record)
+        if line is not None and kind in {"assistant", "user"}:
+            if line in self._seen_lines:
+                return
+            self._seen_lines.add(line)
+        if kind == "assistant":
+            self._add_assistant_message(record, to_object(record.get("message")))
+        elif kind == "user":
+            self._add_user_message(record, to_object(record.get("message")))
+        elif kind == "result":
+            self._result = record
+        elif kind == "system" and to_text(record.get("subtype")) == "task_notification":
+            self._settle_dispatch(record)
+
+    def _get_agent(self, record: JsonObject) -> ClaudeStreamAgent:
+        parent = to_text(record.get("parent_tool_use_id"))
+        if parent is None or parent.startswith("<"):  # redacted
+            return self.main
+        if parent not in self._agents:
+            made = self._agents[parent] = ClaudeStreamAgent(parent)
+            made.session = self.main.session
+            if parent in self._dispatches:
+                made.kind = self._dispatches[parent].kind
+                self._dispatches[parent].agent = parent
+        return self._agents[parent]
+
+    def _add_assistant_message(self, record: JsonObject, message: JsonObject) -> None:
+        agent = self._get_agent(record)
+        if message.get("model") == SYNTHETIC_MODEL:
+            return
+        agent.add_model(message.get("model"))
+        id_ = to_text(message.get("id")) or f"line {self._line_count}"
+        agent.usage.add_usage(id_, message.get("usage"))
+        at = parse_timestamp(record.get("timestamp"))
+        for made in add_message_blocks(agent, message.get("content"), at, id_):
+            if made.call is not None and made.call.id is not None:
+                self._dispatches[made.call.id] = made
+
+    def _add_user_message(self, record: JsonObject, message: JsonObject) -> None:
+        agent, at = self._get_agent(record), parse_timestamp(record.get("timestamp"))
+        results = [
+            b for b in iter_objects(message.get("content")) if b.get("type") == "tool_result"
+        ]
+        for block in results:
+            id_ = to_text(block.get("tool_use_id"))
+            agent.add_result(id_, parse_result_status(block), at)
+            told = to_object(record.get("tool_use_result"))
+            dispatch = self._dispatches.get(id_ or "")
+            if dispatch is not None and to_text(told.get("status")) == "async_launched":
+                dispatch.has_own_status, dispatch.status = True, CallStatus.NONE
+        said = join_text(message.get("content"))
+        asked = record.get("isReplay") is True or agent is not self.main
+        if not results and said is not None and asked and not agent.prompts:
+            agent.add_prompt(said, at)
+
+    def _settle_dispatch(self, record: JsonObject) -> None:
+        dispatch = self._dispatches.get(to_text(record.get("tool_use_id")) or "")
+        status = _NOTIFIED_STATUSES.get(to_text(record.get("status")) or "")
+        if dispatch is not None and dispatch.has_own_status and status is not None:
+            dispatch.status = status
+
+    def build_transcript(self, *, skipped: int, truncated: bool) -> Transcript:
+        """Return the run; what its result says goes before what its messages add up to."""
+        main = self.main
+        main.tokens = main.usage.sum_usage()
+        main.latency = (None, None)
+        if truncated:
+            main.add_gap(LOG_TRUNCATED)
+        if self._result is None:
+            main.add_gap(_NO_RESULT_GAP)
+        else:
+            self._add_run_result(self._result)
+        if not main.prompts:
+            main.prompts.insert(0, DraftPrompt(None, 0, None, has_reply=bool(main.final_texts)))
+        main.children = self._finish_children(main)
+        while self._agents:  # the calls that started these are not in the log
+            main.children.append(self._finish_agent(self._agents.popitem()[1]))
+        return main.build_transcript(FORMAT_NAME, skipped=skipped)
+
+    def _finish_children(self, parent: ClaudeStreamAgent) -> list[Transcript]:
+        """Return the agents that this one started; each is taken once, so there is no circle."""
+        found = []
+        for made in parent.dispatches:
+            agent = self._agents.pop(made.agent, None) if made.agent is not None else None
+            if agent is not None:
+                found.append(self._finish_agent(agent))
+        return found
+
+    def _finish_agent(self, agent: ClaudeStreamAgent) -> Transcript:
+        agent.tokens = agent.usage.sum_usage()
+        agent.children = self._finish_children(agent)
+        return agent.build_transcript(FORMAT_NAME)
+
+    def _add_run_result(self, result: JsonObject) -> None:
+        """Take the result: the answer, how long the run took, the tokens, what was denied."""
+        main, took = self.main, parse_milliseconds(result.get("duration_ms"))
+        main.latency = (took, took)
+        main.session = to_text(result.get("session_id")) or main.session
+        self._mark_denied_calls(result)
+        main.tokens = _sum_model_usage(result) or _parse_result_usage(result) or main.tokens
+        for name in to_object(result.get("modelUsage")):
+            main.add_model(name)
+        if result.get("is_error") or to_text(result.get("subtype")) not in {None, "success"}:
+            main.add_gap(f"the run ended with an error ({to_text(result.get('subtype')) or '?'})")
+        answer = to_text(result.get("result"))
+        if answer is None and result.get("structured_output") is not None:
+            answer = orjson.dumps(result["structured_output"]).decode()
+        if answer is not None and not result.get("is_error"):
+            main.add_text(answer, None)
+
+    def _mark_denied_calls(self, result: JsonObject) -> None:
+        denied = {
+            to_text(found.get("tool_use_id"))
+            for found in iter_objects(result.get("permission_denials"))
+        }
+        for agent in (self.main, *self._agents.values()):
+            for made in agent.calls:
+                if made.id is not None and made.id in denied:
+                    made.status = CallStatus.DENIED
+                    made.has_result = True
+
+
+def _sum_model_usage(result: JsonObject) -> Tokens | None:
+    """Return the sum over the models: the whole session, sub-agents included."""
+    models = [to_object(found) for found in to_object(result.get("modelUsage")).values()]
+    total = sum_tokens(
+        Tokens(
+            input_uncached=parse_count(found.get("inputTokens")),
+            output=parse_count(found.get("outputTokens")),
+            cache_read=parse_count(found.get("cacheReadInputTokens")),
+            cache_write=parse_count(found.get("cacheCreationInputTokens")),
+        )
+        for found in models
+    )
+    return None if total is None else replace(total, with_subagents=True)
+
+
+def _parse_result_usage(result: JsonObject) -> Tokens | None:
+    found = ClaudeUsage()
+    found.add_usage("result", result.get("usage"))
+    total = found.sum_usage()
+    return None if total is None else replace(total, output_is_lower_bound=False)
+
+
+FORMAT = LogFormat(
+    name=FORMAT_NAME,
+    looks_for="objects with `type` system, assistant, user or result and `session_id`",
+    can_read_log=can_read_log,
+    read_log=read_log,
+)

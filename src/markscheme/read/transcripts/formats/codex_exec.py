@@ -1,0 +1,131 @@
+"""`codex exec --json`: threads, turns and items, one event a line, without any times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markscheme.read.transcripts.formats.codex_rollout import parse_codex_usage
+from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
+from markscheme.read.transcripts.format import LogFormat
+from markscheme.read.transcripts.fields import JsonObject, to_object, to_text
+from markscheme.vocabulary.transcript import CallStatus
+
+if TYPE_CHECKING:
+    from markscheme.read.transcripts.draft import DraftCall
+    from markscheme.read.transcripts.log import Log
+    from markscheme.vocabulary.transcript import Tokens, Transcript
+
+FORMAT_NAME = "codex-exec"
+_EVENT_PREFIXES = ("thread.", "turn.", "item.")
+_CALL_TYPES = frozenset(
+    {"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}
+)
+_STATUSES = {
+    "completed": CallStatus.OK,
+    "failed": CallStatus.ERROR,
+    "declined": CallStatus.DENIED,
+    "in_progress": CallStatus.NONE,
+}
+
+
+def can_read_log(log: Log) -> bool:
+    """Say whether lines are events of threads, turns or items."""
+    return any(str(record.get("type")).startswith(_EVENT_PREFIXES) for record in log.sample)
+
+
+def read_log(log: Log) -> list[Transcript]:
+    """Read one run."""
+    run = CodexExecRun()
+    for record in log.iter_records():
+        run.add_event(record)
+    if log.truncated:
+        run.draft.add_gap(LOG_TRUNCATED)
+    return [run.build_transcript(log.skipped)]
+
+
+class CodexExecRun:
+    """One run while its events are read. Ids of items start anew in each turn of a file."""
+
+    def __init__(self) -> None:
+        self.draft = Draft()
+        self._open_items: dict[str, DraftCall] = {}
+        self._usages: list[Tokens] = []
+        self._turn_open = False
+
+    def add_event(self, event: JsonObject) -> None:
+        """Take one event."""
+        kind = to_text(event.get("type"))
+        if kind == "thread.started":
+            self.draft.session = to_text(event.get("thread_id")) or self.draft.session
+            self._open_items = {}
+        elif kind == "turn.started":
+            self._turn_open = True
+            self.draft.add_prompt(None)
+        elif kind == "turn.completed":
+            self._turn_open = False
+            usage = to_object(event.get("usage"))
+            if usage:
+                self._usages.append(parse_codex_usage(usage))
+        elif kind == "turn.failed":
+            self._turn_open = False
+            self.draft.pending_gap = "the last turn failed"
+        elif isinstance(kind, str) and kind.startswith("item."):
+            self._add_item(to_object(event.get("item")), ended=kind == "item.completed")
+
+    def _add_item(self, item: JsonObject, *, ended: bool) -> None:
+        kind = to_text(item.get("type"))
+        if kind == "agent_message" and ended:
+            self.draft.add_text(to_text(item.get("text")) or "")
+        if kind not in _CALL_TYPES:
+            return
+        id_ = to_text(item.get("id"))
+        made = self._open_items.get(id_) if id_ is not None else None
+        if made is None:
+            made = self._add_call(item)
+            if id_ is not None:
+                self._open_items[id_] = made
+        if ended:
+            made.status = _parse_item_status(item)
+            made.has_result = made.status is not CallStatus.NONE
+            self._open_items.pop(id_ or "", None)
+
+    def _add_call(self, item: JsonObject) -> DraftCall:
+        name = str(item.get("type"))
+        if name == "mcp_tool_call":
+            name = f"mcp__{to_text(item.get('server')) or '?'}__{to_text(item.get('tool')) or '?'}"
+            return self.draft.add_call(name, item.get("arguments"), id_=to_text(item.get("id")))
+        if name == "collab_tool_call":
+            name = to_text(item.get("tool")) or name
+        made = self.draft.add_call(name, item, id_=to_text(item.get("id")))
+        if name == "spawn_agent":
+            dispatch = self.draft.add_dispatch(None, made, to_text(item.get("prompt")))
+            threads = item.get("receiver_thread_ids")
+            if isinstance(threads, list) and threads and isinstance(threads[0], str):
+                dispatch.agent = threads[0]
+        return made
+
+    def build_transcript(self, skipped: int) -> Transcript:
+        """Return what was read; how long it took is not in the log."""
+        self.draft.tokens = sum_tokens(self._usages)
+        if self._turn_open:
+            self.draft.add_gap("the last turn was not completed")
+        return self.draft.build_transcript(FORMAT_NAME, skipped=skipped)
+
+
+def _parse_item_status(item: JsonObject) -> CallStatus | None:
+    code = item.get("exit_code")
+    if isinstance(code, int) and code:
+        return CallStatus.ERROR
+    if item.get("error"):
+        return CallStatus.ERROR
+    if to_text(item.get("type")) == "web_search" and "status" not in item:
+        return CallStatus.OK
+    return _STATUSES.get(str(item.get("status")))
+
+
+FORMAT = LogFormat(
+    name=FORMAT_NAME,
+    looks_for="lines with `type` thread.started, turn.started or item.completed",
+    can_read_log=can_read_log,
+    read_log=read_log,
+)

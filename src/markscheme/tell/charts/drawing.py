@@ -1,0 +1,348 @@
+"""Charts, drawn as SVG by Vega-Lite when a report is written. No script, no style, no network.
+
+A chart says its colours as attributes, which the stylesheet of the page turns into those of the
+reader's scheme, light or dark. Numbers come as they are shown; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import vl_convert
+from markupsafe import Markup
+
+from markscheme.tell.charts.colours import AXIS_COLOURS, BAD, GOOD, HEAT_COLOURS, HEAT_LIMITS, INK, LINE, MUTED, TRACK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_VEGA_CONFIG = {
+    "aria": False,
+    "background": None,
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "grid": False,
+        "gridColor": LINE,
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "labelPadding": 6,
+        "titleColor": MUTED,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    },
+}
+_CHART_PADDING = {"left": 14, "top": 5, "right": 8, "bottom": 5}  # a reader's font may be wider
+_UNIT_SCALE = {"domain": [0, 1], "nice": False}
+_LABEL_LENGTH = 28
+_BARS_WIDTH = 1000  # so wide are all bars together
+_MAX_SPACED_BARS = 400  # so many bars have room for gaps between them
+_EXTRA_DECIMALS = re.compile(r"(\.\d\d)\d+(?=[^<>]*>)")  # in attributes only
+_UNUSED_ATTRIBUTES = re.compile(
+    r' (?:pointer-events="none"|opacity="1"|aria-hidden="true"|role="[^"]*"|aria-[a-z]+="[^"]*")'
+)
+_BAR_PATH = re.compile(r'<path d="M0(,[^"]*)" fill="([^"]*)"/>')
+
+
+def render_svg(spec: Mapping[str, Any]) -> Markup:
+    """Return a Vega-Lite specification as SVG, without what a page does not need.
+
+    Its data stand in it: no specification of ours names an address to fetch something from.
+    """
+    whole = {"padding": _CHART_PADDING, **spec, "config": _VEGA_CONFIG}
+    text = orjson.dumps(whole).decode()  # read faster than a dict
+    svg = vl_convert.vegalite_to_svg(text)
+    bare = _EXTRA_DECIMALS.sub(r"\1", _UNUSED_ATTRIBUTES.sub("", svg)).replace(
+        "<svg ", '<svg aria-hidden="true" ', 1
+    )
+    return Markup(bare)  # noqa: S704 - made by Vega, which escapes every text
+
+
+def shorten_labels(names: Iterable[str], most: int = _LABEL_LENGTH) -> list[str]:
+    """Return labels that fit and that differ: printable, cut, and numbered where they are alike."""
+    found: dict[str, None] = {}
+    for name in names:
+        line = " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "–"
+        label = line if len(line) <= most else f"{line[: most - 1]}…"
+        number = 2
+        while label in found:
+            label, number = f"{line[: most - 5]}… {number}", number + 1
+        found[label] = None
+    return list(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartLimit:
+    """A line in a chart that something is held against."""
+
+    at: float
+    label: str
+    colour: str = MUTED
+
+
+def draw_score_strip(
+    score: float, bounds: tuple[float, float] | None, limits: Sequence[ChartLimit], *, met: bool
+) -> Markup:
+    """Draw one score with its interval on a line, beside the limits that it is held against."""
+    seen = [score, *(bounds or ()), *(limit.at for limit in limits)]
+    lowest = max(0.0, min(0.8, min(seen) - 0.05))
+    colour = GOOD if met else BAD
+    x: dict[str, Any] = {"field": "x", "type": "quantitative", "title": None}
+    x["scale"] = {"domain": [lowest, 1], "nice": False, "clamp": True}
+    x["axis"] = {"format": ".2f", "tickCount": 5, "labelColor": MUTED}
+    layers = [_build_band_layer((lowest, 1), {"color": TRACK}, x)]
+    if bounds:
+        layers.append(_build_band_layer(bounds, {"color": colour, "opacity": 0.35}, x))
+    for row, limit in enumerate(sorted(limits, key=lambda limit: limit.at)):
+        left = row % 2 == 0
+        data = {"values": [{"x": limit.at, "t": limit.label}]}
+        rule = {"type": "rule", "color": limit.colour, "strokeWidth": 2, "y": 16, "y2": 62}
+        text = {"type": "text", "color": INK, "fontSize": 12, "y": 8, "dx": 2 if left else -2}
+        text["align"] = "right" if left else "left"
+        layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
+        layers.append({"data": data, "mark": text, "encoding": {"x": x, "text": {"field": "t"}}})
+    point = {"type": "point", "filled": True, "size": 220, "opacity": 1, "color": colour, "y": 42}
+    layers.append({"data": {"values": [{"x": score}]}, "mark": point, "encoding": {"x": x}})
+    return render_svg({"width": 420, "height": 68, "layer": layers})
+
+
+def _build_band_layer(
+    ends: tuple[float, float], look: Mapping[str, Any], x: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a layer with a thick line from one value to another."""
+    return {
+        "data": {"values": [{"x": ends[0], "end": ends[1]}]},
+        "mark": {"type": "rect", "cornerRadius": 6, **look},
+        "encoding": {"x": x, "x2": {"field": "end"}, "y": {"value": 36}, "y2": {"value": 48}},
+    }
+
+
+def draw_stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
+    """Draw one bar for each item, from the weighted values of its axes, bottom up.
+
+    Under `bars_marks` is one path for each axis, with a rectangle for each item in their order, so
+    that the page can put them into another order, and has four things to paint, not thousands.
+    Items with the same values have the same bar, which is drawn once and put in the place of each.
+    """
+    count, values = max(len(items), 1), []
+    width = 0.86 if count <= _MAX_SPACED_BARS else 1
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(map(tuple, items)))}
+    for kind in kinds:
+        below = 0.0
+        for axis, value in enumerate(kind):
+            top, colour = below + value, AXIS_COLOURS[axis % len(AXIS_COLOURS)]
+            values.append({"x": 0, "w": width, "y": below, "z": top, "a": colour})
+            below = top
+    x: dict[str, Any] = {"field": "x", "type": "quantitative", "axis": None}
+    x["scale"] = {"domain": [0, count], "nice": False}
+    y: dict[str, Any] = {"field": "y", "type": "quantitative", "scale": _UNIT_SCALE, "title": None}
+    y["axis"] = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2f", "labelColor": MUTED}
+    track = {"values": [{"x": 0, "w": count, "y": 0, "z": 1}]}
+    position = {"x": x, "x2": {"field": "w"}, "y": y, "y2": {"field": "z"}}
+    svg = render_svg(
+        {
+            "width": _BARS_WIDTH,
+            "height": 196,
+            "padding": {**_CHART_PADDING, "bottom": 22},
+            "layer": [
+                {"data": track, "mark": {"type": "rect", "color": TRACK}, "encoding": position},
+                {
+                    "name": "bars",
+                    "data": {"values": values},
+                    "mark": "rect",
+                    "encoding": {**position, "color": {"field": "a", "scale": None}},
+                },
+            ],
+        }
+    )
+    return _place_bars(svg, [kinds[tuple(item)] for item in items], len(items[0]) if items else 1)
+
+
+def _place_bars(svg: str, items: Sequence[int], axes: int) -> Markup:
+    """Return the chart with the bar of every item in its place, the parts of an axis as one path.
+
+    An item is given by the number of its bar. All bars were drawn in the first place.
+    """
+    begin = svg.index(">", svg.index("bars_marks")) + 1
+    end = svg.index("</g>", begin)
+    found = _BAR_PATH.findall(svg, begin, end)
+    places = [f"M{round(at * _BARS_WIDTH / len(items), 2):g}" for at in range(len(items))]
+    paths = []
+    for axis in range(axes):
+        shapes = [shape for shape, _ in found[axis::axes]]
+        path = "".join(place + shapes[kind] for place, kind in zip(places, items, strict=True))
+        paths.append(f'<path fill="{found[axis][1]}" d="{path}"/>')
+    return Markup(f"{svg[:begin]}{''.join(paths)}{svg[end:]}")  # noqa: S704 - as before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisMean:
+    """A mean with its interval, where there is one."""
+
+    name: str
+    mean: float
+    lower: float | None
+    upper: float | None
+
+
+def draw_axis_means(found: Sequence[AxisMean]) -> Markup:
+    """Draw the mean of each axis as a bar of its colour, with its interval."""
+    labels = shorten_labels(mean.name for mean in found)
+    values = [
+        {"n": label, "v": mean.mean, "l": mean.lower, "u": mean.upper, "t": f"{mean.mean:.3f}"}
+        for label, mean in zip(labels, found, strict=True)
+    ]
+    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
+    y["axis"] = {"labelLimit": 200}
+    x: dict[str, Any] = {"field": "v", "type": "quantitative", "scale": _UNIT_SCALE, "title": None}
+    x["axis"] = {"format": ".2f", "tickCount": 5, "labelColor": MUTED, "grid": True}
+    colours = [AXIS_COLOURS[at % len(AXIS_COLOURS)] for at in range(len(found))]
+    colour: dict[str, Any] = {"field": "n", "type": "nominal", "legend": None, "sort": None}
+    colour["scale"] = {"domain": labels, "range": colours}
+    whisker = {"type": "rule", "color": INK, "strokeWidth": 2}
+    told = {"type": "text", "align": "left", "dx": 6, "x": 300, "color": INK, "fontSize": 12}
+    return render_svg(
+        {
+            "width": 300,
+            "height": {"step": 34},
+            "data": {"values": values},
+            "layer": [
+                {
+                    "mark": {"type": "bar", "height": 16},
+                    "encoding": {"x": x, "y": y, "color": colour},
+                },
+                {
+                    "transform": [{"filter": "datum.l != null"}],
+                    "mark": whisker,
+                    "encoding": {"x": {**x, "field": "l"}, "x2": {"field": "u"}, "y": y},
+                },
+                {"mark": told, "encoding": {"y": y, "text": {"field": "t"}}},
+            ],
+        }
+    )
+
+
+def find_heat_step(value: float) -> int:
+    """Return which step of a heat map a value from 0 to 1 is on."""
+    return sum(value >= float(limit) for limit in HEAT_LIMITS)
+
+
+def draw_heat_map(
+    rows: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[int, int], float]
+) -> Markup:
+    """Draw the mean of every pair of values; a pair that no item has stays empty."""
+    down, across = shorten_labels(rows, 18), shorten_labels(columns, 18)
+    values = [
+        {"r": down[r], "c": across[c], "t": _format_heat_value(value), "s": find_heat_step(value)}
+        for (r, c), value in cells.items()
+    ]
+    x: dict[str, Any] = {"field": "c", "type": "nominal", "sort": None, "title": None}
+    x["scale"] = {"domain": across}
+    x["axis"] = {"orient": "top", "labelAngle": -38, "labelAlign": "left", "labelLimit": 150}
+    y: dict[str, Any] = {
+        "field": "r",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "scale": {"domain": down},
+    }
+    colour: dict[str, Any] = {"field": "s", "type": "ordinal", "legend": None}
+    colour["scale"] = {"domain": list(range(len(HEAT_COLOURS))), "range": list(HEAT_COLOURS)}
+    rect = {"type": "rect", "cornerRadius": 3, "width": {"band": 0.94}, "height": {"band": 0.9}}
+    return render_svg(
+        {
+            "width": {"step": 40},
+            "height": {"step": 26},
+            "data": {"values": values},
+            "encoding": {"x": x, "y": y},
+            "layer": [
+                {"mark": rect, "encoding": {"color": colour}},
+                {
+                    "mark": {"type": "text", "fontSize": 11},
+                    "encoding": {"text": {"field": "t"}, "color": _HEAT_TEXT_COLOUR},
+                },
+            ],
+        }
+    )
+
+
+_HEAT_TEXT_COLOUR = {"condition": {"test": "datum.s === 0", "value": "#fffffe"}, "value": INK}
+
+
+def _format_heat_value(value: float) -> str:
+    """Return two places, and no 1 that is not one."""
+    return "1" if value == 1 else f"{min(value, 0.99):.2f}".removeprefix("0")
+
+
+def draw_histogram(values: Mapping[float, int], limits: Sequence[ChartLimit], title: str) -> Markup:
+    """Draw how often a measure fell where, beside the limits that it is held against."""
+    data = [{"v": value, "n": count} for value, count in values.items()]
+    x: dict[str, Any] = {"field": "v", "type": "quantitative", "bin": {"maxbins": 24}}
+    x |= {"title": title, "axis": {"labelColor": MUTED, "format": ",~f"}}
+    y: dict[str, Any] = {"aggregate": "sum", "field": "n", "type": "quantitative", "title": None}
+    y["axis"] = {"tickMinStep": 1, "tickCount": 4, "grid": True, "labelColor": MUTED}
+    at = {"field": "x", "type": "quantitative"}
+    layers: list[dict[str, Any]] = [
+        {
+            "data": {"values": data},
+            "mark": {"type": "bar", "color": AXIS_COLOURS[0]},
+            "encoding": {"x": x, "y": y},
+        }
+    ]
+    for row, limit in enumerate(sorted(limits, key=lambda limit: limit.at)):
+        side = {"align": "left", "dx": 4} if row else {"align": "right", "dx": -4}
+        line = {"values": [{"x": limit.at, "t": limit.label}]}
+        rule = {"type": "rule", "color": limit.colour, "strokeWidth": 2, "strokeDash": [4, 3]}
+        text = {"type": "text", **side, "y": 8 + 15 * max(0, row - 1), "color": INK}
+        layers.append({"data": line, "mark": rule, "encoding": {"x": at}})
+        told = {"x": at, "text": {"field": "t"}}
+        layers.append({"data": line, "mark": {**text, "fontSize": 12}, "encoding": told})
+    return render_svg({"width": 380, "height": 170, "layer": layers})
+
+
+def draw_trend(
+    runs: Sequence[str],
+    lines: Sequence[tuple[str, Sequence[float | None]]],
+    *,
+    legend: bool = False,
+) -> Markup:
+    """Draw means over runs, the first line the strongest; a line passes over runs it has none of.
+
+    Axes have the same colours all over a page, so that only other lines need a legend.
+    """
+    labels, names = shorten_labels(runs, 20), shorten_labels(name for name, _ in lines)
+    values = [
+        {"r": label, "v": value, "n": name, "first": name == names[0]}
+        for name, (_, line) in zip(names, lines, strict=True)
+        for label, value in zip(labels, line, strict=True)
+        if value is not None
+    ]
+    x: dict[str, Any] = {"field": "r", "type": "ordinal", "sort": None, "title": None}
+    x["scale"] = {"domain": labels}
+    x["axis"] = {"labelAngle": -45, "labelOverlap": True, "labelColor": MUTED}
+    y: dict[str, Any] = {"field": "v", "type": "quantitative", "title": None}
+    y["scale"] = {"domainMax": 1, "zero": False}
+    y["axis"] = {"format": ".2f", "tickCount": 5, "grid": True, "labelColor": MUTED}
+    colours = [INK, *(AXIS_COLOURS[at % len(AXIS_COLOURS)] for at in range(len(names) - 1))]
+    scale = {"domain": names, "range": colours}
+    colour: dict[str, Any] = {"field": "n", "type": "nominal", "scale": scale, "legend": None}
+    if legend:
+        colour["legend"] = {"title": None, "orient": "bottom", "columns": 2, "labelColor": INK}
+    thick = {"condition": {"test": "datum.first", "value": 3}, "value": 1.5}
+    return render_svg(
+        {
+            "width": 380,
+            "height": 170,
+            "data": {"values": values},
+            "encoding": {"x": x, "y": y, "color": colour},
+            "layer": [
+                {"mark": {"type": "line"}, "encoding": {"strokeWidth": thick}},
+                {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}},
+            ],
+        }
+    )

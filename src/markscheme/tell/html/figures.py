@@ -1,0 +1,311 @@
+"""The charts of a run: what each draws, what it says in a sentence, and the same as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from markscheme.vocabulary.numbers import format_decimal, format_plain, to_float
+from markscheme.tell.charts import drawing as charts, colours
+from markscheme.tell.html.item_rows import build_tag_link
+from markscheme.tell.language import translate, translate_plural
+from markscheme.vocabulary import Level
+from markscheme.weigh.totals.summaries import WeightScale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markscheme.weigh.report import RunReport
+    from markscheme.vocabulary import TagGroup
+    from markscheme.weigh.distribution import MeanEstimate
+
+_TAG_VALUES_SHOWN = 12
+_HEAT_MAPS_SHOWN = 3
+_HEAT_TABLE_VALUES = 60
+_HEAT_CHART_VALUES = 16
+_POINTS = 2
+_ALMOST_ONE = Fraction(99, 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart, what it shows in a sentence, and the same as a table where that helps."""
+
+    name: str
+    svg: Markup
+    says: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+
+
+def build_axis_views(report: RunReport) -> list[dict[str, Any]]:
+    """Return each axis: weight, colour, and on how many items it lost something."""
+    return [
+        {
+            "name": spec.name,
+            "weight": str(spec.weight),
+            "colour": at % len(colours.AXIS_COLOURS),
+            "lost": sum(n for means, n in report.means if (means[spec.name] or 0) < 1),
+        }
+        for at, spec in enumerate(report.past.rubric)
+    ]
+
+
+def draw_item_bars(report: RunReport) -> Figure | None:
+    """Draw the weighted axis scores of every item."""
+    if not report.items:
+        return None
+    weights = {spec.name: float(spec.weight) for spec in report.past.rubric}
+    values = [
+        [weight * (to_float(item.axes[axis]) or 0) for axis, weight in weights.items()]
+        if item.score is not None
+        else [0.0] * len(weights)
+        for item in report.items
+    ]
+    full = sum(item.score == 1 for item in report.items)
+    lost = "; ".join(
+        translate_plural("{axis}: {n} item", "{axis}: {n} items", axis["lost"], axis=axis["name"])
+        for axis in build_axis_views(report)
+        if axis["lost"]
+    )
+    says = [
+        translate("{full} of {n} items have full marks.", full=f"{full:,}", n=f"{len(values):,}")
+    ]
+    if lost:
+        says.append(translate("Points are lost on {axes}.", axes=lost))
+    return Figure(
+        name=translate("Items: weighted axis scores"),
+        svg=charts.draw_stacked_bars(values),
+        says=" ".join(says),
+    )
+
+
+def build_axis_means_figure(report: RunReport) -> Figure | None:
+    """Draw the mean of each axis with its interval."""
+    known = report.distribution
+    if known is None:
+        return None
+    found = [
+        charts.AxisMean(name=axis, mean=to_float(one.mean) or 0.0, lower=one.lower, upper=one.upper)
+        for axis, one in known.axes.items()
+    ]
+    return Figure(
+        name=translate("Mean of each axis"),
+        svg=charts.draw_axis_means(found),
+        says=translate("The mean of each axis over the items, with its 95 % interval."),
+        columns=(translate("axis"), translate("weight"), translate("mean"), "95 %"),
+        rows=tuple(
+            (spec.name, str(spec.weight), format_decimal(one.mean), _format_bounds(one))
+            for spec, one in zip(report.past.rubric, known.axes.values(), strict=True)
+        ),
+    )
+
+
+def _format_bounds(found: MeanEstimate) -> str:
+    if found.lower is None or found.upper is None:
+        return "–"
+    return f"{found.lower:.3f} – {found.upper:.3f}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeatMap:
+    """The mean score of every pair of two tags' values, as a chart and as a table with links."""
+
+    key: str
+    name: str
+    svg: Markup
+    says: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[str, str, int], ...]], ...]
+    left_out: str
+
+
+def build_heat_maps(report: RunReport, tags: Mapping[str, Sequence[str]]) -> list[HeatMap]:
+    """Draw the pairs of tags whose groups differ most, worst values first."""
+    known = report.distribution
+    if known is None:
+        return []
+    order: dict[str, list[str]] = {
+        tag: [] for tag in tags if _is_grouping_tag(report, len(tags[tag]))
+    }
+    for group in known.groups:
+        if group.tag in order:
+            order[group.tag].append(group.value)
+    found = [
+        _build_tag_pair(report, *_put_longer_first(pair, order)) for pair in combinations(order, 2)
+    ]
+    found.sort(key=lambda pair: -pair.spread)
+    return [_build_heat_map(pair, order) for pair in found[:_HEAT_MAPS_SHOWN]]
+
+
+def _is_grouping_tag(report: RunReport, values: int) -> bool:
+    """Whether a tag with so many values puts items together at all."""
+    return values > 1 and 3 * values <= 2 * len(report.items)
+
+
+def _put_longer_first(pair: tuple[str, str], order: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    first, second = pair
+    return pair if len(order[first]) >= len(order[second]) else (second, first)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TagPair:
+    """Two tags, the mean of every pair of their values, and how far these are apart."""
+
+    down: str
+    across: str
+    means: Mapping[tuple[str, str], Fraction]
+    spread: float
+
+
+def _build_tag_pair(report: RunReport, down: str, across: str) -> _TagPair:
+    members: dict[tuple[str, str], list[str]] = {}
+    for item in report.past.exam.items:
+        if down in item.tags and across in item.tags:
+            members.setdefault((item.tags[down], item.tags[across]), []).append(item.id)
+    scale, marks = WeightScale(report.past.rubric), report.past.run.marks
+    found = {key: scale.sum_answers(marks.counts(ids)) for key, ids in members.items()}
+    means = {key: totals.mean for key, totals in found.items() if totals.mean is not None}
+    middle = sum(map(float, means.values())) / max(1, len(means))
+    spread = sum(found[key].n * (float(mean) - middle) ** 2 for key, mean in means.items())
+    return _TagPair(down=down, across=across, means=means, spread=spread)
+
+
+def _build_heat_map(pair: _TagPair, order: Mapping[str, Sequence[str]]) -> HeatMap:
+    down, across = pair.down, pair.across
+    rows, columns = order[down][:_HEAT_TABLE_VALUES], order[across][:_HEAT_TABLE_VALUES]
+    cells = {
+        (r, c): to_float(mean) or 0.0
+        for r, row in enumerate(rows)
+        for c, column in enumerate(columns)
+        if (mean := pair.means.get((row, column))) is not None
+    }
+    hidden = sum(max(0, len(order[tag]) - _HEAT_CHART_VALUES) for tag in (down, across))
+    return HeatMap(
+        key=f"{down} × {across}",
+        name=translate("Mean score by {down} and {across}", down=down, across=across),
+        svg=charts.draw_heat_map(
+            rows[:_HEAT_CHART_VALUES], columns[:_HEAT_CHART_VALUES], _select_drawn_cells(cells)
+        ),
+        says=_describe_worst_pairs(rows, columns, cells),
+        columns=tuple(columns),
+        rows=tuple(
+            (row, tuple(_build_heat_cell(pair, row, column) for column in columns)) for row in rows
+        ),
+        left_out=translate("{n} further values are not drawn.", n=hidden) if hidden else "",
+    )
+
+
+def _build_heat_cell(pair: _TagPair, row: str, column: str) -> tuple[str, str, int]:
+    """Return a cell of the table: its mean, where it leads, and its step."""
+    mean = pair.means.get((row, column))
+    if mean is None:
+        return "", "", -1
+    shown, step = _format_graded_mean(mean)
+    return shown, build_tag_link({pair.down: row, pair.across: column}), step
+
+
+def _select_drawn_cells(cells: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+    """Return the cells that are drawn: a chart is for the eye, the table has more."""
+    return {at: value for at, value in cells.items() if max(at) < _HEAT_CHART_VALUES}
+
+
+def _describe_worst_pairs(
+    rows: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[int, int], float]
+) -> str:
+    below = sorted((value, at) for at, value in cells.items() if value < 1)
+    if not below:
+        return translate("Every pair has full marks.")
+    worst = ", ".join(f"{rows[r]} × {columns[c]} {value:.2f}" for value, (r, c) in below[:3])
+    return translate(
+        "{n} of {all} pairs lose points; the worst are {worst}.",
+        n=len(below),
+        all=len(cells),
+        worst=worst,
+    )
+
+
+def build_tag_views(report: RunReport) -> list[dict[str, Any]]:
+    """Return for each tag its worst values, with the mean of each axis."""
+    known = report.distribution
+    tags: dict[str, list[TagGroup]] = {}
+    for group in known.groups if known else ():
+        tags.setdefault(group.tag, []).append(group)
+    return [
+        _build_tag_view(tag, groups)
+        for tag, groups in tags.items()
+        if _is_grouping_tag(report, len(groups))
+    ]
+
+
+def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
+    shown = groups[:_TAG_VALUES_SHOWN]
+    more = len(groups) - len(shown)
+    return {
+        "tag": tag,
+        "rows": [
+            (
+                group.value,
+                build_tag_link({tag: group.value}),
+                group.n,
+                [
+                    _format_graded_mean(group.score),
+                    *(_format_graded_mean(value) for value in group.axes.values()),
+                ],
+            )
+            for group in shown
+        ],
+        "more": translate(
+            "{n} more, none below {score}.", n=more, score=format_decimal(groups[len(shown)].score)
+        )
+        if more
+        else "",
+    }
+
+
+def _format_graded_mean(value: Fraction) -> tuple[str, int]:
+    """Return a mean with two places, and no 1 that is not one, with its step."""
+    shown = "1" if value == 1 else format_decimal(min(value, _ALMOST_ONE), 2)
+    return shown, charts.find_heat_step(to_float(value) or 0.0)
+
+
+def draw_latency(report: RunReport) -> Figure | None:
+    """Draw how long the answers took, where that was recorded."""
+    measures = report.past.run.measures
+    if not measures.latency_ms:
+        return None
+    median, slow = (measures.latency_percentile(Fraction(at)) for at in (50, 95))
+    limits = [
+        charts.ChartLimit(
+            at=to_float(median) or 0.0,
+            label=f"p50 {_format_milliseconds(median)}",
+            colour=colours.INK,
+        )
+    ]
+    for found in report.gates.outcomes:
+        gate = found.gate
+        if gate.metric.startswith("latency") and gate.at_most is not None:
+            label = translate(
+                "{gate}: at most {limit}", gate=gate.name, limit=format_plain(gate.at_most)
+            )
+            colour = colours.BAD if gate.level is Level.HARD else colours.WARN
+            limits.append(charts.ChartLimit(at=float(gate.at_most), label=label, colour=colour))
+    return Figure(
+        name=translate("Latency"),
+        svg=charts.draw_histogram(measures.latency_ms, limits, translate("milliseconds")),
+        says=translate(
+            "Of {n} answers half took at most {median} ms, and 95 % at most {slow} ms.",
+            n=f"{measures.latencies:,}",
+            median=_format_milliseconds(median),
+            slow=_format_milliseconds(slow),
+        ),
+    )
+
+
+def _format_milliseconds(value: Fraction | None) -> str:
+    return f"{to_float(value) or 0.0:,.1f}".removesuffix(".0")

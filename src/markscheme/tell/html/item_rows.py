@@ -1,0 +1,275 @@
+"""The items of a run as a page lists them: a row for each, and as data what opens under it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from markscheme.vocabulary.numbers import format_decimal, to_float
+from markscheme.tell.language import translate, translate_stored
+from markscheme.weigh.report import ItemStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from fractions import Fraction
+
+    from markscheme.weigh.report import ItemReport, Row, RunReport
+    from markscheme.vocabulary import Item, Rubric
+    from markscheme.weigh.gates.outcomes import ItemChange
+
+_BAR_WIDTH = 1000
+_EXCERPT_LENGTH = 90
+_PAGE_TEXT_BUDGET = 3_000_000  # characters of all answers together, so that a page stays small
+_MIN_TEXT_LENGTH, _MAX_TEXT_LENGTH = 500, 12_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRow:
+    """One line of the list: what can be seen before it is opened. `bar` is which of the bars."""
+
+    item: str
+    status: str
+    word: str
+    score: str
+    got: str
+    bar: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemListing:
+    """The rows, the different bars in them, and what the page's script reads of each item."""
+
+    rows: tuple[ItemRow, ...]
+    bars: tuple[tuple[tuple[int, int, int], ...], ...]
+    tags: Mapping[str, tuple[str, ...]]
+    data: dict[str, Any]
+
+
+def build_items_link(**state: str) -> str:
+    """Return the address, within the page, of a state of the list of items."""
+    return f"#{urlencode(state)}"
+
+
+def build_tag_link(tags: Mapping[str, str], **state: str) -> str:
+    """Return the address of the items that have these tags."""
+    return (
+        f"#{urlencode([*(('tag.' + tag, value) for tag, value in tags.items()), *state.items()])}"
+    )
+
+
+def build_item_listing(report: RunReport) -> ItemListing:
+    """Return the items of a report, in the order of the exam."""
+    items = {item.id: item for item in report.past.exam.items}
+    tags = _collect_tag_values(items.values())
+    changes = {change.item: change for found in report.comparisons for change in found.moved}
+    texts, looks = _ValueIndex(), _ItemDisplayCache(report)
+    answers = sum(len(found.answers) for found in report.items)
+    limit = max(_MIN_TEXT_LENGTH, min(_MAX_TEXT_LENGTH, _PAGE_TEXT_BUDGET // max(answers, 1)))
+    records = _ItemRecordBuilder(report, items, tags, texts, limit)
+    rows = tuple(_build_item_row(found, looks.get_display(found)) for found in report.items)
+    data = {
+        "axes": [[spec.name, str(spec.weight)] for spec in report.past.rubric],
+        "tags": [[tag, list(values)] for tag, values in tags.items()],
+        "items": [
+            records.build_item(found, looks.get_display(found), changes.get(found.item))
+            for found in report.items
+        ],
+        "texts": list(texts),
+    }
+    return ItemListing(rows=rows, bars=tuple(looks.bars), tags=tags, data=data)
+
+
+def translate_status(status: ItemStatus) -> str:
+    """Say what became of an item."""
+    match status:
+        case ItemStatus.PASSED:
+            return translate("passed")
+        case ItemStatus.FAILED:
+            return translate("failed")
+        case ItemStatus.UNSCORED:
+            return translate("not scored")
+        case ItemStatus.MISSING:
+            return translate("no answer")
+
+
+class _ValueIndex(dict[Any, int]):
+    """Numbers values in the order in which they are met; equal ones share a number."""
+
+    def get_number(self, value: Any) -> int:
+        return self.setdefault(value, len(self))
+
+
+def _collect_tag_values(items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for item in items:
+        for tag, value in item.tags.items():
+            found.setdefault(tag, {})[value] = None
+    return {tag: tuple(values) for tag, values in found.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ItemDisplay:
+    """What is shown of the means of an item: its score, which bar, and where it lost points."""
+
+    score: str
+    number: float | None
+    bar: int | None
+    lost: list[int]
+
+
+class _ItemDisplayCache:
+    """Knows the look of every item; those that share their means share it."""
+
+    def __init__(self, report: RunReport) -> None:
+        self._rubric = report.past.rubric
+        self._displays: dict[tuple[int, Fraction | None], _ItemDisplay] = {}
+        self.bars = _ValueIndex()
+
+    def get_display(self, found: ItemReport) -> _ItemDisplay:
+        """Return what is shown of the means of an item."""
+        key = (id(found.axes), found.score)
+        if key not in self._displays:
+            self._displays[key] = self._build_display(found)
+        return self._displays[key]
+
+    def _build_display(self, found: ItemReport) -> _ItemDisplay:
+        scored, axes = found.score is not None, found.axes
+        return _ItemDisplay(
+            score=format_decimal(found.score),
+            number=to_float(found.score),
+            bar=self.bars.get_number(_build_bar_segments(self._rubric, axes)) if scored else None,
+            lost=[at for at, s in enumerate(self._rubric) if scored and (axes[s.name] or 0) < 1],
+        )
+
+
+def _build_item_row(found: ItemReport, look: _ItemDisplay) -> ItemRow:
+    got = found.answers[0].get("got") if found.answers else None
+    return ItemRow(
+        item=found.item,
+        status=found.status.value,
+        word=translate_status(found.status),
+        score=look.score,
+        got=_shorten_excerpt(str(got or "")),
+        bar=look.bar,
+    )
+
+
+def _build_bar_segments(
+    rubric: Rubric, axes: Mapping[str, Fraction | None]
+) -> tuple[tuple[int, int, int], ...]:
+    """Return the parts of a bar: which axis, from where, how wide."""
+    parts, end = [], 0
+    for at, spec in enumerate(rubric):
+        width = round(float(spec.weight) * (to_float(axes[spec.name]) or 0) * _BAR_WIDTH)
+        if width:
+            parts.append((at % 8, end, width))
+        end += width
+    return tuple(parts)
+
+
+def _shorten_excerpt(text: str) -> str:
+    line = " ".join(text[: 4 * _EXCERPT_LENGTH].split())
+    return line if len(line) <= _EXCERPT_LENGTH else f"{line[: _EXCERPT_LENGTH - 1]}…"
+
+
+class _ItemRecordBuilder:
+    """Makes what opens under a row; keys are short, because there may be thousands."""
+
+    def __init__(
+        self,
+        report: RunReport,
+        items: Mapping[str, Item],
+        tags: Mapping[str, Sequence[str]],
+        texts: _ValueIndex,
+        limit: int,
+    ) -> None:
+        self._rubric = report.past.rubric
+        self._items = items
+        self._places = {
+            tag: {value: at for at, value in enumerate(values)} for tag, values in tags.items()
+        }
+        self._texts = texts
+        self._limit = limit
+
+    def build_item(
+        self, found: ItemReport, look: _ItemDisplay, change: ItemChange | None
+    ) -> dict[str, Any]:
+        """Return one item: its question, how it did, and its answers."""
+        item = self._items[found.item]
+        record: dict[str, Any] = {
+            "i": found.item,
+            "s": found.status.value,
+            "v": look.number,
+            "l": look.lost,
+            "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
+            "p": item.prompt,
+            "e": [[key, list_expected_texts(value)] for key, value in item.expectations.items()],
+            "a": [self._build_answer(row) for row in found.answers],
+        }
+        if found.more:
+            record["m"] = found.more
+        if change is not None:
+            record["c"] = [format_decimal(change.before), format_decimal(change.after)]
+        return record
+
+    def _build_answer(self, row: Row) -> dict[str, Any]:
+        record: dict[str, Any] = {
+            "g": self._truncate(row.get("got")),
+            "v": format_cell_value(row.get("score")),
+        }
+        if row.get("output") is not None:
+            record["o"] = self._truncate(row["output"])
+        record["c"] = [self._build_cell(row, spec.name) for spec in self._rubric]
+        known = {
+            "n": row.get("attempt"),
+            "r": row.get("reading"),
+            "ms": _to_json_number(row.get("latency_ms")),
+            "in": row.get("tokens_in"),
+            "out": row.get("tokens_out"),
+            "cost": _to_json_number(row.get("cost")),
+        }
+        return {**record, **{key: value for key, value in known.items() if value is not None}}
+
+    def _build_cell(self, row: Row, axis: str) -> list[Any]:
+        value = row["breakdown"].get(axis)
+        reason = (row.get("reason") or {}).get(axis) or translate("no reason is recorded")
+        near = (row.get("near_miss") or {}).get(axis)
+        cell: list[Any] = [
+            format_cell_value(value),
+            self._texts.get_number(self._truncate(translate_stored(reason))),
+        ]
+        return (
+            [*cell, self._texts.get_number(self._truncate(translate_stored(near)))]
+            if near
+            else cell
+        )
+
+    def _truncate(self, text: Any) -> str:
+        return truncate_text(text, self._limit)
+
+
+def truncate_text(text: Any, limit: int) -> str:
+    """Return a text of at most so many characters, with how many more there are."""
+    whole = "" if text is None else str(text)
+    if len(whole) <= limit:
+        return whole
+    more = translate("({n} more characters)", n=f"{len(whole) - limit:,}")
+    return f"{whole[:limit]}… {more}"
+
+
+def list_expected_texts(expected: Any) -> list[str]:
+    """Return what an item expects, as texts."""
+    return list(map(str, expected if isinstance(expected, list | tuple) else [expected]))
+
+
+def _to_json_number(value: Any) -> Any:
+    """Return a number as a page holds it; a result file has exact ones."""
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def format_cell_value(value: Any) -> str | None:
+    """Return a value of an axis or a score as a page shows it."""
+    return None if value is None else f"{float(value):.4g}"

@@ -1,0 +1,97 @@
+"""Pages: one HTML file with everything in it, under a policy that admits its script by its hash.
+
+Every page type is a template that extends `base.html`; whatever is put into it is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from markscheme.tell.charts.colours import COLOUR_SCHEMES
+from markscheme.tell.language import get_language, translate, translate_plural, translate_stored
+
+PAGES_FOLDER = Path(__file__).parent / "pages"
+
+
+def render_page(template: str, data: dict[str, Any], **view: Any) -> str:
+    """Return a page; `data` is what its script reads, and `view` what its template shows."""
+    style, script = _build_stylesheet(), (PAGES_FOLDER / "page.js").read_text(encoding="utf-8")
+    return (
+        _create_environment()
+        .get_template(template)
+        .render(
+            **view,
+            language=get_language(),
+            policy=build_content_policy(style, script),
+            style=Markup(style),  # noqa: S704 - ours
+            script=Markup(script),  # noqa: S704 - ours
+            data=_embed_json(data),
+        )
+    )
+
+
+def build_content_policy(style: str, script: str) -> str:
+    """Return the content policy: nothing from anywhere but this style and this script."""
+    return (
+        f"default-src 'none'; style-src '{_hash_source(style)}'; script-src '{_hash_source(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash_source(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _embed_json(data: dict[str, Any]) -> Markup:
+    """Return data as JSON that cannot end the element it stands in."""
+    text = orjson.dumps(data).decode().replace("<", "\\u003c")
+    return Markup(text)  # noqa: S704 - no tag can begin in it
+
+
+def mark_up_code(text: str) -> Markup:
+    """Return a sentence of ours with the names in backticks set as code; all of it is escaped."""
+    parts = [escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:
+        return escape(text)
+    names = (
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
+    return Markup("").join(names)
+
+
+@cache
+def _create_environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(PAGES_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        translate=translate, translate_plural=translate_plural, translate_stored=translate_stored
+    )
+    environment.filters["coded"] = mark_up_code
+    return environment
+
+
+@cache
+def _build_stylesheet() -> str:
+    """Return the stylesheet, with the colours of both schemes and what charts make of them."""
+    light = "".join(f"--{name}:{pair[0]};" for name, pair in COLOUR_SCHEMES.items())
+    dark = "".join(f"--{name}:{pair[1]};" for name, pair in COLOUR_SCHEMES.items())
+    charts = "".join(
+        f'.chart [{what}="{pair[0]}"]{{{what}:var(--{name})}}'
+        for name, pair in COLOUR_SCHEMES.items()
+        for what in ("fill", "stroke")
+    )
+    schemes = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return f"{schemes}{charts}\n{(PAGES_FOLDER / 'page.css').read_text(encoding='utf-8')}"

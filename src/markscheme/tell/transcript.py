@@ -1,0 +1,258 @@
+"""Transcripts as one JSON document, for scripts.
+
+A transcript as a timeline that a person can follow.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+import orjson
+from collections import Counter
+from typing import TYPE_CHECKING
+from rich.text import Text
+from markscheme.vocabulary.messages import sentence
+from markscheme.tell.language import translate, translate_plural, translate_stored
+from markscheme.tell.text import create_console
+from markscheme.vocabulary.transcript import CallStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from markscheme.vocabulary.transcript import Transcript
+    from collections.abc import Iterator
+    from datetime import datetime
+    from rich.console import Console
+    from markscheme.vocabulary.transcript import Call, Prompt, Tokens, Transcript
+
+_JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
+
+
+def dump_transcripts(found: Sequence[tuple[Path, Transcript]]) -> bytes:
+    """Return one transcript as a document, several as a list in one."""
+    records = [
+        {**_build_transcript_record(transcript), "file": str(file)} for file, transcript in found
+    ]
+    document = records[0] if len(records) == 1 else {"transcripts": records}
+    return orjson.dumps(document, default=_encode_number, option=_JSON_OPTIONS)
+
+
+def _build_transcript_record(transcript: Transcript) -> dict[str, Any]:
+    """Return the keys that scripts rely on, then what else is known."""
+    return {
+        "format": transcript.format,
+        "complete": transcript.complete,
+        "final_text": transcript.final_text,
+        "calls": transcript.calls,
+        "dispatches": transcript.dispatches,
+        "mutations": transcript.mutations,
+        "latency_s": transcript.latency_s,
+        "last_turn_latency_s": transcript.last_turn_latency_s,
+        "tokens": transcript.tokens,
+        "prompts": len(transcript.prompts),
+        "subagents": [_build_transcript_record(inner) for inner in transcript.subagents],
+        "agent": transcript.agent,
+        "kind": transcript.kind,
+        "internal": transcript.internal,
+        "session": transcript.session,
+        "models": transcript.models,
+        "gaps": transcript.gaps,
+        "skipped_lines": transcript.skipped_lines,
+        "turns": transcript.prompts,
+    }
+
+
+def _encode_number(value: object) -> float:
+    if isinstance(value, Decimal):
+        return float(value)
+    raise TypeError(f"`{type(value).__name__}` is no part of a transcript")
+
+
+_CALL_STYLES = {
+    CallStatus.OK: "green",
+    CallStatus.ERROR: "red",
+    CallStatus.DENIED: "yellow",
+    CallStatus.NONE: "magenta",
+}
+_CALL_STATUS_WORDS = {
+    None: sentence("unknown"),
+    CallStatus.OK: sentence("ok"),
+    CallStatus.ERROR: sentence("error"),
+    CallStatus.DENIED: sentence("denied"),
+    CallStatus.NONE: sentence("none"),
+}
+_UNKNOWN = "?"
+_PROMPT_LINES_SHOWN = 4
+_TARGET_LENGTH = 100
+_TARGET_ARGUMENTS = ("pattern", "query", "url", "description", "skill")
+
+
+def print_timeline(transcript: Transcript, file: str, out: Console | None = None) -> None:
+    """Print what happened, in the order of the log, sub-agents where they were started."""
+    out = out or create_console()
+    for line in _format_timeline_head(transcript, file):
+        out.print(line, soft_wrap=True, highlight=False)
+    for line in _format_events(transcript, ""):
+        out.print(line, no_wrap=True, overflow="ellipsis", crop=False, highlight=False)
+    for line in _format_timeline_tail(transcript):
+        out.print(line, soft_wrap=True, highlight=False)
+
+
+def _format_timeline_head(transcript: Transcript, file: str) -> Iterator[Text]:
+    line = Text(_to_printable_line(file), style="bold")
+    named = translate("session {session}", session=transcript.session)
+    session = f", {named}" if transcript.session else ""
+    line.append(_to_printable_line(f"  {transcript.format}{session}"), style="not bold")
+    yield line
+    if transcript.models:
+        yield Text(
+            _to_printable_line(translate("models: {models}", models=", ".join(transcript.models)))
+        )
+    if transcript.complete:
+        yield Text(translate("complete"), style="green")
+    for gap in transcript.gaps:
+        yield Text(translate("incomplete: {gap}", gap=gap), style="magenta")
+    yield Text()
+
+
+def _format_events(transcript: Transcript, indent: str) -> Iterator[Text]:
+    prompts = list(transcript.prompts)
+    inner = {found.agent: found for found in transcript.subagents}
+    started = {made.call: made for made in transcript.dispatches if made.call is not None}
+    changing = {made.call for made in transcript.mutations}
+    for call in transcript.calls:
+        while prompts and prompts[0].before <= call.index:
+            yield from _format_prompt(prompts.pop(0), indent)
+        yield _format_call(call, indent, changes=call.index in changing)
+        made = started.get(call.index)
+        found = inner.pop(made.agent, None) if made is not None and made.agent is not None else None
+        if found is not None:
+            yield from _format_subagent(found, indent)
+    for prompt in prompts:
+        yield from _format_prompt(prompt, indent)
+    for found in inner.values():
+        yield from _format_subagent(found, indent)
+
+
+def _format_prompt(prompt: Prompt, indent: str) -> Iterator[Text]:
+    unseen = translate("(a prompt that the log does not show)")
+    said = unseen if prompt.text is None else prompt.text
+    lines = [line for line in said.splitlines() if line.strip()] or [""]
+    for number, line in enumerate(lines[:_PROMPT_LINES_SHOWN]):
+        begin = f"{_format_clock(prompt.at)}  " if number == 0 else " " * 10
+        yield Text(f"{indent}{begin}> {_to_printable_line(line)}", style="bold")
+    if len(lines) > _PROMPT_LINES_SHOWN:
+        more = translate("… {n} more lines", n=len(lines) - _PROMPT_LINES_SHOWN)
+        yield Text(f"{indent}{' ' * 10}> {more}", style="bold")
+
+
+def _format_call(call: Call, indent: str, *, changes: bool) -> Text:
+    line = Text(f"{indent}{_format_clock(call.started)}  {call.index + 1:>4}  ")
+    line.append(
+        f"{translate_stored(_CALL_STATUS_WORDS[call.status]):<7}", _get_call_style(call.status)
+    )
+    took = "" if call.seconds is None else f"{float(call.seconds):.1f} s"
+    line.append(f" {took:>9}  ")
+    line.append(_to_printable_line(call.name), "bold red" if changes else "bold")
+    line.append(f"  {_to_printable_line(_describe_call(call))}")
+    return line
+
+
+def _get_call_style(status: CallStatus | None) -> str:
+    return "magenta" if status is None else _CALL_STYLES[status]
+
+
+def _describe_call(call: Call) -> str:
+    """Return what a call is about, in one line."""
+    if call.command is not None:
+        found = " ".join(call.command.split())
+    else:
+        told = [call.arguments[key] for key in _TARGET_ARGUMENTS if key in call.arguments]
+        found = "  ".join((*told, ", ".join(call.paths)))
+    return found if len(found) <= _TARGET_LENGTH else f"{found[: _TARGET_LENGTH - 1]}…"
+
+
+def _format_subagent(transcript: Transcript, indent: str) -> Iterator[Text]:
+    inner = f"{indent}    "
+    kind = f" ({transcript.kind})" if transcript.kind else ""
+    what = translate("client's own") if transcript.internal else translate("sub-agent")
+    yield Text(_to_printable_line(f"{inner}{what} {transcript.agent}{kind}"), style="cyan")
+    yield from _format_events(transcript, inner)
+    for line in (*_format_gaps(transcript), *_format_agent_totals(transcript)):
+        yield Text(f"{inner}{line}", style="cyan")
+
+
+def _format_gaps(transcript: Transcript) -> Iterator[str]:
+    yield from (translate("incomplete: {gap}", gap=gap) for gap in transcript.gaps)
+
+
+def _format_timeline_tail(transcript: Transcript) -> Iterator[Text]:
+    yield Text()
+    if transcript.final_text is None:
+        yield Text(translate("no final text"), style="magenta")
+    else:
+        yield Text(
+            translate("answer") if transcript.complete else translate("last text"), style="bold"
+        )
+        for line in transcript.final_text.strip().splitlines():
+            yield Text(f"  {_to_printable_line(line)}")
+    yield Text()
+    yield from map(Text, _format_agent_totals(transcript))
+
+
+def _format_agent_totals(transcript: Transcript) -> Iterator[str]:
+    """Yield the metrics of one agent: calls, dispatches, changes, time, tokens."""
+    statuses = Counter(call.status for call in transcript.calls)
+    without = statuses.pop(CallStatus.NONE, 0)
+    states = ", ".join(
+        f"{n} {translate_stored(_CALL_STATUS_WORDS[status])}" for status, n in statuses.items()
+    )
+    none = f", {translate('{n} without result', n=without)}" if without else ""
+    calls = translate_plural("{n} call", "{n} calls", len(transcript.calls))
+    dispatched = translate_plural("{n} dispatch", "{n} dispatches", len(transcript.dispatches))
+    changed = translate_plural(
+        "{n} attempt to change something",
+        "{n} attempts to change things",
+        len(transcript.mutations),
+    )
+    yield f"{calls}{f' ({states}{none})' if transcript.calls else ''}; {dispatched}; {changed}"
+    took, last = transcript.latency_s, transcript.last_turn_latency_s
+    turn = translate("last turn {seconds}", seconds=_format_seconds(last))
+    turns = f", {turn}" if len(transcript.prompts) > 1 else ""
+    latency = translate("latency {seconds}", seconds=_format_seconds(took))
+    prompts = translate_plural("{n} prompt", "{n} prompts", len(transcript.prompts))
+    yield f"{latency}{turns}; {prompts}"
+    yield _format_tokens(transcript.tokens)
+
+
+def _format_tokens(tokens: Tokens) -> str:
+    output = _format_optional_number(tokens.output)
+    if tokens.output_is_lower_bound:
+        output = translate("at least {n}", n=output)
+    sums = f" ({translate('with sub-agents')})" if tokens.with_subagents else ""
+    return (
+        translate(
+            "tokens: input {input}, cache read {read}, cache write {write}, output {output}",
+            input=_format_optional_number(tokens.input_uncached),
+            read=_format_optional_number(tokens.cache_read),
+            write=_format_optional_number(tokens.cache_write),
+            output=output,
+        )
+        + sums
+    )
+
+
+def _format_optional_number(value: int | None) -> str:
+    return _UNKNOWN if value is None else f"{value:,}"
+
+
+def _format_seconds(value: Decimal | None) -> str:
+    return _UNKNOWN if value is None else f"{float(value):,.1f} s"
+
+
+def _format_clock(value: datetime | None) -> str:
+    return "   –    " if value is None else value.strftime("%H:%M:%S")
+
+
+def _to_printable_line(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -1,0 +1,253 @@
+"""A decision table under noise, simulated: averages are drawn, and decided like observed ones.
+
+How a decision table behaves under noise: what two identical variants would get.
+
+The chance of every average, then of every verdict, then of every decision is computed in whole
+numbers, so the result has no error of its own. A seeded simulation goes another way to the same
+chances, and takes their place where a table keeps too many counts apart. Noise is the spread of the
+observed differences between queries, half of its variance on each variant.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import sqrt
+from random import Random
+from typing import TYPE_CHECKING
+from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary.decision import DecisionOutcome
+import math
+from statistics import NormalDist
+from markscheme.vocabulary.decision import CountCondition, DecisionOutcome, DecisionTable, VerdictRules, resolve_matches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+DecisionChances = Mapping[DecisionOutcome | None, Fraction]
+"""The chance of each decision; `None` stands for none at all."""
+QueryAverages = tuple[str, Fraction, Fraction]
+"""The mode of a query, and the averages of both variants."""
+_MIN_DRAWS, _MAX_DRAWS, _DRAWN_QUERIES = 1_000, 10_000, 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationResult:
+    """What two identical variants got in so many simulated comparisons."""
+
+    seed: int
+    draws: int
+    identical: DecisionChances
+
+
+def choose_draws(queries: Sequence[object]) -> int:
+    """Return how many comparisons are simulated: fewer where each of them has many queries."""
+    return max(_MIN_DRAWS, min(_MAX_DRAWS, _DRAWN_QUERIES // max(1, len(queries))))
+
+
+def compute_shares(found: Counter[DecisionOutcome | None], total: int) -> DecisionChances:
+    """Return counts as chances, of every decision there is, and of none where that occurs."""
+    order = [*DecisionOutcome, None]
+    return FrozenDict({o: Fraction(found[o], total) for o in order if o in found or o is not None})
+
+
+class Simulation:
+    """Draws averages around their centres, `noise` being the spread of their difference."""
+
+    def __init__(
+        self, rules: VerdictRules, table: DecisionTable, noise: float, seed: int = 0
+    ) -> None:
+        averages = rules.scores.averages
+        self._edges = [float(a + b) / 2 for a, b in pairwise(averages)]
+        self._verdicts = [[rules.verdict(b, c) for c in averages] for b in averages]
+        self._table = table
+        self._sd = noise / sqrt(2)
+        self._seed = seed
+
+    def compute_chances(self, queries: Sequence[QueryAverages]) -> DecisionChances:
+        """Return how often each decision came out."""
+        draws, random = choose_draws(queries), Random(self._seed)  # noqa: S311 - a simulation
+        columns = [self._draw_verdicts(query, draws, random) for query in queries]
+        vectors = Counter(zip(*columns, strict=True))
+        found: Counter[DecisionOutcome | None] = Counter()
+        for vector, count in vectors.items():
+            found[self._decide_draw([mode for mode, _, _ in queries], vector)] += count
+        return compute_shares(found, draws)
+
+    def _draw_verdicts(self, query: QueryAverages, draws: int, random: Random) -> list[str | None]:
+        """Return the verdicts on one query in all comparisons."""
+        centres = float(query[1]), float(query[2])
+        edges, sd, gauss = self._edges, self._sd, random.gauss
+        return [
+            self._verdicts[bisect(edges, gauss(centres[0], sd))][
+                bisect(edges, gauss(centres[1], sd))
+            ]
+            for _ in range(draws)
+        ]
+
+    def _decide_draw(
+        self, modes: Sequence[str], verdicts: Sequence[str | None]
+    ) -> DecisionOutcome | None:
+        if None in verdicts:
+            return self._table.missing
+        return self._table.decide(Counter(zip(modes, map(str, verdicts), strict=True)))
+
+
+_MAX_STATES = 1000  # of counts that a table keeps apart; beyond that exactness takes too long
+_CHANCE_PARTS = 10**6  # a chance is a whole number of these
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingCharacteristic:
+    """What would come out again: for two identical variants, and for two like those observed.
+
+    `noise` is the standard deviation of a difference between the averages on one query. Chances are
+    `exact`, or those of the simulation, which is always there.
+    """
+
+    noise: float
+    identical: DecisionChances
+    as_observed: DecisionChances
+    exact: bool
+    simulated: SimulationResult
+
+    @property
+    def apart(self) -> Fraction:
+        """The largest distance of a simulated chance from the one that is told."""
+        told, drawn, none = self.identical, self.simulated.identical, Fraction(0)
+        return max(abs(told.get(one, none) - drawn.get(one, none)) for one in {*told, *drawn})
+
+    @property
+    def repeats_disagree(self) -> Fraction:
+        """The chance that two repeats with identical variants are decided differently."""
+        return 1 - sum((chance**2 for chance in self.identical.values()), Fraction(0))
+
+    @property
+    def observed_repeats_disagree(self) -> Fraction:
+        """The chance that two repeats with variants like those observed differ."""
+        return 1 - sum((chance**2 for chance in self.as_observed.values()), Fraction(0))
+
+
+def compute_operating_characteristic(
+    rules: VerdictRules,
+    table: DecisionTable,
+    queries: Sequence[tuple[str, Fraction, Fraction]],
+    noise: float,
+    seed: int = 0,
+) -> OperatingCharacteristic:
+    """Return what the rules and the table do to queries: mode, and the two averages of each."""
+    verdicts = _VerdictChances(rules, noise / math.sqrt(2))
+
+    def chances(averages: Iterable[tuple[str, Fraction, Fraction]]) -> DecisionChances | None:
+        return _compute_decision_chances(
+            table, [(mode, verdicts.get_chances(b, c)) for mode, b, c in averages]
+        )
+
+    middles = [(mode, (b + c) / 2) for mode, b, c in queries]
+    alike = [(mode, middle, middle) for mode, middle in middles]
+    identical, observed = chances(alike), chances(queries)
+    simulation = Simulation(rules, table, noise, seed)
+    simulated = SimulationResult(
+        seed=seed, draws=choose_draws(queries), identical=simulation.compute_chances(alike)
+    )
+    return OperatingCharacteristic(
+        noise=noise,
+        identical=identical or simulated.identical,
+        as_observed=observed or simulation.compute_chances(queries),
+        exact=identical is not None and observed is not None,
+        simulated=simulated,
+    )
+
+
+class _VerdictChances:
+    """The chance of each verdict for two centres; equal centres are looked at once."""
+
+    def __init__(self, rules: VerdictRules, sd: float) -> None:
+        self._averages = rules.scores.averages
+        self._sd = sd
+        self._verdicts = {
+            (b, c): rules.verdict(b, c) for b in self._averages for c in self._averages
+        }
+        self._weights_cache: dict[Fraction, list[int]] = {}
+
+    def get_chances(self, baseline: Fraction, candidate: Fraction) -> Counter[str | None]:
+        found: Counter[str | None] = Counter()
+        ours = list(zip(self._averages, self._get_weights(candidate), strict=True))
+        for b, weight in zip(self._averages, self._get_weights(baseline), strict=True):
+            for c, other in ours if weight else ():
+                found[self._verdicts[b, c]] += weight * other
+        return found
+
+    def _get_weights(self, centre: Fraction) -> list[int]:
+        """Return how often each average is given, in parts of a million."""
+        if centre not in self._weights_cache:
+            half = (self._averages[1] - self._averages[0]) / 2
+            edges = [average + half for average in self._averages[:-1]]
+            below = [0, *(self._count_below(edge - centre) for edge in edges), _CHANCE_PARTS]
+            self._weights_cache[centre] = [b - a for a, b in pairwise(below)]
+        return self._weights_cache[centre]
+
+    def _count_below(self, distance: Fraction) -> int:
+        if not self._sd:
+            return _CHANCE_PARTS if distance > 0 else 0
+        return round(_CHANCE_PARTS * _NORMAL.cdf(float(distance) / self._sd))
+
+
+def _compute_decision_chances(
+    table: DecisionTable, queries: Sequence[tuple[str, Counter[str | None]]]
+) -> DecisionChances | None:
+    """Return the chance of each decision, query by query; nothing where that would take too long.
+
+    All that the table sees of the queries so far is how many each of its conditions counts, and
+    beyond its bounds not even that.
+    """
+    conditions = tuple(dict.fromkeys(c for row in table.rows for c in row.when))
+    states: Counter[tuple[int, ...] | None] = Counter({(0,) * len(conditions): 1})
+    for mode, verdicts in queries:
+        then: Counter[tuple[int, ...] | None] = Counter()
+        for state, weight in states.items():
+            for verdict, other in verdicts.items():
+                then[_advance_state(state, conditions, mode, verdict)] += weight * other
+        states = then
+        if len(states) > _MAX_STATES:
+            return None
+    total = states.total()
+    found: Counter[DecisionOutcome | None] = Counter()
+    for state, weight in states.items():
+        found[_decide_state(table, conditions, state)] += weight
+    return compute_shares(found, total)
+
+
+def _advance_state(
+    state: tuple[int, ...] | None,
+    conditions: tuple[CountCondition, ...],
+    mode: str,
+    verdict: str | None,
+) -> tuple[int, ...] | None:
+    if state is None or verdict is None:
+        return None
+    return tuple(
+        min(count + condition.counts(mode, verdict), _get_count_cap(condition))
+        for count, condition in zip(state, conditions, strict=True)
+    )
+
+
+def _get_count_cap(condition: CountCondition) -> int:
+    """Return from which count on a condition says the same, however many there are."""
+    return max(condition.at_least, 0 if condition.at_most is None else condition.at_most + 1)
+
+
+def _decide_state(
+    table: DecisionTable, conditions: tuple[CountCondition, ...], state: tuple[int, ...] | None
+) -> DecisionOutcome | None:
+    if state is None:
+        return table.missing
+    counts = dict(zip(conditions, state, strict=True))
+    rows = [row for row in table.rows if all(c.admits(counts[c]) for c in row.when)]
+    return resolve_matches([row.decided for row in rows], table.policy)

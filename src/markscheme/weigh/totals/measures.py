@@ -1,0 +1,102 @@
+"""Measures: what was measured beside the score. Percentiles are exact, absence is no number."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from markscheme.weigh.stats.distributions import compute_quantile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureTotal:
+    """A sum over the `n` answers that came with a number."""
+
+    n: int = 0
+    sum: Fraction = Fraction(0)
+
+    def __add__(self, other: MeasureTotal) -> MeasureTotal:
+        return MeasureTotal(n=self.n + other.n, sum=self.sum + other.sum)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, the sum as an exact ratio."""
+        return {"n": self.n, "sum": str(self.sum)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MeasureTotal:
+        """Return the total that `to_dict` gave as data."""
+        n, total = data["n"], Fraction(data["sum"])
+        if type(n) is not int or n < 0 or total < 0 or (total and not n):
+            raise ValueError(f"{data!r} is no total")
+        return cls(n=n, sum=total)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """What the answers of one run came with: how often each latency, and totals of the rest.
+
+    Each says how many of the `answers` it is known of. A double stands for the decimal that it was
+    written as.
+    """
+
+    answers: int = 0
+    latency_ms: Mapping[float, int] = field(default_factory=dict)
+    cost: MeasureTotal = field(default_factory=MeasureTotal)
+    tokens_in: MeasureTotal = field(default_factory=MeasureTotal)
+    tokens_out: MeasureTotal = field(default_factory=MeasureTotal)
+
+    @property
+    def latencies(self) -> int:
+        """How many answers have a latency."""
+        return sum(self.latency_ms.values())
+
+    def latency_percentile(self, percent: Fraction) -> Fraction | None:
+        """Return a percentile by linear interpolation between closest ranks; 50 is the median."""
+        return compute_quantile(self.latency_ms, percent / 100) if self.latency_ms else None
+
+    def merged(self, other: Measures) -> Measures:
+        """Return the measures of both together."""
+        return Measures(
+            answers=self.answers + other.answers,
+            latency_ms=dict(Counter(self.latency_ms) + Counter(other.latency_ms)),
+            cost=self.cost + other.cost,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold; equal measures give equal data."""
+        return {
+            "answers": self.answers,
+            "latency_ms": {
+                repr(value): self.latency_ms[value] for value in sorted(self.latency_ms)
+            },
+            **{name: getattr(self, name).to_dict() for name in _TOTAL_FIELDS},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Measures:
+        """Return the measures that `to_dict` gave as data.
+
+        Raises:
+            ValueError: the data are not what `to_dict` gives.
+        """
+        try:
+            latencies = dict(_parse_latency_count(*entry) for entry in data["latency_ms"].items())
+            totals = {name: MeasureTotal.from_dict(data[name]) for name in _TOTAL_FIELDS}
+            return cls(answers=int(data["answers"]), latency_ms=latencies, **totals)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"no measures: {error}") from error
+
+
+def _parse_latency_count(value: str, count: Any) -> tuple[float, int]:
+    if not 0 <= float(value) < math.inf or type(count) is not int or count < 1:
+        raise ValueError(f"{value!r}: {count!r} is no latency and its count")
+    return float(value), count
+
+
+_TOTAL_FIELDS = ("cost", "tokens_in", "tokens_out")

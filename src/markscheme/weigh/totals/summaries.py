@@ -1,0 +1,160 @@
+"""Summaries: marks under the weights of a rubric, as exact means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from markscheme.vocabulary.numbers import ZERO, compute_mean
+from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.mark.definition import compute_score
+from markscheme.vocabulary import SubjectSummary, Summary, TagGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from markscheme.vocabulary import Exam, Rubric
+    from markscheme.weigh.totals.marks import AxisValues, Marks
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreTotals:
+    """Exact sums over the `n` answers that have a score."""
+
+    n: int
+    score: Fraction
+    axes: Mapping[str, Fraction]
+
+    @cached_property
+    def mean(self) -> Fraction | None:
+        """The mean score; of nothing, nothing."""
+        return compute_mean(self.score, self.n)
+
+    @cached_property
+    def axis_means(self) -> Mapping[str, Fraction | None]:
+        """The mean of each axis."""
+        return FrozenDict({axis: compute_mean(total, self.n) for axis, total in self.axes.items()})
+
+
+class WeightScale:
+    """The weights of a rubric, laid on sets of axis values; each set is weighed once.
+
+    Equal sets share one total, so that a thousand items cost a thousand lookups.
+    """
+
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric = rubric
+        self.axes = tuple(spec.name for spec in rubric)
+        self._totals_by_values: dict[AxisValues, ScoreTotals] = {}
+        # These hold what they know, so that its id stays its own.
+        self._totals_by_id: dict[int, tuple[AxisValues, ScoreTotals]] = {}
+        self._item_totals_by_id: dict[int, tuple[Mapping[AxisValues, int], ScoreTotals]] = {}
+
+    def score(self, values: AxisValues) -> Fraction | None:
+        """Return the exact score, or nothing where a value is missing."""
+        return self._weigh_answer(values).mean
+
+    def _weigh_answer(self, values: AxisValues) -> ScoreTotals:
+        """Return the sums over one answer."""
+        known = self._totals_by_id.get(id(values))
+        if known is None:
+            if values not in self._totals_by_values:
+                self._totals_by_values[values] = self._compute_answer_totals(values)
+            known = self._totals_by_id[id(values)] = (values, self._totals_by_values[values])
+        return known[1]
+
+    def _compute_answer_totals(self, values: AxisValues) -> ScoreTotals:
+        score = compute_score(self.rubric, list(values))
+        if score is None:
+            return ScoreTotals(n=0, score=ZERO, axes=FrozenDict(dict.fromkeys(self.axes, ZERO)))
+        return ScoreTotals(n=1, score=score, axes=FrozenDict(zip(self.axes, values, strict=True)))
+
+    def sum_answers(self, counts: Iterable[tuple[AxisValues, int]]) -> ScoreTotals:
+        """Return the sums over answers given as sets of axis values and their counts."""
+        parts = [(self._weigh_answer(values), count) for values, count in counts]
+        if len(parts) == 1 and parts[0][1] == 1:
+            return parts[0][0]
+        return ScoreTotals(
+            n=sum(part.n * count for part, count in parts),
+            score=sum((part.score * count for part, count in parts), ZERO),
+            axes=FrozenDict(
+                {
+                    axis: sum((part.axes[axis] * count for part, count in parts), ZERO)
+                    for axis in self.axes
+                }
+            ),
+        )
+
+    def sum_item(self, counts: Mapping[AxisValues, int]) -> ScoreTotals:
+        """Return the sums over the answers to one item; equal counts that are shared cost once."""
+        known = self._item_totals_by_id.get(id(counts))
+        if known is None:
+            known = self._item_totals_by_id[id(counts)] = (counts, self.sum_answers(counts.items()))
+        return known[1]
+
+    def sum_items(self, marks: Marks) -> list[tuple[ScoreTotals, int]]:
+        """Return the different sums over items that have a scored answer, and of how many each."""
+        found = ((self.sum_item(counts), len(at)) for counts, at in marks.alike())
+        return [(totals, n) for totals, n in found if totals.n]
+
+    def compute_item_means(self, marks: Marks) -> dict[str, Fraction]:
+        """Return the mean score of each item that has a scored answer, over its attempts."""
+        means = {item: self.sum_item(counts).mean for item, counts in marks.items.items()}
+        return {item: score for item, score in means.items() if score is not None}
+
+
+def summarise_marks(
+    rubric: Rubric, exam: Exam, together: Marks, subjects: Iterable[tuple[str | None, Marks]]
+) -> Summary:
+    """Return the totals of what all subjects got together, and how each of them did."""
+    scale = WeightScale(rubric)
+    totals = scale.sum_answers(together.counts())
+    each = tuple(_summarise_subject(scale, subject, marks) for subject, marks in subjects)
+    absent = {item for found in each for item in found.missing}
+    return Summary(
+        n=totals.n,
+        score=totals.mean,
+        axes=totals.axis_means,
+        answers=together.answers,
+        unscored=together.unscored,
+        errors=together.errors,
+        items=len(exam.items),
+        missing=tuple(item.id for item in exam.items if item.id in absent),
+        subjects=each,
+        groups=summarise_tags(scale, exam, together),
+    )
+
+
+def _summarise_subject(scale: WeightScale, subject: str | None, marks: Marks) -> SubjectSummary:
+    totals = scale.sum_answers(marks.counts())
+    return SubjectSummary(
+        subject=subject,
+        n=totals.n,
+        score=totals.mean,
+        axes=totals.axis_means,
+        missing=marks.missing,
+    )
+
+
+def summarise_tags(scale: WeightScale, exam: Exam, marks: Marks) -> tuple[TagGroup, ...]:
+    """Return the groups by tag, tags by name, the worst group of each tag first."""
+    members: dict[tuple[str, str], list[str]] = {}
+    for item in exam.items:
+        for tag in item.tags.items():
+            members.setdefault(tag, []).append(item.id)
+    groups = [
+        found for key, ids in members.items() for found in _summarise_tag(scale, marks, key, ids)
+    ]
+    return tuple(sorted(groups, key=lambda group: (group.tag, group.score, group.value)))
+
+
+def _summarise_tag(
+    scale: WeightScale, marks: Marks, tag: tuple[str, str], items: list[str]
+) -> Iterator[TagGroup]:
+    totals = scale.sum_answers(marks.counts(items))
+    if totals.mean is not None:
+        axes = FrozenDict({axis: total / totals.n for axis, total in totals.axes.items()})
+        yield TagGroup(tag=tag[0], value=tag[1], n=totals.n, score=totals.mean, axes=axes)

@@ -1,0 +1,181 @@
+"""Comparing variants by what people rated, and the answers that they rate."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markscheme.vocabulary.errors import AnswersError, Problem, UsageError
+from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.library_score import score, score_logs
+from markscheme.vocabulary import Exam, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+    from decimal import Decimal
+
+    from markscheme.workflows.library_score import Answers
+    from markscheme.read.session_logs import LogFolder
+    from markscheme.tell.rating_session import BlindAnswer
+    from markscheme.vocabulary import Rating
+    from markscheme.weigh.compare.result import Comparison, Observed
+    from markscheme.weigh.totals.result import Result
+    from markscheme.weigh.compare.variants import VariantsComparison
+
+
+def compare(  # noqa: PLR0913 - one parameter per option of the command
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    ratings: str | Path | Iterable[Rating | Mapping[str, Any]],
+    *,
+    baseline: str,
+    candidate: str,
+    answers: Answers | None = None,
+    logs: str | Path | None = None,
+    log_map: str | Path | None = None,
+    observed: Iterable[Observed] = (),
+    margin: Decimal | None = None,
+    allow_gaps: bool = False,
+    seed: int = 0,
+) -> Comparison:
+    """Compare a candidate with a baseline by ratings: verdicts, decision, honest statistics.
+
+    `ratings` are a file (CSV or JSON lines) or rows. `answers` are marked by the axes of the rubric
+    and shown beside the verdicts, a variant being the subject of an answer; so are session `logs`,
+    with what was measured in them, and other things `observed`. Which variant was asked first is
+    taken from logs, or from answers that `markscheme run` recorded. `margin` is the loss up to
+    which the candidate counts as no worse; without one it is taken from the verdict rules. With
+    `allow_gaps` a query that is not rated whole has no verdict; otherwise ratings with gaps are
+    refused. `seed` is that of the simulation of the decision table.
+
+    Raises:
+        UsageError: the rubric has no scales, rules or table, or the variants are one.
+        InputError: the ratings, or the modes of the exam, are not what they must be.
+    """
+    from markscheme.read.nfc import to_nfc
+    from markscheme.read.session_logs import read_logs
+    from markscheme.read.ratings import RatingScope, read_ratings
+    from markscheme.read.recordings import read_recorded_order
+    from markscheme.weigh.compare.build import compare_ratings
+    from markscheme.weigh.compare.rules import ComparisonRules
+    from markscheme.weigh.compare.order_effects import find_first_asked
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    baseline, candidate = to_nfc(baseline), to_nfc(candidate)
+    contest = ComparisonRules(rubric=rubric, exam=exam, baseline=baseline, candidate=candidate)
+    raters = RatingScope(rubric=rubric, exam=exam, variants=contest.variants, allow_gaps=allow_gaps)
+    found = read_ratings(ratings, raters)
+    if not rubric.axes and (answers is not None or logs is not None):
+        raise UsageError(f"the rubric `{rubric.name}` marks nothing; leave the answers out")
+    seen, first = list(observed), dict[str, str]()
+    if answers is not None:
+        file = str(answers) if isinstance(answers, str | Path) else "answers"
+        seen += _observe_answers(score(rubric, exam, answers), file, contest.variants)
+        first |= find_first_asked(read_recorded_order(answers), contest.variants)
+    if logs is not None:
+        logged = read_logs(str(logs), exam.items, mapping=log_map)
+        seen += _observe_answers(score_logs(rubric, exam, logged), str(logs), contest.variants)
+        first |= find_first_asked(_find_start_times(logged), contest.variants)
+    return compare_ratings(contest, found, seen, margin, first, seed)
+
+
+def compare_variants(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    ratings: str | Path | Iterable[Rating | Mapping[str, Any]],
+    *,
+    baseline: str,
+    candidates: Sequence[str],
+    **more: Any,
+) -> VariantsComparison:
+    """Compare every two of several variants; `more` is what `compare` takes beside the names.
+
+    Whoever rates a query rates it for all of them.
+    """
+    from markscheme.read.nfc import to_nfc
+    from markscheme.read.ratings import RatingScope, read_ratings
+    from markscheme.weigh.compare.variants import adjust_variant_pairs
+
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    variants = tuple(map(to_nfc, (baseline, *candidates)))
+    if len(set(variants)) < len(variants):
+        raise UsageError("a variant is named twice; each can be compared once")
+    gaps = bool(more.get("allow_gaps"))
+    raters = RatingScope(rubric=rubric, exam=exam, variants=variants, allow_gaps=gaps)
+    found = read_ratings(ratings, raters)
+    compared = [
+        compare(
+            rubric,
+            exam,
+            [rating for rating in found if rating.variant in two],
+            baseline=two[0],
+            candidate=two[1],
+            **more,
+        )
+        for two in combinations(variants, 2)
+    ]
+    return adjust_variant_pairs(variants, compared)
+
+
+def _find_start_times(logs: LogFolder) -> dict[tuple[str, str, int], datetime]:
+    """Return when each session was first prompted, where its log says so."""
+    return {
+        (one.item, one.variant, one.attempt): one.transcript.prompts[0].at
+        for one in logs.answers
+        if one.variant is not None and one.transcript.prompts and one.transcript.prompts[0].at
+    }
+
+
+def _observe_answers(result: Result, file: str, variants: tuple[str, str]) -> tuple[Observed, ...]:
+    """Return what was marked and measured of the answers of two variants."""
+    from markscheme.weigh.compare.observations import collect_observations
+
+    if result.errors:
+        raise AnswersError(
+            Problem(file=row.file or file, line=row.line, field=row.item or "", message=row.reason)
+            for row in result.errors
+        )
+    found = collect_observations(result.frame.iter_rows(named=True), variants)
+    for variant in variants:
+        if not any(one.variant == variant for one in found):
+            raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")
+    return found
+
+
+def load_answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> list[BlindAnswer]:
+    """Return the answers of a file as raters see them: one for each item and subject.
+
+    Of several attempts the first is rated. Rows that are no answers are refused.
+    """
+    from markscheme.read.answers import read_answers
+    from markscheme.tell.rating_session import BlindAnswer
+
+    if not rubric.scales:
+        raise UsageError(f"the rubric `{rubric.name}` has no axis of kind `scale` to rate")
+    prompts = {item.id: item.prompt for item in exam.items}
+    first: dict[tuple[str, str], tuple[int, BlindAnswer]] = {}
+    problems: list[Problem] = []
+
+    def complain(line: int, field: str, message: str) -> None:
+        problems.append(Problem(file=str(answers), line=line, field=field, message=message))
+
+    for batch in read_answers(answers, items=prompts):
+        for error in batch.errors:
+            complain(error.line, "row", error.reason)
+        rows = batch.build_table().iter_rows(named=True)
+        for row, text in zip(rows, batch.build_output_texts(), strict=True):
+            item, variant, attempt = row["item"], row["subject"], row["attempt"]
+            if variant is None:
+                complain(row["line"], "subject", "is missing; it names the variant of the answer")
+            elif attempt <= first.get((item, variant), (attempt, None))[0]:
+                shown = BlindAnswer(item=item, variant=variant, prompt=prompts[item], text=text)
+                first[item, variant] = (attempt, shown)
+    if not (first or problems):
+        complain(1, "", "holds no answer")
+    if problems:
+        raise AnswersError(problems)
+    return [shown for _, shown in first.values()]

@@ -1,0 +1,223 @@
+"""Finding a run by what somebody calls it: a name in the store, or a result file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from markscheme.vocabulary.errors import StoreError, StoreInvalidError, UsageError
+from markscheme.workflows.stored_documents import StoredDocuments
+from markscheme.keep import RESULT_FILE_SUFFIXES, RunStatus, open_store, resolve_place
+from markscheme.keep import StoredRun as Stored
+from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.read.results import read_published_result
+from markscheme.read.documents.sources import list_builtin_names
+from markscheme.vocabulary import RowError, Rubric
+from markscheme.weigh.totals.marks import Marks
+from markscheme.weigh.totals.measures import Measures
+from markscheme.weigh.published_run import build_published_run, list_bad_rows, list_published_subjects
+from markscheme.weigh.recalibrate import PastRun
+from markscheme.weigh.totals.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from markscheme.keep import RunData, Store
+    from markscheme.read.results import PublishedResult
+    from markscheme.vocabulary import Exam
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """What the user said beside the name of a run: other documents, one subject of a file."""
+
+    rubric: Rubric | str | Path | None = None
+    exams: Sequence[str | Path] = ()
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRun:
+    """A run that was found, with its documents: from the store its entry, from a file its rows."""
+
+    past: PastRun
+    stored: Stored | None = None
+    rows: tuple[Mapping[str, Any], ...] = ()
+    bad_rows: tuple[RowError, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """How messages call the run."""
+        return self.past.run.name
+
+
+class RunFinder:
+    """Finds runs; the store is opened when the first name needs it."""
+
+    def __init__(self, where: str | Path | None = None, context: RunContext | None = None) -> None:
+        self._where = where
+        self._context = context or RunContext()
+        self._store: Store | None = None
+        self._documents: StoredDocuments | None = None
+        self._history: dict[str, Run] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    @property
+    def store(self) -> Store:
+        """The store, which must be there."""
+        if self._store is None:
+            self._store = open_store(self._where, create=False)
+        return self._store
+
+    @property
+    def has_store(self) -> bool:
+        """Whether there is a store; one that is named must be there."""
+        if self._where is not None or self._store is not None:
+            return True
+        place = resolve_place(None)
+        return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - same
+
+    @property
+    def documents(self) -> StoredDocuments:
+        """The rubrics and exams of the store."""
+        if self._documents is None:
+            self._documents = StoredDocuments(self.store)
+        return self._documents
+
+    def find(self, name: str, reference: PastRun | None = None) -> FoundRun:
+        """Return the run of a name or a result file; one that was not finished has no marks.
+
+        A run to be compared is found `beside` another: a file of it is read for that one's rubric
+        and exam.
+        """
+        if _is_result_file(name):
+            return self._read_published_run(Path(name), reference)
+        try:
+            stored = self.store.find_run(name)
+        except (UsageError, StoreError) as error:
+            if Path(name).suffix.lower() in RESULT_FILE_SUFFIXES:
+                raise UsageError(f"`{name}`: there is no such result file") from error
+            if os.path.isfile(name):  # noqa: PTH113 - never raises, whatever the name
+                allowed = ", ".join(RESULT_FILE_SUFFIXES)
+                raise UsageError(f"`{name}` is no result file; those end in {allowed}") from error
+            raise
+        if reference is None:
+            self._check_context(stored)
+        return next(self.load_runs([stored]))
+
+    def _check_context(self, stored: Stored) -> None:
+        """Refuse what was said beside the name of a stored run and does not fit it."""
+        if self._context.exams:
+            raise UsageError(f"the run `{stored.id}` has its exam in the store; leave --exam out")
+        subject = self._context.subject
+        if subject not in {None, stored.subject}:
+            whose = "no subject" if stored.subject is None else f"the subject `{stored.subject}`"
+            raise UsageError(f"the run `{stored.id}` is of {whose}, not of `{subject}`")
+
+    def load_runs(self, runs: Iterable[Stored]) -> Iterator[FoundRun]:
+        """Yield stored runs with their marks and documents, without reading any answer."""
+        stored = list(runs)
+        finished = [run.id for run in stored if run.status is RunStatus.FINISHED]
+        data = self.store.read_run_data(finished)
+        for run in stored:
+            rubric, exam = self._choose_rubric(run), self.documents.load_exam(run.exam)
+            decided = self._parse_run_data(run, data) if run.status is RunStatus.FINISHED else None
+            marks, measures = decided or (_build_empty_marks(rubric, exam), Measures())
+            weighed = Run(
+                name=run.id,
+                rubric=run.rubric.fingerprint,
+                exam=run.exam.fingerprint,
+                marks=marks,
+                measures=measures,
+                subject=run.subject,
+            )
+            yield FoundRun(past=PastRun(run=weighed, rubric=rubric, exam=exam), stored=run)
+
+    def load_history(self, runs: Iterable[Stored]) -> list[Run]:
+        """Return the finished runs of a history in the order given; those of the last are known."""
+        stored = list(runs)
+        new = self.load_runs(run for run in stored if run.id not in self._history)
+        known = self._history | {found.name: found.past.run for found in new}
+        self._history = {run.id: known[run.id] for run in stored}
+        return list(self._history.values())
+
+    def _parse_run_data(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
+        """Return the marks and measures of the next run, which must be this one."""
+        found = next(data, None)
+        try:
+            if found is not None and found.run == run.id:
+                return Marks.from_dict(found.marks), Measures.from_dict(found.measures)
+        except ValueError as error:
+            raise self._build_damaged_error(run) from error
+        raise self._build_damaged_error(run)
+
+    def _build_damaged_error(self, run: Stored) -> StoreInvalidError:
+        what = f"the marks of the run `{run.id}` cannot be read"
+        return StoreInvalidError(f"the store `{self.store.place}` is damaged: {what}")
+
+    def _choose_rubric(self, run: Stored) -> Rubric:
+        """Return the rubric of a run, or the one that was named: its gates may be newer."""
+        return self._named_rubric or self.documents.load_rubric(run.rubric)
+
+    @cached_property
+    def _named_rubric(self) -> Rubric | None:
+        named = self._context.rubric
+        return named if named is None or isinstance(named, Rubric) else load_rubric(named)
+
+    def _read_published_run(self, path: Path, beside: PastRun | None) -> FoundRun:
+        published, subject = read_published_result(path), self._context.subject
+        if beside is None:
+            rubric = self._named_rubric or load_rubric(_find_rubric_name(published))
+            exam = load_exam(*(self._context.exams or _find_exam_names(published)), rubric=rubric)
+        else:
+            rubric, exam = beside.rubric, beside.exam
+            subject = subject if len(list_published_subjects(published)) > 1 else None
+        run = build_published_run(published, rubric, exam, subject=subject)
+        rows = tuple(row for _, row in published.records if row.get("subject") == run.subject)
+        past = PastRun(run=run, rubric=rubric, exam=exam)
+        return FoundRun(past=past, rows=rows, bad_rows=list_bad_rows(published))
+
+
+def _build_empty_marks(rubric: Rubric, exam: Exam) -> Marks:
+    axes = tuple(spec.name for spec in rubric)
+    return Marks(axes=axes, items={item.id: {} for item in exam.items})
+
+
+def is_open_run(found: FoundRun) -> bool:
+    """Whether the run is in the store but was never finished."""
+    return found.stored is not None and found.stored.status is RunStatus.OPEN
+
+
+def _is_result_file(name: str) -> bool:
+    return Path(name).suffix.lower() in RESULT_FILE_SUFFIXES and os.path.isfile(name)  # noqa: PTH113 - same
+
+
+def _find_rubric_name(published: PublishedResult) -> str:
+    return _find_document_names(published, "rubric", "rubrics", "--rubric")[0]
+
+
+def _find_exam_names(published: PublishedResult) -> list[str]:
+    return _find_document_names(published, "exam", "exams", "--exam")
+
+
+def _find_document_names(published: PublishedResult, key: str, kind: str, option: str) -> list[str]:
+    """Return the built-in documents that a result file names, or ask for their files."""
+    document: Any = published.document.get(key)
+    name = document.get("name") if isinstance(document, dict) else document
+    if not isinstance(name, str):
+        raise UsageError(f"`{published.file}` does not name its {key}; name it with {option}")
+    names = name.split("+")
+    if not set(names) <= set(list_builtin_names(kind)):
+        told = f"`{published.file}` was scored with the {key} `{name}`"
+        raise UsageError(f"{told}, which is not built in; name its file with {option}")
+    return names

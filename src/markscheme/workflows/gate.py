@@ -1,0 +1,105 @@
+"""Judging: what the gates of its rubric say of a run, beside its baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markscheme.vocabulary.errors import StoreUnavailableError, UsageError
+from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
+from markscheme.vocabulary.messages import sentence
+from markscheme.weigh.gates.judge import build_undecided_report, evaluate_gates
+from markscheme.weigh.gates.outcomes import GateReport
+from markscheme.weigh.records import build_gate_report_record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markscheme.vocabulary import Rubric
+
+_OPEN_RUN_REASON = sentence(
+    "the run is not finished: it is still being written, or its process was ended"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRun:
+    """A run, the baseline it was judged beside, and what the gates said."""
+
+    found: FoundRun
+    baseline: FoundRun | None
+    gates: GateReport
+
+
+def judge_run(runs: RunFinder, found: FoundRun, baseline: str | None = None) -> JudgedRun:
+    """Judge a run by the gates of its rubric, beside the baseline that is named or set.
+
+    A run that was never finished cannot be judged, and a named baseline must be there.
+    """
+    past = found.past
+    beside = (
+        _find_named_baseline(runs, found, baseline)
+        if baseline is not None
+        else _find_set_baseline(runs, found)
+    )
+    if is_open_run(found):
+        report = build_undecided_report(past.rubric, past.exam, past.run.name, _OPEN_RUN_REASON)
+    else:
+        report = evaluate_gates(
+            past.rubric, past.exam, past.run, beside.past.run if beside else None
+        )
+    return JudgedRun(found=found, baseline=beside, gates=report)
+
+
+def _find_named_baseline(runs: RunFinder, found: FoundRun, baseline: str) -> FoundRun:
+    past = found.past
+    if not any(gate.baseline and gate.applies_to(past.exam) for gate in past.rubric.gates):
+        what = f"the rubric `{past.rubric.name}` has no gate `metric: baseline` for this exam"
+        raise UsageError(f"{what}; there is nothing to compare with `{baseline}`")
+    return runs.find(baseline, reference=past)
+
+
+def _find_set_baseline(runs: RunFinder, found: FoundRun) -> FoundRun | None:
+    """Return the baseline of the run's rubric and exam, where there is a store with one."""
+    if found.stored is None and not runs.has_store:
+        return None
+    rubric, exam = found.past.rubric.name, found.past.exam.name
+    baseline = runs.store.find_baseline(rubric, exam)
+    return None if baseline is None else runs.find(baseline.run, reference=found.past)
+
+
+def record_outcomes(runs: RunFinder, judged: JudgedRun) -> str:
+    """Keep what the gates said of a stored run; return why where the store cannot be written."""
+    found, beside = judged.found, judged.baseline
+    if found.stored is None:
+        return ""
+    against = beside.stored.id if beside and beside.stored else None
+    try:
+        outcomes = build_gate_report_record(judged.gates)
+        runs.store.save_outcomes(found.stored.id, baseline=against, outcomes=outcomes)
+    except StoreUnavailableError as error:
+        return f"the outcome is not recorded: {error}"
+    return ""
+
+
+def gate(
+    run: str | Path,
+    *,
+    baseline: str | Path | None = None,
+    rubric: Rubric | str | Path | None = None,
+    exam: str | Path | Sequence[str | Path] = (),
+    subject: str | None = None,
+    store: str | Path | None = None,
+) -> GateReport:
+    """Judge a stored run (an id, `latest`, a tag) or a result file by the gates of its rubric.
+
+    `exam` and `subject` are for a result file: its exam, where that is not built in, and which of
+    its subjects. The outcome is recorded in the store, as the command does.
+    """
+    exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
+    with RunFinder(store, RunContext(rubric=rubric, exams=exams, subject=subject)) as runs:
+        found = runs.find(str(run))
+        judged = judge_run(runs, found, None if baseline is None else str(baseline))
+        record_outcomes(runs, judged)
+    return judged.gates

@@ -1,0 +1,95 @@
+"""Session logs under a rubric, one by one: what a comparison of variants needs of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markscheme.mark.definition import check_exam, mark_answer
+from markscheme.read.session_logs import read_logs
+from markscheme.vocabulary.transcript import SessionMetrics
+from markscheme.vocabulary import Breakdown, RowError
+from markscheme.weigh.totals.operations import OperationGroup, OperationsCollector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.scored_chunk import ScoredChunk
+    from markscheme.read.session_logs import LogFolder
+    from markscheme.vocabulary import Exam, Rubric
+
+
+class LogEngine:
+    """Scores a folder of session logs, in this process: reading them is nearly all of the work."""
+
+    is_folder = False
+    logs = True
+
+    def __init__(self, rubric: Rubric, exam: Exam, logs: LogFolder, folder: str) -> None:
+        self.rubric = rubric
+        self.exam = exam
+        self.answers = folder
+        self._logs = logs
+
+    def score_chunks(self, scoring: ScoringSession) -> Iterator[ScoredChunk]:
+        """Yield the answers scored."""
+        return scoring.score_logs(self._logs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExaminedLog:
+    """One session: the breakdown of what was said and done, and what was measured."""
+
+    item: str
+    variant: str | None
+    attempt: int
+    file: str
+    breakdown: Breakdown
+    metrics: SessionMetrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExaminedLogs:
+    """All sessions of a folder of logs, the logs that could not be placed, and the measures."""
+
+    logs: tuple[ExaminedLog, ...]
+    errors: tuple[RowError, ...]
+    operations: tuple[OperationGroup, ...]
+
+
+def examine_logs(
+    rubric: Rubric,
+    exam: Exam,
+    logs: str | Path,
+    *,
+    mapping: str | Path | None = None,
+    log_format: str | None = None,
+) -> ExaminedLogs:
+    """Examine a folder of logs: one breakdown for each item, variant and attempt.
+
+    Raises:
+        UsageError: there is no such folder, or the rubric has no axes.
+        InputError: there is no log in it, or the mapping file is wrong.
+    """
+    check_exam(rubric, exam)
+    found = read_logs(logs, exam.items, mapping=mapping, log_format=log_format)
+    items = {item.id: item for item in exam.items}
+    operations = OperationsCollector(exam)
+    operations.add_answers(found.answers)
+    return ExaminedLogs(
+        logs=tuple(
+            ExaminedLog(
+                item=answer.item,
+                variant=answer.variant,
+                attempt=answer.attempt,
+                file=answer.file,
+                breakdown=mark_answer(rubric, items[answer.item], answer.output, answer.transcript),
+                metrics=answer.metrics,
+            )
+            for answer in found.answers
+        ),
+        errors=found.errors,
+        operations=operations.build_groups(),
+    )

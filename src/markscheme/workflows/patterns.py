@@ -1,0 +1,67 @@
+"""The patterns of a run that was found: its marks, its rows, the runs before it, its baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markscheme.workflows.baseline import load_subject_history
+from markscheme.workflows.gate import judge_run
+from markscheme.workflows.run_rows import open_rows
+from markscheme.workflows.find_run import is_open_run
+from markscheme.weigh.distribution import DRIFT_WINDOW, build_trend, find_recent_drifts
+from markscheme.weigh.gates.judge import mismatch_reason
+from markscheme.weigh.patterns import find_patterns
+from markscheme.weigh.patterns.observed import observe_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markscheme.workflows.find_run import FoundRun, RunFinder
+    from markscheme.weigh.gates.outcomes import BaselineReport, GateReport
+    from markscheme.weigh.patterns import Pattern, RowObservations
+    from markscheme.weigh.distribution import Drift
+
+
+def find_run_patterns(
+    runs: RunFinder,
+    found: FoundRun,
+    gates: GateReport | None = None,
+    observed: RowObservations | None = None,
+) -> tuple[Pattern, ...]:
+    """Return the patterns of a run, the most telling first; of one that cannot be judged, none.
+
+    `gates` are what was judged of it and `observed` what its rows show, where that is known.
+    """
+    past = found.past
+    if is_open_run(found) or mismatch_reason(past.rubric, past.exam, past.run):
+        return ()
+    gates = judge_run(runs, found).gates if gates is None else gates
+    observed = (
+        observe_rows(past.rubric, open_rows(runs, found).read_frames())
+        if observed is None
+        else observed
+    )
+    return find_patterns(
+        past.rubric,
+        past.exam,
+        past.run,
+        observed,
+        history=_load_drifts(runs, found),
+        comparison=_find_baseline_report(gates),
+    )
+
+
+def _find_baseline_report(gates: GateReport) -> BaselineReport | None:
+    """Return the comparison with the baseline that warns of a rise, or the first there is."""
+    found = [outcome.baseline for outcome in gates.outcomes if outcome.baseline]
+    return next((one for one in found if one.warning), found[0] if found else None)
+
+
+def _load_drifts(runs: RunFinder, found: FoundRun) -> tuple[Sequence[Drift], int]:
+    """Return how the axes of the same subject moved up to this run, and over how many runs."""
+    past, stored = found.past, found.stored
+    if stored is None or not past.run.marks.complete:
+        return (), 0
+    history = load_subject_history(runs, past, stored.subject, until=stored, last=DRIFT_WINDOW)
+    trend = build_trend(past.rubric, past.run, history)
+    return find_recent_drifts(trend), len(trend)

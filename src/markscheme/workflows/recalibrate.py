@@ -1,0 +1,91 @@
+"""Recalibrating: stored history weighed anew under a changed rubric; nothing is overwritten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markscheme import __version__
+from markscheme.workflows.stored_documents import build_rubric_document
+from markscheme.workflows.run_writer import build_counts
+from markscheme.keep import NewRun, RunStatus
+from markscheme.weigh.recalibrate import Recalibration, find_reuse_obstacles, reweigh_run
+from markscheme.weigh.recalibrate import recalibrate_history as weigh_anew
+from markscheme.weigh.records import build_summary_record
+from markscheme.weigh.totals.summaries import summarise_marks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from markscheme.workflows.find_run import FoundRun, RunFinder
+    from markscheme.vocabulary import Rubric
+
+
+def recalibrate_runs(
+    runs: RunFinder, new: Rubric, *, exam: str | None = None, apply: bool = False
+) -> tuple[Recalibration, dict[str, str]]:
+    """Weigh all stored runs of a rubric anew; with `apply` keep them as new runs.
+
+    Returns what moves, and the ids of the new runs by those of the old ones. No subject is asked
+    and no answer is read: a new run points at the answers and cells of the old one.
+    """
+    stored = runs.store.list_runs(rubric=new.name, exam=exam)
+    first_hand = [
+        run
+        for run in reversed(stored)
+        if run.status is RunStatus.FINISHED and run.rescored_from is None
+    ]
+    history = list(runs.load_runs(first_hand))
+    baselines = {
+        found.past.exam.fingerprint: found.past
+        for found in (
+            runs.find(baseline.run)
+            for baseline in runs.store.list_current_baselines(rubric=new.name)
+        )
+    }
+    recalibration = weigh_anew([found.past for found in history], new, baselines)
+    if not apply:
+        return recalibration, {}
+    digest = build_rubric_document(new).digest
+    there = {run.rescored_from: run.id for run in stored if run.rubric.digest == digest}
+    return recalibration, _store_reweighed_runs(runs, history, new, there)
+
+
+def _store_reweighed_runs(
+    runs: RunFinder, history: Sequence[FoundRun], new: Rubric, there: Mapping[str | None, str]
+) -> dict[str, str]:
+    """Store the runs that are not there yet under the new rubric."""
+    store, ids = runs.store, dict[str, str]()
+    document = build_rubric_document(new)
+    for found in history:
+        past, old = found.past, found.stored
+        same = past.rubric.fingerprint == new.fingerprint
+        if old is None or same or any(find_reuse_obstacles(past, new)):
+            continue
+        if old.id in there:
+            ids[old.id] = there[old.id]
+            continue
+        run = reweigh_run(past.run, new)
+        summary = summarise_marks(new, past.exam, run.marks, [(run.subject, run.marks)])
+        with store.transaction():
+            ids[old.id] = store.begin_run(
+                NewRun(
+                    subject=old.subject,
+                    rubric=store.save_document(document),
+                    exam=old.exam.digest,
+                    axis_versions={spec.name: spec.axis.version for spec in new},
+                    tool_version=__version__,
+                    seed=old.seed,
+                    source=old.source,
+                    rescored_from=old.id,
+                )
+            )
+            for chunk in store.list_chunks(old.id):
+                store.append_chunk(ids[old.id], chunk.answers, chunk.cells)
+            store.finish_run(
+                ids[old.id],
+                counts=build_counts(summary),
+                summary=build_summary_record(summary),
+                measures=run.measures.to_dict(),
+                marks=run.marks.to_dict(),
+            )
+    return ids

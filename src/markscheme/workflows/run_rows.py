@@ -1,0 +1,343 @@
+"""The answers of a result file as a frame, of which what cannot be used is not known.
+
+The rows of a run, as `score` gave them: cells from where they are kept, the rest worked out.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+import polars as pl
+from markscheme.read.storable import validate_count
+import dataclasses
+from collections import Counter
+from fractions import Fraction
+from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary.numbers import simplest_fraction, to_float
+from markscheme.keep import RunStatus
+from markscheme.mark.batch.frames import FrameBuilder
+from markscheme.mark.definition import compute_score
+from markscheme.vocabulary import RowError
+from markscheme.weigh.gates.judge import mismatch_reason
+from markscheme.weigh.totals.marks import Marks
+from markscheme.weigh.totals.operations import parse_operation_group
+from markscheme.weigh.totals.result import Result
+from markscheme.weigh.totals.summaries import summarise_marks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from markscheme.vocabulary import Rubric
+    PublishedRecords = Sequence[Mapping[str, Any]]
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from markscheme.workflows.find_run import FoundRun, RunFinder
+    from markscheme.keep import Store, StoredRun
+    from markscheme.weigh.compare.attempt_pairs import AttemptValues
+    from markscheme.weigh.totals.marks import AxisValues
+    from markscheme.weigh.totals.operations import OperationGroup
+    from markscheme.weigh.patterns.observed import FrameObserver
+    from markscheme.weigh.recalibrate import PastRun
+
+def build_published_frame(rubric: Rubric, rows: PublishedRecords) -> pl.DataFrame:
+    """Return the answers and cells of a result file, as the store would keep them."""
+    axes = [spec.name for spec in rubric]
+    columns = [
+        _build_column(rows, name, read, dtype) for name, (read, dtype) in _ANSWER_FIELDS.items()
+    ]
+    columns += [
+        _build_cells_column(rows, name, read, dtype, axes)
+        for name, (read, dtype) in _CELL_FIELDS.items()
+    ]
+    return pl.DataFrame(columns)
+
+
+def _parse_text_cell(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _parse_number_cell(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | Decimal) else None
+
+
+def _parse_attempt(value: Any) -> int | None:
+    return 1 if value is None else validate_count(value)
+
+
+_ANSWER_FIELDS: Mapping[str, tuple[Callable[[Any], Any], type[pl.DataType]]] = {
+    "item": (_parse_text_cell, pl.String),
+    "got": (_parse_text_cell, pl.String),
+    "reading": (_parse_text_cell, pl.String),
+    "subject": (_parse_text_cell, pl.String),
+    "attempt": (_parse_attempt, pl.Int64),
+    "latency_ms": (_parse_number_cell, pl.Float64),
+    "tokens_in": (validate_count, pl.Int64),
+    "tokens_out": (validate_count, pl.Int64),
+    "cost": (_parse_number_cell, pl.Float64),
+    "line": (validate_count, pl.Int64),
+}
+_CELL_FIELDS: Mapping[str, tuple[Callable[[Any], Any], type[pl.DataType]]] = {
+    "breakdown": (_parse_number_cell, pl.Float64),
+    "reason": (_parse_text_cell, pl.String),
+    "near_miss": (_parse_text_cell, pl.String),
+}
+
+
+def _build_column(
+    rows: PublishedRecords, name: str, read: Callable[[Any], Any], dtype: type[pl.DataType]
+) -> pl.Series:
+    return pl.Series(name, [read(row.get(name)) for row in rows], dtype=dtype)
+
+
+def _build_cells_column(
+    rows: PublishedRecords,
+    name: str,
+    read: Callable[[Any], Any],
+    dtype: type[pl.DataType],
+    axes: Sequence[str],
+) -> pl.Series:
+    """Return what has one value for each axis as a struct."""
+    told = [row.get(name) for row in rows]
+    each = [cells if isinstance(cells, dict) else {} for cells in told]
+    return pl.DataFrame([_build_column(each, axis, read, dtype) for axis in axes]).to_struct(name)
+
+
+class RunRows:
+    """A run as `score` gave it: rows that stream, and the result of them."""
+
+    def __init__(self, past: PastRun) -> None:
+        self._past = past
+        self._frames = FrameBuilder(past.rubric, past.exam)
+        self._marks = past.run.marks
+        self.schema = self._frames.schema
+
+    def read_answers(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order, with their raw output where that is kept."""
+        raise NotImplementedError
+
+    def read_bad_rows(self) -> tuple[RowError, ...]:
+        """Return the first of the rows that were no answers."""
+        raise NotImplementedError
+
+    def read_operations(self) -> tuple[OperationGroup, ...]:
+        """Return what was measured in session logs, where that is kept."""
+        return ()
+
+    def read_live_record(self) -> Mapping[str, Any] | None:
+        """Return what was told of a live run beside its scores, where that is kept."""
+        return None
+
+    def read_frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order, then the missing items."""
+        yield from (frame.drop("output", strict=False) for frame in self.read_answers())
+        positions = {item.id: at for at, item in enumerate(self._past.exam.items)}
+        missing = self._marks.missing
+        if missing:
+            who = self._past.run.subject
+            yield self._frames.build_missing([(who, positions[item]) for item in missing])
+
+    def build_result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
+        """Return the run as a result, with the given rows of it."""
+        past, kept = self._past, list(frames)
+        run = dataclasses.replace(past.run, marks=self._marks)
+        return Result(
+            rubric=past.rubric,
+            exam=past.exam,
+            summary=summarise_marks(past.rubric, past.exam, run.marks, [(run.subject, run.marks)]),
+            frame=pl.concat(kept) if kept else pl.DataFrame(schema=self.schema),
+            errors=self.read_bad_rows(),
+            each_run=lambda: [run],
+            operations=self.read_operations(),
+        )
+
+    def _complete_rows(self, kept: pl.DataFrame) -> pl.DataFrame:
+        """Return kept answers and cells with what follows from them and the documents."""
+        return self._frames.build_stored_answers(
+            kept, _weigh_rows(self._past.rubric, kept["breakdown"])
+        )
+
+
+class StoredRows(RunRows):
+    """The rows of a stored run."""
+
+    def __init__(self, past: PastRun, stored: StoredRun, store: Store) -> None:
+        super().__init__(past)
+        self._stored = stored
+        self._store = store
+        if stored.status is RunStatus.OPEN:
+            self._marks = self._count_cells()
+
+    def read_answers(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order, with their raw output."""
+        run = self._stored.id
+        for answers, cells in zip(
+            self._store.read_answers(run), self._store.read_cells(run), strict=True
+        ):
+            kept = pl.concat([answers, cells], how="horizontal")
+            yield self._complete_rows(kept).with_columns(kept["output"])
+
+    def _count_cells(self) -> Marks:
+        """Count the cells of a run that was never finished, and so has no marks."""
+        run, axes = self._stored.id, [spec.name for spec in self._past.rubric]
+        items: dict[str, Counter[AxisValues]] = {
+            item.id: Counter() for item in self._past.exam.items
+        }
+        for answers, cells in zip(
+            self._store.read_answers(run), self._store.read_cells(run), strict=True
+        ):
+            rows = cells["breakdown"].struct.unnest().select(axes)
+            for item, *values in rows.insert_column(0, answers["item"]).iter_rows():
+                items[item][_recover_values(values)] += 1
+        return Marks(axes=tuple(axes), items=items)
+
+    def read_operations(self) -> tuple[OperationGroup, ...]:
+        """Return what was measured in session logs, where the answers come from them."""
+        return tuple(map(parse_operation_group, self._load_summary().get("operational", ())))
+
+    def read_live_record(self) -> Mapping[str, Any] | None:
+        """Return what was told of a live run beside its scores; of any other there is nothing."""
+        found: Mapping[str, Any] | None = self._load_summary().get("live")
+        return found
+
+    def read_bad_rows(self) -> tuple[RowError, ...]:
+        """Return the first of the rows that were no answers."""
+        return tuple(RowError(**row) for row in self._load_summary().get("bad_rows", ()))
+
+    def _load_summary(self) -> Mapping[str, Any]:
+        summaries = self._store.read_summaries([self._stored.id])
+        return next((summary for _, summary in summaries), {})
+
+
+class PublishedRows(RunRows):
+    """The rows of a result file, which must be of the rubric and the exam it is shown with."""
+
+    def __init__(self, found: FoundRun) -> None:
+        past = found.past
+        if why := mismatch_reason(past.rubric, past.exam, past.run):
+            raise UsageError(f"`{found.name}` cannot be shown: {why}")
+        super().__init__(past)
+        self._found = found
+
+    def read_answers(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in their order; a result file has no raw output."""
+        if self._found.rows:
+            yield self._complete_rows(build_published_frame(self._past.rubric, self._found.rows))
+
+    def read_bad_rows(self) -> tuple[RowError, ...]:
+        """Return the rows that were no answers, as far as the file lists them."""
+        return self._found.bad_rows
+
+
+def open_rows(runs: RunFinder, found: FoundRun) -> RunRows:
+    """Return the rows of a run, wherever they are kept."""
+    if found.stored is None:
+        return PublishedRows(found)
+    return StoredRows(found.past, found.stored, runs.store)
+
+
+def select_item_rows(
+    runs: RunFinder, found: FoundRun, items: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the answers to some items, as `score` gives them."""
+    if found.stored is None:
+        yield from (row for row in found.rows if row["item"] in items)
+        return
+    wanted = pl.col("item").is_in(list(items))
+    for frame in open_rows(runs, found).read_frames():
+        yield from frame.filter(wanted).iter_rows(named=True)
+
+
+def select_answers(
+    runs: RunFinder, found: FoundRun, items: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the answers to some items, with their raw `output` where the store has it."""
+    if found.stored is None:
+        yield from select_item_rows(runs, found, items)
+        return
+    for frame in open_rows(runs, found).read_answers():
+        yield from frame.filter(pl.col("item").is_in(list(items))).iter_rows(named=True)
+
+
+def load_bad_rows(runs: RunFinder, found: FoundRun) -> tuple[RowError, ...]:
+    """Return the first rows of a run that were no answers."""
+    if found.stored is None or not found.past.run.marks.errors:
+        return found.bad_rows
+    return open_rows(runs, found).read_bad_rows()
+
+
+def is_live_run(runs: RunFinder, found: FoundRun) -> bool:
+    """Say whether the answers of a stored run came from a live subject."""
+    return found.stored is not None and open_rows(runs, found).read_live_record() is not None
+
+
+def read_rows_with_outputs(
+    runs: RunFinder, found: FoundRun, observer: FrameObserver
+) -> Iterator[Mapping[str, Any]]:
+    """Yield every answer as `score` gives it, with its raw `output` where the store has it.
+
+    The `observer` sees the rows of a stored run as they pass.
+    """
+    if found.stored is None:
+        yield from found.rows
+        return
+    for frame in observer.observe_frames(open_rows(runs, found).read_answers()):
+        yield from frame.iter_rows(named=True)
+
+
+def load_attempts(runs: RunFinder, found: FoundRun) -> AttemptValues:
+    """Return the axis values of every answer of a run, by item and attempt."""
+    axes = found.past.run.marks.axes
+    answers: dict[str, dict[int, AxisValues]] = {item: {} for item in found.past.run.marks.items}
+    known: dict[tuple[Any, ...], AxisValues] = {}
+    for item, attempt, values in _read_values(runs, found, axes):
+        if values not in known:
+            known[values] = _recover_values(values)
+        answers[item][attempt] = known[values]
+    return answers
+
+
+def _read_values(
+    runs: RunFinder, found: FoundRun, axes: tuple[str, ...]
+) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
+    """Yield the item, the attempt and the published axis values of every answer."""
+    if found.stored is None:
+        for row in found.rows:
+            cells, attempt = row["breakdown"], row.get("attempt")
+            told = 1 if attempt is None else attempt
+            yield row["item"], told, tuple(cells[axis] for axis in axes)
+        return
+    run, store = found.stored.id, runs.store
+    for answers, cells in zip(store.read_answers(run), store.read_cells(run), strict=True):
+        rows = answers.select("item", "attempt").hstack(
+            cells["breakdown"].struct.unnest().select(axes)
+        )
+        yield from ((row[0], row[1], row[2:]) for row in rows.iter_rows())
+
+
+def _weigh_rows(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
+    """Return the score and the weighted values of each row, exact for each set of values."""
+    rows = breakdown.struct.unnest().select(spec.name for spec in rubric)
+    sets = rows.unique()
+    exact = [_compute_exact_score(rubric, row) for row in sets.iter_rows()]
+    scores = sets.with_columns(
+        pl.Series("score", [score for score, _ in exact], dtype=pl.Float64),
+        pl.Series("weighted", [parts for _, parts in exact], dtype=pl.Struct(rows.schema)),
+    )
+    on = rows.columns
+    found = rows.join(scores, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return found.select("score", "weighted")
+
+
+def _compute_exact_score(
+    rubric: Rubric, doubles: tuple[float | None, ...]
+) -> tuple[float | None, dict[str, float | None]]:
+    values = _recover_values(doubles)
+    weighted = {
+        spec.name: None if value is None else to_float(Fraction(spec.weight) * value)
+        for spec, value in zip(rubric, values, strict=True)
+    }
+    return to_float(compute_score(rubric, list(values))), weighted
+
+
+def _recover_values(published: Iterable[float | Decimal | None]) -> AxisValues:
+    return tuple(
+        None if value is None else simplest_fraction(Decimal(str(value))) for value in published
+    )

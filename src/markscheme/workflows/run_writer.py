@@ -1,0 +1,190 @@
+"""Beginning: a run is in the store before it has an answer, so that one that breaks off is seen.
+
+Recording: a run is kept while its rows flow past, so that a killed one loses nothing said.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from markscheme import __version__
+from markscheme.workflows.stored_documents import build_exam_document, build_rubric_document
+from markscheme.keep import AnswerSource, NewRun
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary.numbers import format_ratio, to_float
+from markscheme.keep import check_tag, open_store
+from markscheme.weigh.totals.operations import build_variant_records
+from markscheme.weigh.records import build_error_record, build_summary_record
+from markscheme.weigh.totals.summaries import summarise_marks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from markscheme.keep import Store
+    from markscheme.vocabulary import Exam, Rubric
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    import polars as pl
+    from markscheme.vocabulary import Exam, Rubric, Summary
+    from markscheme.weigh.totals.result import Result
+    from markscheme.weigh.totals.run import Run
+
+class RunWriter:
+    """Opens the run of each subject, once, with the documents that all of them are judged by.
+
+    `source` tells of a subject what its answers come from. A run with a tag has it from its
+    beginning, so that the tag names no older one where it breaks off.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        rubric: Rubric,
+        exam: Exam,
+        *,
+        source: Callable[[str | None], str | None],
+        seed: int | None = None,
+        tag: str | None = None,
+    ) -> None:
+        self.rubric = rubric
+        self.exam = exam
+        self.store = store
+        self._source = source
+        self._seed = seed
+        self._tag = tag
+        self._document_ids: tuple[str, str] | None = None
+        self._run_ids: dict[str | None, str] = {}
+
+    def open_run(self, subject: str | None) -> str:
+        """Return the run of a subject."""
+        if subject not in self._run_ids:
+            with self.store.transaction():
+                run = self.store.begin_run(self._build_new_run(subject))
+                if self._tag is not None:
+                    self.store.tag_run(run, self._tag)
+            self._run_ids[subject] = run
+        return self._run_ids[subject]
+
+    def _build_new_run(self, subject: str | None) -> NewRun:
+        if self._document_ids is None:
+            documents = (build_rubric_document(self.rubric), build_exam_document(self.exam))
+            rubric, exam = map(self.store.save_document, documents)
+            self._document_ids = (rubric, exam)
+        rubric, exam = self._document_ids
+        source = self._source(subject)
+        return NewRun(
+            subject=subject,
+            rubric=rubric,
+            exam=exam,
+            axis_versions={spec.name: spec.axis.version for spec in self.rubric},
+            tool_version=__version__,
+            source=None if source is None else AnswerSource(name=source, digest=None),
+            seed=self._seed,
+        )
+
+
+ANSWER_COLUMNS = (
+    "item",
+    "output",
+    "subject",
+    "attempt",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "line",
+)
+# No weight is in them, so that they serve under new weights too.
+CELL_COLUMNS = ("got", "breakdown", "reading", "reason", "near_miss")
+
+
+class RunRecorder:
+    """Keeps the answers of each subject as a run of its own."""
+
+    def __init__(self, run_writer: RunWriter, tag: str | None = None) -> None:
+        self._store = run_writer.store
+        self._run_writer = run_writer
+        self._tag = tag
+
+    def store_batch(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
+        """Keep the answers of one batch and their cells; when this returns, they are on disk."""
+        with self._store.transaction():
+            rows = frame.with_columns(outputs.alias("output"))
+            for part in rows.partition_by("subject", maintain_order=True):
+                run = self._run_writer.open_run(part["subject"][0])
+                self._store.append_chunk(
+                    run, part.select(ANSWER_COLUMNS), part.select(CELL_COLUMNS)
+                )
+
+    def finish_runs(self, result: Result, more: Mapping[str, Any] | None = None) -> list[str]:
+        """Close every run with what is decided about it, and more to be told; return their ids.
+
+        A tag names one run, so the answers must be of one subject.
+        """
+        runs: list[str] = []
+        errors = [build_error_record(error) for error in result.errors]
+        with self._store.transaction():
+            for run in result.runs:
+                summary = self._summarise_run(result, run)
+                record = {**build_summary_record(summary), "bad_rows": errors, **(more or {})}
+                if result.operations:
+                    record["operational"] = build_variant_records(result.operations, run.subject)
+                runs.append(self._run_writer.open_run(run.subject))
+                self._store.finish_run(
+                    runs[-1],
+                    counts=build_counts(summary),
+                    summary=record,
+                    measures=run.measures.to_dict(),
+                    marks=run.marks.to_dict(),
+                )
+        if self._tag is not None:
+            if len(runs) != 1:
+                told = f"a tag names one run; the answers are of {len(runs):,} subjects"
+                raise UsageError(f"{told}, whose runs are stored without it")
+            self._store.tag_run(runs[0], self._tag)
+        return runs
+
+    def _summarise_run(self, result: Result, run: Run) -> Summary:
+        """Return the totals of one run; those of the result where it is the only one."""
+        if [one.subject for one in result.summary.subjects] == [run.subject]:
+            return result.summary
+        beginning = self._run_writer
+        return summarise_marks(
+            beginning.rubric, beginning.exam, run.marks, [(run.subject, run.marks)]
+        )
+
+
+@contextmanager
+def open_recorder(
+    rubric: Rubric,
+    exam: Exam,
+    source: str | None = None,
+    *,
+    tag: str | None = None,
+    where: str | Path | None = None,
+    skip: bool = False,
+) -> Iterator[RunRecorder | None]:
+    """Give a recorder to the store, which is made where it is not there; none to `skip` it."""
+    if tag is not None:
+        check_tag(tag)
+    if skip:
+        if tag is not None:
+            raise UsageError("a run that is not stored cannot have a tag; leave out one of the two")
+        yield None
+        return
+    with open_store(where, create=True) as store:
+        yield RunRecorder(RunWriter(store, rubric, exam, source=lambda _: source), tag)
+
+
+def build_counts(summary: Summary) -> dict[str, Any]:
+    """Return the few numbers that the list of runs shows."""
+    return {
+        "score": to_float(summary.score),
+        "exact": format_ratio(summary.score),
+        "n": summary.n,
+        "answers": summary.answers,
+        "items": summary.items,
+        "missing": len(summary.missing),
+        "errors": summary.errors,
+        "complete": summary.complete,
+    }
