@@ -29,7 +29,7 @@ import polars as pl
 import documents
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.mark.definition import mark_answer
+from markscheme.mark import mark_answer
 from process_tree import best
 
 FLOOR = """

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.workflows.score import ScoringSession
 from markscheme.workflows.run_writer import open_recorder
+from markscheme.workflows.score import ScoringSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def read():
 
 atexit.register(lambda: Path(sys.argv.pop(0)).write_text(str(read())))
 sys.argv = [sys.argv[1], *sys.argv[1:]]
-from markscheme.cli.main import run
+from markscheme.cli.main import run  # noqa: PLC0415 - the import is what this is about
 sys.argv[1:] = sys.argv[2:]
 run()
 """

@@ -32,11 +32,10 @@ from typing import TYPE_CHECKING
 import documents
 from markscheme import __version__, load_exam, load_rubric
 from markscheme.ask.rate_limit import RunLimits
-from markscheme.ask.subjects import create_subject
-from markscheme.ask.subjects.base import SubjectOptions
+from markscheme.ask.subjects import SubjectOptions, create_subject
 from markscheme.ask.template import load_template
-from markscheme.workflows.live_session import LiveSession, RunPlan
 from markscheme.keep import open_store
+from markscheme.workflows.live_session import LiveSession, RunPlan
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE / "peers"))

@@ -83,8 +83,8 @@ class Marking:
 
     def __call__(self, batch: Any) -> Any:
         """Score the lines of a batch."""
-        from markscheme.workflows.scored_chunk import ScoredChunk  # noqa: PLC0415 - in the worker
         from markscheme.read.answers import KnownItems, read_jsonl  # noqa: PLC0415
+        from markscheme.workflows.scored_chunk import ScoredChunk  # noqa: PLC0415 - in the worker
 
         known = KnownItems(item.id for item in self._scoring.exam.items)
         text = "\n".join(batch["text"].to_pylist()).encode()

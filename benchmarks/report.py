@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.workflows.score import ScoringSession
 from markscheme.workflows.run_writer import open_recorder
+from markscheme.workflows.score import ScoringSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

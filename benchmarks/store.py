@@ -24,8 +24,8 @@ import polars as pl
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.workflows.score import ScoringSession
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
+from markscheme.workflows.score import ScoringSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

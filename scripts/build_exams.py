@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markscheme.read.verbs import VerbForm, Person, Tense, VerbTable, load_verbs
+from markscheme.read.verbs import Person, Tense, VerbForm, VerbTable, load_verbs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

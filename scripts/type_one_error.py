@@ -18,9 +18,8 @@ from fractions import Fraction
 from random import Random
 
 from markscheme.vocabulary import Allowance
-from markscheme.weigh.gates.evidence import evaluate_non_inferiority
-from markscheme.weigh.compare.statistics import compute_non_inferiority_p
-from markscheme.weigh.gates.outcomes import Evidence
+from markscheme.weigh.compare import compute_non_inferiority_p
+from markscheme.weigh.gates import Evidence, evaluate_non_inferiority
 
 MARGIN = Fraction(1, 2)
 NOISES = (0.3, 0.6, 1.0)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from markscheme.cli.process import SignalHandlers
 from markscheme.cli.main import _run_command
+from markscheme.cli.process import SignalHandlers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,10 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from markscheme import Exam, Gate, GateReport, Item, Level, Marks, Measures, Rubric, Run
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.axes.length import MaxWords
-from markscheme.vocabulary import AxisSpec
-from markscheme.weigh.gates.judge import evaluate_gates
+from markscheme.mark.axes import MaxWords
+from markscheme.vocabulary import AxisSpec, FrozenDict
+from markscheme.weigh.gates import evaluate_gates
 
 AXES = (
     AxisSpec(name="right", weight=Decimal("0.75"), axis=MaxWords(limit=1)),

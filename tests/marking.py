@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from markscheme import Cell, Item, load_rubric
-from markscheme.mark.response import read_response
+from markscheme.mark import read_response
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import Axis

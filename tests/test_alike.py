@@ -13,14 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from markscheme import AxisSpec, Cell, Exam, Item, Rubric, load_rubric
-from markscheme.workflows.workers import LocalEngine
-from markscheme.workflows.score import ScoringSession
-from markscheme.mark.axes.json_schema import JsonSchema
-from markscheme.mark.axes.length import MaxWords
-from markscheme.mark.axes.text import ContainsAll, Match
-from markscheme.read.answers import AnswerBatch, KnownItems, ReadLimits, SeenAttempts, create_template_reader, read_jsonl
+from markscheme.mark.axes import ContainsAll, JsonSchema, Match, MaxWords
+from markscheme.read.answers import (
+    AnswerBatch,
+    KnownItems,
+    ReadLimits,
+    SeenAttempts,
+    TemplateRows,
+    create_template_reader,
+    read_jsonl,
+)
 from markscheme.read.answers.fast import scanner
-from markscheme.read.answers.batch import TemplateRows
+from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.workers import LocalEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

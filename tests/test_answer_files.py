@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answer_rows import GOOD, ITEMS, merged, only_error, read, written
-from markscheme.vocabulary.errors import AnswersError, UsageError
 from markscheme.read.answers import read_answers
+from markscheme.vocabulary import AnswersError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from answer_rows import ITEMS, only_error, read
-from markscheme.vocabulary.errors import AnswersError
 from markscheme.read.answers import read_answers
+from markscheme.vocabulary import AnswersError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,15 +16,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import AuditReport, Cell, DocumentError, Item, audit, load_exam, load_rubric
-from markscheme.workflows.documents import load_cases
-from markscheme.mark.axes.text import ContainsAll
-from markscheme.mark.normalise import STEPS, normalise
-from markscheme.prove.audit.audit import AuditVerdict, MutantFate
-from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
-from markscheme.prove.audit.mutants import MutantKind
-from markscheme.prove.audit.records import build_audit_record
-from markscheme.prove.audit.equivalence import ABSORBED, COMMUTING, IDEMPOTENT, prove_equal_steps
+from markscheme.mark import STEPS, normalise
+from markscheme.mark.axes import ContainsAll
+from markscheme.prove.audit import (
+    ABSORBED,
+    COMMUTING,
+    IDEMPOTENT,
+    AuditVerdict,
+    MutantFate,
+    MutantKind,
+    build_audit_record,
+    probe_gate,
+    probe_pass_mark,
+    prove_equal_steps,
+)
 from markscheme.tell.audit import format_golden_cases
+from markscheme.workflows.documents import load_cases
 
 ROOT = Path(__file__).parent.parent
 TUTOR = load_rubric("tutor-capstone")

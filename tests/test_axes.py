@@ -9,11 +9,17 @@ import pytest
 
 from marking import cell, value
 from markscheme import Item
-from markscheme.mark.axes.number import NumberWithin
-from markscheme.mark.axes.pattern import PatternAxis
-from markscheme.mark.axes.length import Length, MaxWords, Unit
-from markscheme.mark.axes.text import ContainsAll, Match, OneOf
-from markscheme.mark.response import read_response
+from markscheme.mark import read_response
+from markscheme.mark.axes import (
+    ContainsAll,
+    Length,
+    Match,
+    MaxWords,
+    NumberWithin,
+    OneOf,
+    PatternAxis,
+    Unit,
+)
 from markscheme.vocabulary import ResponseFields
 
 # --- text ----------------------------------------------------------------------------------------

@@ -12,11 +12,22 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from markscheme import BaselineReport, Exam, Gate, GateOutcome, Item, Level, Marks, Measures, NonInferiority, Rubric, Run
-from markscheme.mark.axes.length import MaxWords
+from markscheme import (
+    BaselineReport,
+    Exam,
+    Gate,
+    GateOutcome,
+    Item,
+    Level,
+    Marks,
+    Measures,
+    NonInferiority,
+    Rubric,
+    Run,
+)
+from markscheme.mark.axes import MaxWords
 from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit
-from markscheme.weigh.gates.evidence import evaluate_non_inferiority
-from markscheme.weigh.gates.judge import evaluate_gates
+from markscheme.weigh.gates import evaluate_gates, evaluate_non_inferiority
 from markscheme.weigh.records import build_gate_report_record
 
 TWO_PERCENT = Allowance(amount=Decimal("0.02"), relative=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from markscheme import UsageError
-from markscheme.workflows.prove import Exercise
 from markscheme.prove.exercise import ChangeShape, explain_cascade
+from markscheme.workflows.prove import Exercise
 
 ROOT = Path(__file__).parent.parent
 PRACTICE = Exercise()

@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 
 from marking import EAT, OUTPUTS, TEXTS, TUTOR
 from markscheme import AxisSpec, Cell, Exam, Item, Rubric, Status
-from markscheme.mark.axes.json_schema import JsonSchema
-from markscheme.mark.axes.number import NumberWithin
-from markscheme.mark.axes.length import MaxWords
-from markscheme.mark.axes.text import ContainsAll, Equals, Match
-from markscheme.mark.batch.marker import BatchMarker
-from markscheme.mark.definition import mark_answer
+from markscheme.mark import mark_answer
+from markscheme.mark.axes import ContainsAll, Equals, JsonSchema, Match, MaxWords, NumberWithin
+from markscheme.mark.batch import BatchMarker
 from markscheme.read.answers import AnswerBatch
 
 if TYPE_CHECKING:

@@ -12,9 +12,7 @@ from commands import here
 from comparisons import AXES, GOOD, ITEMS, MODES, Files, as_json, compared, rows, spread
 from markscheme import load_exam, load_rubric
 from markscheme.vocabulary import Rating
-from markscheme.weigh.compare.rules import ComparisonRules
-from markscheme.weigh.compare.result import Sides
-from markscheme.weigh.compare.rules import index_scores
+from markscheme.weigh.compare import ComparisonRules, Sides, index_scores
 
 RUBRIC = load_rubric("context-agent")
 VERDICTS = ("superior", "equivalent", "acceptable", "degraded")

@@ -10,7 +10,7 @@ from commands import here
 from comparisons import AXES, GOOD, ITEMS, Files, rows
 from markscheme import compare, load_exam, load_rubric
 from markscheme.vocabulary import Cell
-from markscheme.weigh.compare.result import Observed, Sides
+from markscheme.weigh.compare import Observed, Sides
 
 RUBRIC = load_rubric("context-agent")
 

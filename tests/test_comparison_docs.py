@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands import here
-from markscheme.vocabulary.decision import DecisionOutcome
+from markscheme.vocabulary import DecisionOutcome
 
 if TYPE_CHECKING:
     import pytest

@@ -16,21 +16,47 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from markscheme import load_rubric
-from markscheme.vocabulary.decision import CountCondition, DecisionOutcome, DecisionRow, DecisionTable, HitPolicy
-from markscheme.vocabulary import Allowance
-from markscheme.weigh.stats import sign_flips
-from markscheme.weigh.stats.agreement import compute_ordinal_alpha, compute_percent_agreement, compute_quadratic_ac2, compute_quadratic_kappa, measure_agreement
-from markscheme.weigh.compare.attempt_pairs import AttemptPairs
-from markscheme.weigh.gates.evidence import evaluate_non_inferiority
-from markscheme.weigh.compare.statistics import compute_non_inferiority_p, summarise_axes, summarise_pairs
-from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic, compute_operating_characteristic
-from markscheme.weigh.gates.outcomes import Evidence
-from markscheme.weigh.compare.planning import plan_comparison
-from markscheme.weigh.stats.power import compute_power, count_pairs_needed, find_detectable_effect, noncentral_t_cdf
-from markscheme.weigh.stats.proportions import compute_clopper_pearson_interval, compute_clustered_mean, compute_tango_interval, run_mcnemar_test
-from markscheme.weigh.stats.sign_flips import compute_smallest_p, count_pairs_for_alpha, run_sign_flip_test
-from markscheme.weigh.compare.operating_characteristic import DecisionChances, Simulation, SimulationResult
-from markscheme.weigh.stats.distributions import adjust_by_holm
+from markscheme.vocabulary import (
+    Allowance,
+    CountCondition,
+    DecisionOutcome,
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+)
+from markscheme.weigh.compare import (
+    AttemptPairs,
+    DecisionChances,
+    OperatingCharacteristic,
+    Simulation,
+    SimulationResult,
+    compute_non_inferiority_p,
+    compute_operating_characteristic,
+    plan_comparison,
+    summarise_axes,
+    summarise_pairs,
+)
+from markscheme.weigh.gates import Evidence, evaluate_non_inferiority
+from markscheme.weigh.stats import (
+    adjust_by_holm,
+    compute_clopper_pearson_interval,
+    compute_clustered_mean,
+    compute_ordinal_alpha,
+    compute_percent_agreement,
+    compute_power,
+    compute_quadratic_ac2,
+    compute_quadratic_kappa,
+    compute_smallest_p,
+    compute_tango_interval,
+    count_pairs_for_alpha,
+    count_pairs_needed,
+    find_detectable_effect,
+    measure_agreement,
+    noncentral_t_cdf,
+    run_mcnemar_test,
+    run_sign_flip_test,
+    sign_flips,
+)
 
 SIXTHS = st.integers(-24, 24).map(lambda n: Fraction(n, 6))
 HALF = Allowance(amount=Decimal("0.5"), relative=False)

@@ -7,7 +7,7 @@ import pytest
 from commands import here
 from comparisons import GOOD, Files, rows
 from markscheme import DocumentError, UsageError, compare, load_exam, load_rubric
-from markscheme.weigh.compare.rules import ComparisonRules
+from markscheme.weigh.compare import ComparisonRules
 
 RUBRIC = load_rubric("context-agent")
 

@@ -13,9 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from markscheme import DecisionTable, DocumentError, UsageError, lint, load_rubric, score
-from markscheme.prove.lint.verdict_proof import prove_scale
-from markscheme.prove.lint.table_proof import prove_table
-from markscheme.vocabulary.decision import Bounds, CountCondition, DecisionOutcome, DecisionRow, HitPolicy, RatingScale, VerdictRule, VerdictRules
+from markscheme.prove.lint import prove_scale, prove_table
+from markscheme.vocabulary import (
+    Bounds,
+    CountCondition,
+    DecisionOutcome,
+    DecisionRow,
+    HitPolicy,
+    RatingScale,
+    VerdictRule,
+    VerdictRules,
+)
 
 LITERAL = Path(__file__).parent / "documents" / "literal-decisions.yaml"
 REPAIRED = load_rubric("context-agent")

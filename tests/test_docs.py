@@ -16,9 +16,9 @@ import pytest
 from commands import here
 from markscheme import load_rubric
 from markscheme.cli.main import COMMANDS, main
+from markscheme.mark import STEPS
 from markscheme.mark.axes import AXES, EXPECTATIONS
-from markscheme.mark.normalise import STEPS
-from markscheme.read.documents.gates import GATE_MODELS
+from markscheme.read.documents import GATE_MODELS
 from markscheme.read.transcripts import list_format_names
 from markscheme.weigh.patterns import PATTERN_KINDS
 

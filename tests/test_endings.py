@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commands import prepared
-from markscheme.vocabulary import atomic as wholly
 from markscheme.cli import main as program
 from markscheme.cli.process import SignalHandlers
-from markscheme.vocabulary.errors import Terminated
-from markscheme.vocabulary.atomic import write_path
+from markscheme.vocabulary import Terminated, write_path
+from markscheme.vocabulary import atomic as wholly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

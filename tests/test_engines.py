@@ -19,13 +19,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import AnswersError, UsageError, load_exam, load_rubric, score
+from markscheme.read.answers import (
+    DEFAULT_LIMITS,
+    KnownItems,
+    ReadLimits,
+    SeenAttempts,
+    count_part_lines,
+    read_answers,
+    read_part,
+    split_file,
+)
 from markscheme.workflows import workers as local
 from markscheme.workflows.attempt_ranges import find_attempt_ranges, merge_attempt_ranges
-from markscheme.workflows.workers import WorkerPool
 from markscheme.workflows.score import ScoringSession
-from markscheme.read.answers import ReadLimits, SeenAttempts, count_part_lines, read_answers, read_part, split_file
-from markscheme.read.answers.items import KnownItems
-from markscheme.read.answers.batch import DEFAULT_LIMITS
+from markscheme.workflows.workers import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,9 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from markscheme import DocumentError, Exam, Item, load_exam, load_rubric
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.read.documents.exam import dump_exam, parse_exam_text
-from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
+from markscheme.read.documents import (
+    compute_exam_fingerprint,
+    dump_exam,
+    parse_exam_text,
+    to_canonical_json,
+)
+from markscheme.vocabulary import FrozenDict
 from yaml_documents import EXAM, RUBRIC
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from markscheme import DocumentError, Rubric, load_exam, load_rubric, score
-from markscheme.ask.subjects.tutor import FLAWED, Tutor
+from markscheme.ask.subjects import FLAWED, Tutor
 from markscheme.vocabulary import Attempts
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ import pytest
 
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Level, load_exam, load_rubric, score
-from markscheme.ask.subjects.tutor import FLAWED, Tutor
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary import Allowance, BaselineLimit
-from markscheme.weigh.gates.judge import evaluate_gates
-from markscheme.weigh.totals.measures import MeasureTotal
+from markscheme.ask.subjects import FLAWED, Tutor
+from markscheme.vocabulary import Allowance, BaselineLimit, FrozenDict
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.totals import MeasureTotal
 
 TUTOR = load_rubric("tutor-capstone")
 

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Outcome, load_rubric
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary import Attempts
-from markscheme.weigh.gates.judge import evaluate_gates
-from markscheme.weigh.totals.measures import MeasureTotal
+from markscheme.vocabulary import Attempts, FrozenDict
+from markscheme.weigh.gates import evaluate_gates
 from markscheme.weigh.records import build_gate_report_record
+from markscheme.weigh.totals import MeasureTotal
 
 TUTOR = load_rubric("tutor-capstone")
 SHARES = st.fractions(0, 1, max_denominator=1000)

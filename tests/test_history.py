@@ -16,15 +16,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from markscheme import Exam, Gate, Item, Level, Marks, Measures, Rubric, Run
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.axes.length import MaxWords
-from markscheme.mark.axes.text import ContainsAll
-from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit
-from markscheme.weigh.distribution import ScoreDistribution, describe_distribution
-from markscheme.weigh.gates.judge import evaluate_gates
+from markscheme.mark.axes import ContainsAll, MaxWords
+from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit, FrozenDict
+from markscheme.weigh.distribution import (
+    ScoreDistribution,
+    count_runs_needed,
+    describe_distribution,
+    find_drifts,
+)
+from markscheme.weigh.gates import evaluate_gates
 from markscheme.weigh.recalibrate import PastRun, find_reuse_obstacles, recalibrate_history
 from markscheme.weigh.records import build_distribution_record, build_recalibration_record
-from markscheme.weigh.distribution import count_runs_needed, find_drifts
 
 RIGHT, BRIEF = ContainsAll(), MaxWords(limit=30)
 BAR = Gate(name="bar", level=Level.HARD, at_least=Decimal("0.7"))

@@ -12,12 +12,11 @@ import pytest
 from markscheme import load_exam, load_rubric
 from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.replies import Reply
-from markscheme.ask.subjects.base import BaseSubject
+from markscheme.ask.subjects import BaseSubject
 from markscheme.ask.template import load_template
-from markscheme.vocabulary.errors import StoreUnavailableError
+from markscheme.keep import Journal, JournalEntry, JournalSession, Store, open_store
+from markscheme.vocabulary import StoreUnavailableError
 from markscheme.workflows.live_session import PENDING_PER_REQUEST, LiveSession, RunPlan
-from markscheme.keep import JournalEntry, JournalSession, Store, open_store
-from markscheme.keep.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,12 +12,12 @@ import pytest
 
 from commands import Done, here, markscheme
 from markscheme import run
-from markscheme.ask.secrets import Secrets, environment_secrets
-from markscheme.ask.replies import Reply
 from markscheme.ask.http import HttpAddress
-from markscheme.vocabulary.errors import UsageError
-from markscheme.workflows.run_plan import Settings, build_run_plan
+from markscheme.ask.replies import Reply
+from markscheme.ask.secrets import Secrets, environment_secrets
+from markscheme.vocabulary import UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.run_plan import Settings, build_run_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +164,7 @@ def test_a_bug_is_told_without_keys_its_traceback_too(sitting: Sitting) -> None:
     words = [str(word) for word in sitting.asks("x").words("--format", "json", subject="tutor")]
     broken = f"""
 import os, sys, markscheme.workflows.documents as library
-from markscheme.cli.main import run
+from markscheme.cli.main import run  # noqa: PLC0415 - the import is what this is about
 def fail(*_, **__):
     raise ValueError("wrong key: " + os.environ["HF_TOKEN"])
 library.load_rubric = fail

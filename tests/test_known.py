@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import markscheme.mark.batch.cell_table
-from markscheme.mark.batch.cell_table import CellIndex
+from markscheme.mark.batch import CellIndex
 
 TEXTS = st.sampled_from(["", "a", "b", "ó", "a\0", "longer than what a view holds"])
 NUMBERS = st.one_of(st.integers(0, 5), st.sampled_from([600, 2**20, 2**32 - 1]))

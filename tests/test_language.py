@@ -18,9 +18,15 @@ from hypothesis import strategies as st
 
 from commands import here, markscheme
 from markscheme import load_exam, load_rubric, score
+from markscheme.tell.language import (
+    CATALOGUES,
+    set_language,
+    translate,
+    translate_plural,
+    translate_stored,
+)
+from markscheme.vocabulary import sentence
 from markscheme.workflows.library_score import generate_tutor_answers
-from markscheme.vocabulary.messages import sentence
-from markscheme.tell.language import CATALOGUES, set_language, translate, translate_plural, translate_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme.weigh.totals.live import LatencySummary
-from markscheme.weigh.stats.distributions import compute_quantile
+from markscheme.weigh.live import LatencySummary
+from markscheme.weigh.stats import compute_quantile
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=50))

@@ -16,7 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import markscheme
-from markscheme import Answer, Cell, Exam, Gate, Item, Level, Response, load_exam, load_rubric, score
+from markscheme import (
+    Answer,
+    Cell,
+    Exam,
+    Gate,
+    Item,
+    Level,
+    Response,
+    load_exam,
+    load_rubric,
+    score,
+)
 from markscheme.workflows.run_plan import Settings
 
 if TYPE_CHECKING:

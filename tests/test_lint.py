@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from markscheme import InputError, LintReport, Severity, UsageError, lint, load_exam, load_rubric
 from markscheme.cli.main import main
-from markscheme.prove.lint.codes import CODES
+from markscheme.prove.lint import CODES
 
 ROOT = Path(__file__).parent.parent
 RUBRIC = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from markscheme import lint
-from markscheme.prove.lint.codes import CODES
+from markscheme.prove.lint import CODES
 
 TEXT = (Path(__file__).parent.parent / "docs" / "lint.md").read_text(encoding="utf-8")
 SECTIONS = {part[:4]: part for part in TEXT.split("\n### ")[1:]}

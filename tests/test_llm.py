@@ -9,10 +9,9 @@ import pytest
 
 from markscheme import load_exam, load_rubric
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.subjects import create_subject
-from markscheme.ask.subjects.base import SubjectOptions
+from markscheme.ask.subjects import SubjectOptions, create_subject
 from markscheme.ask.template import load_template
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 
 def test_a_model_of_llm_is_a_subject(monkeypatch: pytest.MonkeyPatch) -> None:

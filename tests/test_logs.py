@@ -16,15 +16,20 @@ import markscheme
 from commands import here
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import load_exam, load_rubric, score
-from markscheme.workflows.logs import examine_logs
-from markscheme.vocabulary.errors import InputError, UsageError
-from markscheme.read.session_logs import LogFolder, measure_transcript, read_logs
-from markscheme.read.session_logs import LogName, parse_log_name
+from markscheme.read.session_logs import (
+    LogFolder,
+    LogName,
+    measure_transcript,
+    parse_log_name,
+    read_logs,
+)
 from markscheme.read.transcripts import read_transcripts
+from markscheme.vocabulary import InputError, UsageError
+from markscheme.workflows.logs import examine_logs
 
 if TYPE_CHECKING:
-    from markscheme.vocabulary.transcript import SessionMetrics
-    from markscheme.weigh.totals.operations import OperationGroup
+    from markscheme.vocabulary import SessionMetrics
+    from markscheme.weigh.totals import OperationGroup
 
 GOLDEN = Path(__file__).parent / "golden" / "context-agent" / "logs"
 LOGS = Path(__file__).parent / "logs"

@@ -14,22 +14,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from markscheme import DocumentError, Marks, Measures, Rubric, Run, UsageError, load_exam, load_rubric, score, verify
-from markscheme.vocabulary.numbers import simplest_fraction, to_float
-from markscheme.mark.axes.length import MaxWords
+from markscheme import (
+    DocumentError,
+    Marks,
+    Measures,
+    Rubric,
+    Run,
+    UsageError,
+    load_exam,
+    load_rubric,
+    score,
+    verify,
+)
+from markscheme.mark.axes import MaxWords
 from markscheme.read.results import read_published_result
-from markscheme.vocabulary import AxisSpec
-from markscheme.weigh.gates.judge import evaluate_gates
-from markscheme.weigh.totals.measures import MeasureTotal
-from markscheme.weigh.patterns.table import build_failing_column, build_miss_columns, compute_item_axis_means
+from markscheme.vocabulary import AxisSpec, simplest_fraction, to_float
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.patterns import (
+    build_failing_column,
+    build_miss_columns,
+    compute_item_axis_means,
+)
 from markscheme.weigh.published_run import build_published_run
-from markscheme.weigh.totals.summaries import WeightScale
+from markscheme.weigh.totals import MeasureTotal, WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from markscheme.weigh.totals.marks import AxisValues
+    from markscheme.weigh.totals import AxisValues
 
 TUTOR = load_rubric("tutor-capstone")
 CAPSTONE = load_exam("capstone", rubric=TUTOR)

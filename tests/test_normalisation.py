@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marking import EAT, TEXTS, TUTOR, cell, value
-from markscheme.mark.axes.text import ContainsAll, Equals
-from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, list_unused_steps, normalise
-from markscheme.mark.definition import mark_answer
+from markscheme.mark import DEFAULT_STEPS, STEPS, list_unused_steps, mark_answer, normalise
+from markscheme.mark.axes import ContainsAll, Equals
 from markscheme.read.nfc import to_nfc
 
 # --- the steps -----------------------------------------------------------------------------------

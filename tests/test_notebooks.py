@@ -11,7 +11,7 @@ import pytest
 
 from markscheme import run
 from markscheme.ask.event_loop import run_coroutine
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

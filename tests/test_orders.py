@@ -14,7 +14,13 @@ from commands import Done, Project, here
 from comparisons import GOOD, ITEMS, Files, rows
 from made_up import PACKAGE, RECALL, START, Session
 from markscheme.ask.questions import order_subjects
-from markscheme.weigh.compare.order_effects import AskedFirstCounts, AskedOrder, count_first, count_first_in_pairs, find_first_asked
+from markscheme.weigh.compare import (
+    AskedFirstCounts,
+    AskedOrder,
+    count_first,
+    count_first_in_pairs,
+    find_first_asked,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme.read.answers import AnswerBatch, FilePart, KnownItems, ReadLimits, read_jsonl, read_part
+from markscheme.read.answers import (
+    AnswerBatch,
+    FilePart,
+    KnownItems,
+    ReadLimits,
+    read_jsonl,
+    read_part,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -16,21 +16,27 @@ from hypothesis import strategies as st
 
 from commands import Project, here
 from markscheme import load_exam, load_rubric, score
-from markscheme.workflows.library_score import generate_tutor_answers
-from markscheme.weigh.totals.marks import Marks
-from markscheme.weigh.totals.measures import Measures
-from markscheme.weigh.gates.outcomes import BaselineReport, ItemChange
-from markscheme.weigh.patterns import PATTERN_KINDS, Pattern, RowObservations, find_patterns
-from markscheme.weigh.patterns.chance import compute_dice_tail, compute_hypergeometric_tail, compute_smallest_tail, count_testable_questions
-from markscheme.weigh.patterns.observed import observe_rows
-from markscheme.weigh.totals.run import Run
 from markscheme.weigh.distribution import Drift
+from markscheme.weigh.gates import BaselineReport, ItemChange
+from markscheme.weigh.patterns import (
+    PATTERN_KINDS,
+    Pattern,
+    RowObservations,
+    compute_dice_tail,
+    compute_hypergeometric_tail,
+    compute_smallest_tail,
+    count_testable_questions,
+    find_patterns,
+    observe_rows,
+)
+from markscheme.weigh.totals import Marks, Measures, Run
+from markscheme.workflows.library_score import generate_tutor_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from markscheme.weigh.totals.marks import AxisValues
+    from markscheme.weigh.totals import AxisValues
 
 RUBRIC = load_rubric("tutor-capstone")
 EXAM = load_exam("capstone", "capstone-extra", rubric=RUBRIC)

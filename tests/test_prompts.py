@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markscheme import load_exam
 from markscheme.ask.template import read_shots
-from markscheme.read.documents.sources import list_builtin_names
+from markscheme.read.documents import list_builtin_names
 
 if TYPE_CHECKING:
     from sittings import Sitting

@@ -11,7 +11,7 @@ import pytest
 
 from chat_server import completion
 from markscheme.ask.http import HttpAddress, HttpClient, HttpError
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -16,7 +16,7 @@ from commands import Done, here, markscheme
 from comparisons import AXES, HEADER, ITEMS, Files
 from markscheme import Rating, UsageError, load_exam, load_rubric
 from markscheme.read.ratings import RatingFile, RatingScope
-from markscheme.tell.rating_session import BlindAnswer, shuffle_blind
+from markscheme.workflows.rate import BlindAnswer, shuffle_blind
 
 if TYPE_CHECKING:
     from pathlib import Path

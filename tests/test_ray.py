@@ -17,9 +17,9 @@ import pytest
 
 from markscheme import AnswersError, UsageError, load_exam, load_rubric, score
 from markscheme.workflows import ray as on_ray
+from markscheme.workflows.output_files import create_folder_atomically, read_folder_rows
 from markscheme.workflows.ray import RayEngine
 from markscheme.workflows.score import ScoringSession
-from markscheme.workflows.output_files import create_folder_atomically, read_folder_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answer_rows import BAD_ROWS, GOOD, ITEMS, KNOWN, merged, written
-from markscheme.read.answers import AnswerBatch, ReadLimits, read_answers, read_jsonl
+from markscheme.read.answers import (
+    AnswerBatch,
+    RawAnswerRows,
+    ReadLimits,
+    add_each_row,
+    read_answers,
+    read_jsonl,
+)
 from markscheme.read.answers.jsonl import _parse_json_line
-from markscheme.read.answers.columns import RawAnswerRows, add_each_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ import pytest
 
 from commands import here
 from markscheme import load_exam, load_rubric, score
-from markscheme.read.documents.sources import locate_document
+from markscheme.read.documents import locate_document
 from sittings import faults
 
 if TYPE_CHECKING:

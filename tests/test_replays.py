@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from markscheme.ask import runner, http as wire
+from markscheme.ask import http as wire
+from markscheme.ask import runner
 from markscheme.ask.rate_limit import RateLimiter
 from sittings import Sitting, faults, importable
 

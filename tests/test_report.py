@@ -20,21 +20,26 @@ from hypothesis import strategies as st
 from commands import FULL, LONG, LONGER, WRONG, Project, here
 from hostile import HOSTILE
 from markscheme import load_exam, load_rubric, score
+from markscheme.tell.charts import (
+    AxisMean,
+    draw_axis_means,
+    draw_stacked_bars,
+    find_heat_step,
+    shorten_labels,
+)
+from markscheme.tell.html import mark_up_code, render_page, render_run_html
+from markscheme.tell.markdown import render_run_markdown
+from markscheme.weigh.patterns import Pattern
+from markscheme.workflows.find_run import RunFinder
 from markscheme.workflows.gate import judge_run
+from markscheme.workflows.library_score import generate_tutor_answers
 from markscheme.workflows.patterns import find_run_patterns
 from markscheme.workflows.report import build_full_report, build_result_report
-from markscheme.workflows.find_run import RunFinder
-from markscheme.workflows.library_score import generate_tutor_answers
-from markscheme.tell.charts.drawing import AxisMean, draw_axis_means, draw_stacked_bars, find_heat_step, shorten_labels
-from markscheme.tell.html.report import render_run_html
-from markscheme.tell.markdown import render_run_markdown
-from markscheme.tell.html.templates import mark_up_code, render_page
-from markscheme.weigh.patterns import Pattern
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markscheme.weigh.report import RunReport
+    from markscheme.workflows.run_report import RunReport
 
 RUBRIC = load_rubric("tutor-capstone")
 EXAM = load_exam("capstone", rubric=RUBRIC)

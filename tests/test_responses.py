@@ -10,8 +10,7 @@ import pytest
 
 from marking import EAT, TUTOR
 from markscheme import Reading
-from markscheme.mark.response import read_response
-from markscheme.mark.definition import mark_answer
+from markscheme.mark import mark_answer, read_response
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from markscheme.read.answers import KnownItems, create_template_reader, read_jsonl
+from markscheme.read.answers import (
+    CAPTURE_ABSENT,
+    CAPTURE_INNER_TEXT,
+    CAPTURE_INTEGER,
+    CAPTURE_NAME,
+    CAPTURE_NUMBER,
+    CAPTURE_TEXT,
+    NULL_TEXT,
+    KnownItems,
+    create_template_reader,
+    encode_capture,
+    encode_literal,
+    read_jsonl,
+    scan_lines,
+)
 from markscheme.read.answers.fast import scanner
-from markscheme.read.answers.fast.scanner import CAPTURE_ABSENT, CAPTURE_INNER_TEXT, CAPTURE_INTEGER, CAPTURE_NAME, CAPTURE_NUMBER, CAPTURE_TEXT, NULL_TEXT, encode_capture, encode_literal, scan_lines
 
 CHARACTERS = "[ !#-\\[\\]-~\x80-\u02ff\u2010-\u2027\u2030-\u205e\u20ac]"
 CODES = "00[89a-f][0-9a-f]|0[12][0-9a-f]{2}|201[0-9a-f]|202[0-7]|20[34][0-9a-f]|205[0-9a-e]|20ac"

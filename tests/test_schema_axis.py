@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from marking import EAT, TUTOR
 from markscheme import load_rubric
-from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
-from markscheme.mark.response import read_response
-from markscheme.mark.definition import mark_answer
+from markscheme.mark import mark_answer, read_response
+from markscheme.mark.axes import JsonSchema, is_simple_schema
 from markscheme.vocabulary import ResponseFields
 
 

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from marking import EAT, OUTPUTS, TUTOR
 from markscheme import AxisSpec, Cell, Item, Rubric, Status
-from markscheme.mark.axes.pattern import PatternAxis
-from markscheme.mark.axes.length import MaxWords
-from markscheme.mark.axes.text import ContainsAll
-from markscheme.mark.definition import mark_answer
+from markscheme.mark import mark_answer
+from markscheme.mark.axes import ContainsAll, MaxWords, PatternAxis
 
 
 def test_the_seeds_example_scores_0_75_not_0_95() -> None:

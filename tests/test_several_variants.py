@@ -9,7 +9,7 @@ import pytest
 
 from commands import here
 from comparisons import Files, rows
-from markscheme.weigh.stats.distributions import adjust_by_holm
+from markscheme.weigh.stats import adjust_by_holm
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import pytest
 
 from markscheme import Cell, UsageError, load_rubric
-from markscheme.read.documents.validation import ModelValidationError, validate_model
-from markscheme.read.documents.models import Name, Number, Scalar, Share
-from markscheme.read.documents.validation import Constraints, Model, alias_key
+from markscheme.read.documents import (
+    Constraints,
+    Model,
+    ModelValidationError,
+    Name,
+    Number,
+    Scalar,
+    Share,
+    alias_key,
+    validate_model,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

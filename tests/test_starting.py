@@ -96,7 +96,11 @@ def test_scoring_loads_the_kinds_of_axes_that_the_rubric_names_and_no_words_of_l
         "markscheme.read.tools.families",
         "markscheme.read.documents.decisions",
     ]
-    unneeded += ["markscheme.vocabulary.transcript", "markscheme.vocabulary.decision", "markscheme.weigh.gates.judge"]
+    unneeded += [
+        "markscheme.vocabulary.transcript",
+        "markscheme.vocabulary.decision",
+        "markscheme.weigh.gates.judge",
+    ]
     answers(exam_folder, {"item": "e-39-01", "output": "Ate."})
     score = ["score", "-r", "tutor-capstone", "-e", "exam.yaml", "-a", "answers.jsonl"]
     assert loaded_by([*score, "--no-store"], unneeded, exam_folder) == "[]"

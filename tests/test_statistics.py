@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from markscheme.weigh.stats.distributions import SampleStatistics, adjust_by_holm, compute_falling_p, compute_quantile, compute_unseen_share, compute_wilson_interval, count_inversions, t_cdf, t_quantile
+from markscheme.weigh.stats import (
+    SampleStatistics,
+    adjust_by_holm,
+    compute_falling_p,
+    compute_quantile,
+    compute_unseen_share,
+    compute_wilson_interval,
+    count_inversions,
+    t_cdf,
+    t_quantile,
+)
 
 SIXTHS = st.integers(0, 30).map(lambda n: Fraction(n, 6))
 D5 = [Fraction(c - b, 6) for b, c in zip((27, 24, 26, 23, 25), (25, 24, 23, 21, 24), strict=True)]

@@ -14,8 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from markscheme.vocabulary.errors import StoreInvalidError, UsageError
-from markscheme.keep import AnswerSource, Document, DocumentKind, NewRun, RunStatus, Store, StoredFrame, open_store, schema
+from markscheme.keep import (
+    AnswerSource,
+    Document,
+    DocumentKind,
+    NewRun,
+    RunStatus,
+    Store,
+    StoredFrame,
+    open_store,
+    schema,
+)
+from markscheme.vocabulary import StoreInvalidError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,14 @@ from hypothesis import strategies as st
 
 from commands import nobody
 from markscheme.cli.exit_codes import ExitCode, handle_errors
-from markscheme.vocabulary.errors import MarkschemeError, StoreError, StoreInvalidError, StoreUnavailableError, UsageError
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
+from markscheme.vocabulary import (
+    MarkschemeError,
+    StoreError,
+    StoreInvalidError,
+    StoreUnavailableError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from markscheme.vocabulary.errors import StoreUnavailableError
-from markscheme.keep import JournalEntry, JournalSession, database as databases, open_store
+from markscheme.keep import JournalEntry, JournalSession, open_store
+from markscheme.keep import database as databases
+from markscheme.vocabulary import StoreUnavailableError
 
 if TYPE_CHECKING:
     from pathlib import Path

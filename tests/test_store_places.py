@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from markscheme.vocabulary.errors import StoreUnavailableError, UsageError
 from markscheme.keep import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store
+from markscheme.vocabulary import StoreUnavailableError, UsageError
 
 
 @pytest.fixture(autouse=True)

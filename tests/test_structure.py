@@ -10,13 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import Item, Response, load_rubric
-from markscheme.vocabulary.errors import DocumentError
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.axes.token_budget import TokenBudget, Tokenizer
-from markscheme.mark.axes.structure import Citations, Sections
-from markscheme.mark.headings import Outline
-from markscheme.mark.definition import mark_cell
-from markscheme.vocabulary import Axis, Cell, Reading, Status
+from markscheme.mark import Outline, mark_cell
+from markscheme.mark.axes import Citations, Sections, TokenBudget, Tokenizer
+from markscheme.vocabulary import Axis, Cell, DocumentError, FrozenDict, Reading, Status
 
 if TYPE_CHECKING:
     from pathlib import Path

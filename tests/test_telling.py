@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import here, prepared
-from markscheme.workflows import live_session as asking
 from markscheme.tell import progress
+from markscheme.workflows import live_session as asking
 
 if TYPE_CHECKING:
     from sittings import Sitting

@@ -13,15 +13,19 @@ from hypothesis import strategies as st
 
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import Cell, Item, Response, load_exam, load_rubric, read_transcript
-from markscheme.vocabulary.errors import DocumentError
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCalls
-from markscheme.mark.definition import mark_cell
-from markscheme.read.tools.families import DEFAULT_FAMILIES, is_in_family
-from markscheme.read.transcripts import read_transcripts
-from markscheme.read.transcripts.draft import Draft
-from markscheme.vocabulary.transcript import CallStatus, Transcript
-from markscheme.vocabulary import Axis, Reading, Status
+from markscheme.mark import mark_cell
+from markscheme.mark.axes import Agents, CallLimit, CallOrder, ForbiddenCalls
+from markscheme.read.tools import DEFAULT_FAMILIES, is_in_family
+from markscheme.read.transcripts import Draft, read_transcripts
+from markscheme.vocabulary import (
+    Axis,
+    CallStatus,
+    DocumentError,
+    FrozenDict,
+    Reading,
+    Status,
+    Transcript,
+)
 
 ORDER = CallOrder(first="memory", then="search")
 LIMIT = CallLimit(family="dispatch", by="mode", limits=FrozenDict(quick=0, medium=1, thorough=2))

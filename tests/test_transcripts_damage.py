@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from made_up import Session
 from markscheme import InputError, MarkschemeError, Transcript, read_transcript
 from markscheme.read.transcripts import read_transcripts
-from markscheme.tell.transcript import print_timeline
-from markscheme.tell.transcript import dump_transcripts
+from markscheme.tell.transcript import dump_transcripts, print_timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable

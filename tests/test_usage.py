@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.subjects.base import TokenPrice
-from markscheme.vocabulary.numbers import sum_amounts
+from markscheme.ask.subjects import TokenPrice
+from markscheme.vocabulary import sum_amounts
 from raw_server import DONE, always, completion, event, http
 
 if TYPE_CHECKING:

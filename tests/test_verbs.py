@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from markscheme.ask.subjects.tutor import FLAWED, Tutor, TutorFault
+from markscheme.ask.subjects import FLAWED, Tutor, TutorFault
 from markscheme.read.verbs import Person, Tense, VerbTable, load_verbs
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,62 +18,112 @@ from typing import TYPE_CHECKING, Any
 from markscheme.version import __version__
 
 if TYPE_CHECKING:
-    from markscheme.vocabulary.errors import AnswersError, DocumentError, InputError, MarkschemeError, Problem, UsageError
-    from markscheme.workflows.compare_runs import compare_runs
-    from markscheme.workflows.run import run
-    from markscheme.workflows.gate import gate
-    from markscheme.workflows.compare import compare
-    from markscheme.workflows.documents import load_exam, load_rubric
-    from markscheme.workflows.prove import audit, lint
-    from markscheme.workflows.library_score import read_transcript, score, verify
-    from markscheme.prove.audit.audit import AuditReport
-    from markscheme.prove.lint.findings import LintFinding, LintReport, Severity
-    from markscheme.vocabulary.transcript import Call, CallStatus, Dispatch, Mutation, Prompt, Tokens, Transcript
-    from markscheme.vocabulary.decision import DecisionTable, VerdictRules
-    from markscheme.vocabulary import Allowance, Answer, Attempts, Axis, AxisSpec, BaselineLimit, Breakdown, Cell, Exam, Gate, Item, Level, NoteAxis, Outcome, Rating, Reading, Response, RowError, Rubric, ScaleAxis, Status, SubjectSummary, Summary
-    from markscheme.weigh.compare.result import Aggregate, CheckSummary, Comparison, MetricSummary, Observed, Query, Ruling, Sides
-    from markscheme.weigh.totals.marks import Marks
-    from markscheme.weigh.totals.measures import Measures
-    from markscheme.weigh.gates.outcomes import AxisChange, BaselineReport, Evidence, GateOutcome, GateReport, ItemChange, ItemLoss, NonInferiority
-    from markscheme.weigh.compare.runs import RunPair, RunsComparison
-    from markscheme.weigh.totals.result import Result
-    from markscheme.weigh.totals.run import Run
+    from markscheme.prove.audit import AuditReport
+    from markscheme.prove.lint import LintFinding, LintReport, Severity
+    from markscheme.vocabulary import (
+        Allowance,
+        Answer,
+        AnswersError,
+        Attempts,
+        Axis,
+        AxisSpec,
+        BaselineLimit,
+        Breakdown,
+        Call,
+        CallStatus,
+        Cell,
+        DecisionTable,
+        Dispatch,
+        DocumentError,
+        Exam,
+        Gate,
+        InputError,
+        Item,
+        Level,
+        MarkschemeError,
+        Mutation,
+        NoteAxis,
+        Outcome,
+        Problem,
+        Prompt,
+        Rating,
+        Reading,
+        Response,
+        RowError,
+        Rubric,
+        ScaleAxis,
+        Status,
+        SubjectSummary,
+        Summary,
+        Tokens,
+        Transcript,
+        UsageError,
+        VerdictRules,
+    )
+    from markscheme.weigh.compare import (
+        Aggregate,
+        CheckSummary,
+        Comparison,
+        MetricSummary,
+        Observed,
+        Query,
+        Ruling,
+        RunPair,
+        RunsComparison,
+        Sides,
+    )
+    from markscheme.weigh.gates import (
+        AxisChange,
+        BaselineReport,
+        Evidence,
+        GateOutcome,
+        GateReport,
+        ItemChange,
+        ItemLoss,
+        NonInferiority,
+    )
+    from markscheme.weigh.result import Result
+    from markscheme.weigh.totals import Marks, Measures, Run
     from markscheme.weigh.verify import Finding, Verification
+    from markscheme.workflows.compare import compare
+    from markscheme.workflows.compare_runs import compare_runs
+    from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.workflows.gate import gate
+    from markscheme.workflows.library_score import read_transcript, score, verify
+    from markscheme.workflows.prove import audit, lint
+    from markscheme.workflows.run import run
 
 _EXPORTS_BY_MODULE = {
-    "errors": ("AnswersError DocumentError InputError MarkschemeError Problem UsageError"),
-    "history.comparing": "compare_runs",
-    "history.examining": "run",
-    "history.judging": "gate",
-    "library.comparing": "compare",
-    "library.documents": "load_exam load_rubric",
-    "library.proving": "audit lint",
-    "library.scoring": "read_transcript score verify",
-    "transcript": "Call CallStatus Dispatch Mutation Prompt Tokens Transcript",
     "prove.audit": "AuditReport",
-    "prove.findings": "LintFinding LintReport Severity",
-    "verdicts": "DecisionTable VerdictRules",
+    "prove.lint": "LintFinding LintReport Severity",
     "vocabulary": (
-        "Allowance Answer Attempts Axis AxisSpec BaselineLimit Breakdown Cell Exam Gate Item Level "
-        "NoteAxis Outcome Rating Reading Response RowError Rubric ScaleAxis Status SubjectSummary "
-        "Summary"
+        "Allowance Answer AnswersError Attempts Axis AxisSpec BaselineLimit Breakdown "
+        "Call CallStatus Cell DecisionTable Dispatch DocumentError Exam Gate InputError "
+        "Item Level MarkschemeError Mutation NoteAxis Outcome Problem Prompt Rating "
+        "Reading Response RowError Rubric ScaleAxis Status SubjectSummary Summary Tokens "
+        "Transcript UsageError VerdictRules "
     ),
-    "weigh.comparison": (
-        "Aggregate CheckSummary Comparison MetricSummary Observed Query Ruling Sides"
+    "weigh.compare": (
+        "Aggregate CheckSummary Comparison MetricSummary Observed Query Ruling RunPair "
+        "RunsComparison Sides "
     ),
-    "weigh.paired_runs": "RunPair RunsComparison",
-    "weigh.marks": "Marks",
-    "weigh.measures": "Measures",
-    "weigh.outcomes": (
+    "weigh.gates": (
         "AxisChange BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss "
-        "NonInferiority"
+        "NonInferiority "
     ),
-    "weigh.results": "Result",
-    "weigh.runs": "Run",
-    "weigh.verification": "Finding Verification",
+    "weigh.result": "Result",
+    "weigh.totals": "Marks Measures Run",
+    "weigh.verify": "Finding Verification",
+    "workflows.compare": "compare",
+    "workflows.compare_runs": "compare_runs",
+    "workflows.documents": "load_exam load_rubric",
+    "workflows.gate": "gate",
+    "workflows.library_score": "read_transcript score verify",
+    "workflows.prove": "audit lint",
+    "workflows.run": "run",
 }
 _MODULE_BY_EXPORT = {
-    name: room for room, names in _EXPORTS_BY_MODULE.items() for name in names.split()
+    name: module for module, names in _EXPORTS_BY_MODULE.items() for name in names.split()
 }
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.ask.replies import Fault, Reply, to_single_line
 from markscheme.ask.faults import build_status_reply
+from markscheme.ask.replies import Fault, Reply, to_single_line
 from markscheme.read.storable import MAX_STORABLE_NUMBER, validate_count
 
 if TYPE_CHECKING:

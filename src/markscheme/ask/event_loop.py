@@ -10,9 +10,10 @@ import contextlib
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING, Any, Self
 from contextlib import suppress
-from markscheme.vocabulary.errors import UsageError
+from typing import TYPE_CHECKING, Any, Self
+
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -8,11 +8,12 @@ libraries of the makers agree; none of them is imported.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from markscheme.ask.replies import Fault, Reply
 import re
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from markscheme.ask.replies import Fault, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,7 @@ def _find_retry_after(error: BaseException) -> str | None:
 def _read_headers(thing: Any) -> dict[str, str]:
     try:
         return {str(name).lower(): str(value) for name, value in thing.headers.items()}
-    except Exception:  # noqa: BLE001 - it has none, or none that are as usual
+    except Exception:  # noqa: BLE001 - a property may be anybody's
         return {}
 
 

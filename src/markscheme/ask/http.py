@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from markscheme.ask.incoming import Incoming, NotHttpError, Request, incoming
-from markscheme.ask.secrets import environment_secrets
 from markscheme.ask.packed import BrokenPackError, Unpacking
 from markscheme.ask.replies import Fault
-from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.ask.secrets import environment_secrets
 from markscheme.version import __version__
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.digest import compute_digest
+from markscheme.vocabulary import compute_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

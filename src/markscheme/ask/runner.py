@@ -12,30 +12,29 @@ a subject that refuses everybody, or somebody who says stop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from markscheme.ask.replies import Fault
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.messages import sentence
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
 from itertools import islice
 from operator import or_
-from markscheme.ask.secrets import environment_secrets
-from markscheme.ask.rate_limit import LONGEST_WAIT, Permit, RateLimiter, RunLimits
+from typing import TYPE_CHECKING
+
 from markscheme.ask.questions import ScheduledQuestion
+from markscheme.ask.rate_limit import LONGEST_WAIT, Permit, RateLimiter, RunLimits
 from markscheme.ask.replies import Fault, Reply, to_single_line
-from markscheme.vocabulary.numbers import EXACT_CONTEXT
+from markscheme.ask.secrets import environment_secrets
 from markscheme.read.storable import find_text_fault
+from markscheme.vocabulary import EXACT_CONTEXT, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from markscheme.ask.subjects.base import Subject
+
+    from markscheme.ask.subjects import Subject
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectState:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.ask.completions import build_error_reply, extract_error_message, extract_refusal, extract_text, find_choice_error, find_usage, parse_usage
+from markscheme.ask.completions import (
+    build_error_reply,
+    extract_error_message,
+    extract_refusal,
+    extract_text,
+    find_choice_error,
+    find_usage,
+    parse_usage,
+)
 from markscheme.ask.replies import Fault, Reply
 
 if TYPE_CHECKING:

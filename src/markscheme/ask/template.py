@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.questions import Question
-from markscheme.vocabulary.errors import DocumentError, Problem, UsageError
+from markscheme.read.documents import locate_document
 from markscheme.read.nfc import to_nfc
 from markscheme.read.storable import find_text_fault
-from markscheme.read.documents.sources import locate_document
+from markscheme.vocabulary import DocumentError, Problem, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,19 +8,19 @@ that a call that was given up holds nothing back.
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from markscheme.vocabulary.errors import Terminated, UsageError, format_value
 import asyncio
 import contextlib
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+from markscheme.vocabulary import Terminated, UsageError, format_value
 
 # What markscheme may load only when it has something to score or to tell.
 _LAZY_DEPENDENCIES = (

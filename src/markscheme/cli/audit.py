@@ -10,10 +10,10 @@ import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import exam_option, format_option
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
-    from markscheme.prove.audit.audit import AuditReport
+    from markscheme.prove.audit import AuditReport
 
 _EPILOG = """\b
 Example:
@@ -64,11 +64,11 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Test a rubric by breaking it on purpose: does anything notice?"""
+    from markscheme.prove.audit import build_audit_record
+    from markscheme.read.documents import resolve_answers
+    from markscheme.tell.audit import AuditPage
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.prove import audit
-    from markscheme.prove.audit.records import build_audit_record
-    from markscheme.read.documents.sources import resolve_answers
-    from markscheme.tell.audit import AuditPage
 
     path = None if destination is None else _check_new_file(destination)
     loaded = load_rubric(rubric)

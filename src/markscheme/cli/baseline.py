@@ -35,9 +35,9 @@ def command() -> None:
 @handle_errors
 def set_(run: str, note: str | None, by: str | None, store: str | None, format_: str) -> ExitCode:
     """Make a complete stored run the baseline of its rubric and exam."""
+    from markscheme.tell.language import translate
     from markscheme.workflows.baseline import set_baseline
     from markscheme.workflows.find_run import RunFinder
-    from markscheme.tell.language import translate
 
     with RunFinder(store) as runs:
         baseline = set_baseline(runs, run, by=by, note=note)
@@ -73,10 +73,10 @@ def show(
     format_: str,
 ) -> ExitCode:
     """Describe the score distribution of the baseline: mean, interval, axes, tags, trend, drift."""
-    from markscheme.workflows.baseline import find_standing_baselines
-    from markscheme.workflows.find_run import RunFinder
     from markscheme.tell.language import translate
     from markscheme.tell.verdicts import VerdictPage
+    from markscheme.workflows.baseline import find_standing_baselines
+    from markscheme.workflows.find_run import RunFinder
 
     with RunFinder(store) as runs:
         wanted = {"rubric": rubric, "exam": exam, "subject": subject}

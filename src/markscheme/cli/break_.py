@@ -10,7 +10,7 @@ import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from markscheme.workflows.prove import Exercise
@@ -112,9 +112,14 @@ def _show_cascade(exercise: Exercise, step: str, *, as_json: bool) -> None:
 
 
 def _run_quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: bool) -> ExitCode:
-    from markscheme.vocabulary.messages import sentence
-    from markscheme.tell.exercise import CascadePage, build_solution_record, build_steps_record, build_symptoms_record
+    from markscheme.tell.exercise import (
+        CascadePage,
+        build_solution_record,
+        build_steps_record,
+        build_symptoms_record,
+    )
     from markscheme.tell.language import translate, translate_stored
+    from markscheme.vocabulary import sentence
 
     found = exercise.choose_riddle()
     if guess is not None and guess not in exercise.steps:

@@ -12,15 +12,13 @@ import click
 
 from markscheme.cli.exit_codes import VERDICT_EXIT_CODES, ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from markscheme.vocabulary.decision import DecisionOutcome
-    from markscheme.weigh.compare.result import Comparison
-    from markscheme.weigh.compare.runs import RunsComparison
-    from markscheme.weigh.compare.variants import VariantsComparison
+    from markscheme.vocabulary import DecisionOutcome
+    from markscheme.weigh.compare import Comparison, RunsComparison, VariantsComparison
 
 _EPILOG = """\b
 Example:
@@ -153,7 +151,7 @@ def _check_compare_options(asked: CompareOptions, *, plan: bool) -> None:
 
 
 def _compare_by_ratings(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
-    from markscheme.tell.compare.text import ComparisonPage, render_comparison_markdown
+    from markscheme.tell.compare import ComparisonPage, render_comparison_markdown
 
     html = _check_optional_destination(asked.html, asked.inputs)
     found = _load_comparison(asked)
@@ -167,8 +165,8 @@ def _compare_by_ratings(asked: CompareOptions, destination: Path | None, format_
 
 
 def _compare_several(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
+    from markscheme.tell.compare import VariantsPage, render_variants_markdown
     from markscheme.workflows.compare import compare_variants
-    from markscheme.tell.compare.variants import VariantsPage, render_variants_markdown
 
     html = _check_optional_destination(asked.html, asked.inputs)
     found = compare_variants(**_load_rating_inputs(asked), candidates=asked.candidate)
@@ -186,14 +184,14 @@ def _compare_several(asked: CompareOptions, destination: Path | None, format_: s
 
 def _render_comparison(found: Comparison) -> str:
     from markscheme import __version__
-    from markscheme.tell.compare.html import render_comparison_html
+    from markscheme.tell.compare import render_comparison_html
 
     return render_comparison_html(found, __version__)
 
 
 def _render_variants(found: VariantsComparison) -> str:
     from markscheme import __version__
-    from markscheme.tell.compare.variants_html import render_variants_html
+    from markscheme.tell.compare import render_variants_html
 
     return render_variants_html(found, __version__)
 
@@ -230,7 +228,7 @@ def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
 
 
 def _compare_by_runs(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
-    from markscheme.tell.compare.runs import RunsPage, render_runs_markdown
+    from markscheme.tell.compare import RunsPage, render_runs_markdown
 
     html = _check_optional_destination(asked.html, asked.inputs)
     found = _compare_stored_runs(asked) if html is None else _compare_runs_with_html(asked, html)
@@ -245,9 +243,9 @@ def _compare_by_runs(asked: CompareOptions, destination: Path | None, format_: s
 def _compare_runs_with_html(asked: CompareOptions, html: Path) -> RunsComparison:
     """Compare runs, and write a page with those of their answers that differ most."""
     from markscheme import __version__
+    from markscheme.tell.compare import render_runs_html
     from markscheme.workflows.compare_runs import build_runs_report
     from markscheme.workflows.find_run import RunContext, RunFinder
-    from markscheme.tell.compare.runs_html import render_runs_html
 
     _check_run_options(asked)
     with RunFinder(asked.store, RunContext(rubric=asked.rubric, exams=asked.exams)) as known:
@@ -279,8 +277,8 @@ def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
 
 
 def _print_plan(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
-    from markscheme.tell.compare.plan import PlanPage, build_plan_record, render_plan_markdown
-    from markscheme.weigh.compare.planning import plan_comparison
+    from markscheme.tell.compare import PlanPage, build_plan_record, render_plan_markdown
+    from markscheme.weigh.compare import plan_comparison
 
     noise, margin, source, within = _find_noise(asked)
     if margin is None:
@@ -298,7 +296,7 @@ def _print_plan(asked: CompareOptions, destination: Path | None, format_: str) -
 
 def _find_noise(asked: CompareOptions) -> tuple[float | None, Any, str, float | None]:
     """Return the noise to plan by, the margin, where it is from, and what of it is seen anew."""
-    from markscheme.vocabulary.messages import sentence
+    from markscheme.vocabulary import sentence
 
     if asked.noise is not None:
         return float(asked.noise), asked.margin, sentence("a guess"), None

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exit_codes import VERDICT_EXIT_CODES, ExitCode, handle_errors, report_stored_runs
+from markscheme.cli.exit_codes import (
+    VERDICT_EXIT_CODES,
+    ExitCode,
+    handle_errors,
+    report_stored_runs,
+)
 from markscheme.cli.options import format_option, no_store_option, store_option
 from markscheme.cli.process import redirect_foreign_output
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markscheme.workflows.live_run import LiveRun
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.totals.result import Result
+    from markscheme.weigh.result import Result
+    from markscheme.workflows.live_run import LiveRun
 
 _DEFAULT_REPORT = "markscheme-demo.html"
 _EPILOG = """\b
@@ -64,13 +69,13 @@ def command(
 ) -> ExitCode:
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
     from markscheme.cli.report_files import write_report
-    from markscheme.workflows.report import build_result_report
-    from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.tell.language import translate
     from markscheme.tell.live_run import LivePage
     from markscheme.tell.patterns import PatternPage
     from markscheme.weigh.patterns import build_pattern_record
     from markscheme.weigh.records import build_gate_records
+    from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.workflows.report import build_result_report
 
     if flawed and model:
         raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
@@ -111,9 +116,9 @@ def _examine_tutor(
     rubric: Rubric, exam: Exam, *, flawed: bool, store: str | None, skip: bool
 ) -> tuple[Result, dict[str, str | None]]:
     """Examine the bundled tutor; return also what it said to each item."""
-    from markscheme.workflows.score import ScoringSession
-    from markscheme.workflows.run_writer import open_recorder
     from markscheme.workflows.library_score import generate_tutor_answers
+    from markscheme.workflows.run_writer import open_recorder
+    from markscheme.workflows.score import ScoringSession
 
     answers = generate_tutor_answers(exam, flawed=flawed)
     with open_recorder(rubric, exam, where=store, skip=skip) as recorder:
@@ -125,10 +130,10 @@ def _examine_tutor(
 
 def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
     """Examine the local model, which is shown three worked examples."""
+    from markscheme.tell.progress import show_asking_progress
     from markscheme.workflows.live_session import RunObserver
     from markscheme.workflows.run import execute_plan
     from markscheme.workflows.run_plan import Settings, build_run_plan
-    from markscheme.tell.progress import show_asking_progress
 
     plan = build_run_plan(
         rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False)

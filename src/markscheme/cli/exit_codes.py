@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from markscheme.vocabulary.errors import InputError, StoreError, StoreInvalidError, UsageError
+from markscheme.vocabulary import InputError, StoreError, StoreInvalidError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from markscheme.vocabulary.errors import Problem
+    from markscheme.vocabulary import Problem
 
 _SPOOL_BYTES = 32 * 1024 * 1024
 

@@ -42,11 +42,11 @@ def command(
 ) -> ExitCode:
     """Judge a run by the hard, soft and baseline gates of its rubric."""
     from markscheme.cli.report_files import ReportFiles
-    from markscheme.workflows.gate import judge_run, record_outcomes
-    from markscheme.workflows.report import add_patterns, build_report
-    from markscheme.workflows.find_run import RunContext, RunFinder
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.vocabulary import Outcome
+    from markscheme.workflows.find_run import RunContext, RunFinder
+    from markscheme.workflows.gate import judge_run, record_outcomes
+    from markscheme.workflows.report import add_patterns, build_report
 
     inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
     outputs = ReportFiles.from_options(junit=junit, markdown=markdown, inputs=inputs)

@@ -9,7 +9,7 @@ import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 _EPILOG = """\b
 Example:
@@ -45,7 +45,7 @@ def command(directory: str, format_: str) -> ExitCode:
 
 
 def _write_project(folder: Path) -> list[str]:
-    from markscheme.read.documents.sources import BUILTIN_DIR
+    from markscheme.read.documents import BUILTIN_DIR
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{folder}` is a file; name a new or empty folder")

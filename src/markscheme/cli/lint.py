@@ -11,10 +11,10 @@ import click
 from markscheme import __version__
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
-    from markscheme.prove.lint.findings import LintReport
+    from markscheme.prove.lint import LintReport
 
 _EPILOG = """\b
 Example:
@@ -63,8 +63,8 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Check rubrics, exams and decision tables for mistakes."""
-    from markscheme.workflows.prove import lint
     from markscheme.tell import lint as told
+    from markscheme.workflows.prove import lint
 
     report = lint(*files, rubric=rubric, exams=exams, fix=fix).at_least(level)
     if sarif is not None:

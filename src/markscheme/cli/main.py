@@ -16,10 +16,20 @@ from typing import NoReturn
 import click
 
 from markscheme import __version__
-from markscheme.cli.process import SignalHandlers
-from markscheme.cli.exit_codes import ExitCode, hide_secrets, print_error_document, print_note, report_bug
-from markscheme.cli.process import close_result_output, is_stdout_empty, track_stdout
-from markscheme.vocabulary.errors import Terminated
+from markscheme.cli.exit_codes import (
+    ExitCode,
+    hide_secrets,
+    print_error_document,
+    print_note,
+    report_bug,
+)
+from markscheme.cli.process import (
+    SignalHandlers,
+    close_result_output,
+    is_stdout_empty,
+    track_stdout,
+)
+from markscheme.vocabulary import Terminated
 
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",

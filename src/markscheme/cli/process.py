@@ -8,22 +8,23 @@ stderr, whichever way they do it.
 
 from __future__ import annotations
 
-import signal
-import time
-from typing import TYPE_CHECKING
-from markscheme.cli.exit_codes import ExitCode
-from markscheme.vocabulary.errors import Terminated
 import io
 import os
+import signal
 import sys
+import time
 from contextlib import contextmanager, suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
+from markscheme.cli.exit_codes import ExitCode
+from markscheme.vocabulary import Terminated
+
 if TYPE_CHECKING:
-    from types import FrameType
     from collections.abc import Iterator
+    from types import FrameType
     from typing import TextIO
+
     from _typeshed import ReadableBuffer
 
 _SIGNAL_EXIT_CODES = {

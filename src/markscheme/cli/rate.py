@@ -11,7 +11,7 @@ import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import exam_option, format_option, rubric_option
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 _EPILOG = """\b
 Example:
@@ -45,13 +45,13 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Rate answers at the terminal, blind and in random order, with the anchors in view."""
-    from markscheme.workflows.compare import load_answers_to_rate
-    from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.read.nfc import to_nfc
     from markscheme.read.ratings import RatingFile, RatingScope
-    from markscheme.workflows.output_files import check_destination
     from markscheme.tell.language import translate
-    from markscheme.tell.rating_session import RatingSession, shuffle_blind
+    from markscheme.tell.rating_session import RatingSession
+    from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.workflows.output_files import check_destination
+    from markscheme.workflows.rate import load_answers_to_rate, shuffle_blind
 
     path = Path(check_destination(output, (rubric, answers, *exams), suffixes=(".csv",)))
     if not rater.strip() or not rater.isprintable():

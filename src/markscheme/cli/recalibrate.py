@@ -31,12 +31,12 @@ def command(
     rubric: str, exam: str | None, apply: bool, store: str | None, format_: str
 ) -> ExitCode:
     """Rescore stored history under changed weights and show what moves."""
-    from markscheme.workflows.recalibrate import recalibrate_runs
-    from markscheme.workflows.find_run import RunFinder
-    from markscheme.workflows.documents import load_rubric
     from markscheme.tell.language import translate
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.weigh.records import build_recalibration_record
+    from markscheme.workflows.documents import load_rubric
+    from markscheme.workflows.find_run import RunFinder
+    from markscheme.workflows.recalibrate import recalibrate_runs
 
     new = load_rubric(rubric)
     with RunFinder(store) as runs:

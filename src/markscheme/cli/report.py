@@ -39,11 +39,11 @@ def command(
 ) -> ExitCode:
     """Write a run as one self-contained HTML page, as Markdown, or as JUnit XML."""
     from markscheme.cli.report_files import REPORT_SUFFIXES, write_report
-    from markscheme.workflows.gate import judge_run
-    from markscheme.workflows.report import add_patterns, build_full_report, build_report
-    from markscheme.workflows.find_run import RunContext, RunFinder
-    from markscheme.workflows.output_files import check_destination
     from markscheme.tell.language import translate
+    from markscheme.workflows.find_run import RunContext, RunFinder
+    from markscheme.workflows.gate import judge_run
+    from markscheme.workflows.output_files import check_destination
+    from markscheme.workflows.report import add_patterns, build_full_report, build_report
 
     inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
     path = check_destination(output, inputs, suffixes=REPORT_SUFFIXES)
@@ -59,6 +59,8 @@ def command(
         document = {"run": report.past.run.name, "file": str(path), "bytes": size}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
-        click.echo(report.title)
+        from markscheme.tell.words import format_run_title
+
+        click.echo(format_run_title(report.past, report.stored))
         click.echo(translate("written to {file}", file=path))
     return ExitCode.OK

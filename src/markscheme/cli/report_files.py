@@ -15,7 +15,7 @@ from markscheme import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from markscheme.weigh.report import RunReport
+    from markscheme.workflows.run_report import RunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def write_report(path: Path, report: RunReport) -> int:
 
 
 def _render_html_report(report: RunReport) -> bytes:
-    from markscheme.tell.html.report import render_run_html
+    from markscheme.tell.html import render_run_html
 
     return render_run_html(report, __version__).encode()
 

@@ -11,11 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors, print_note, report_error, report_stored_runs
-from markscheme.cli.options import exam_option, format_option, no_store_option, rubric_option, store_option
+from markscheme.cli.exit_codes import (
+    ExitCode,
+    buffer_stdout,
+    handle_errors,
+    print_note,
+    report_error,
+    report_stored_runs,
+)
+from markscheme.cli.options import (
+    exam_option,
+    format_option,
+    no_store_option,
+    rubric_option,
+    store_option,
+)
 from markscheme.cli.process import redirect_foreign_output
-from markscheme.vocabulary.errors import ErrorCollector, StoreUnavailableError, Terminated, UsageError, format_value
 from markscheme.read.storable import MAX_STORABLE_NUMBER
+from markscheme.vocabulary import (
+    ErrorCollector,
+    StoreUnavailableError,
+    Terminated,
+    UsageError,
+    format_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +74,7 @@ class _AmountParam(click.ParamType[Decimal]):
         return amount
 
 
-_PASSWORD_PATTERN = (
+_STORE_URL_SECRET = (  # noqa: S105 - matches a password, holds none
     r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"  # of a store
 )
 _AMOUNT_TYPE = _AmountParam()
@@ -151,11 +170,11 @@ def command(
     **options: Any,
 ) -> ExitCode:
     """Ask a live subject every item, score its answers, and store the run."""
+    from markscheme.tell.progress import show_asking_progress
+    from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.live_session import RunObserver
     from markscheme.workflows.run import check_store_options, execute_plan
     from markscheme.workflows.run_plan import Settings, build_run_plan
-    from markscheme.workflows.documents import load_exam, load_rubric
-    from markscheme.tell.progress import show_asking_progress
 
     with (
         ErrorCollector() as mistakes,
@@ -235,7 +254,7 @@ def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> str |
 
 def _preload_output() -> None:
     """Load what the page will need."""
-    from markscheme.tell import live_run as live, text as terminal  # noqa: F401 - the page is printed later
+    from markscheme.tell import text as terminal
 
     terminal.warm_up_console()
 
@@ -306,4 +325,4 @@ def _mask_secrets(word: str) -> str:
 
     from markscheme.ask.secrets import environment_secrets
 
-    return re.sub(_PASSWORD_PATTERN, r"\1\2PASSWORD", environment_secrets().redact(word))
+    return re.sub(_STORE_URL_SECRET, r"\1\2PASSWORD", environment_secrets().redact(word))

@@ -38,7 +38,7 @@ def command(
     """List the stored runs, the newest first."""
     from markscheme.keep import open_store
     from markscheme.tell.runs import print_run_list
-    from markscheme.tell.runs import build_run_list_record
+    from markscheme.workflows.run_records import build_run_list_record
 
     with open_store(store, create=False) as kept:
         found = kept.list_runs(rubric=rubric, exam=exam, subject=subject, limit=limit)

@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING
 import click
 
 from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors, report_stored_runs
-from markscheme.cli.options import exam_option, format_option, no_store_option, rubric_option, store_option
-from markscheme.vocabulary.errors import UsageError
+from markscheme.cli.options import (
+    exam_option,
+    format_option,
+    no_store_option,
+    rubric_option,
+    store_option,
+)
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from markscheme.workflows.workers import LocalEngine
     from markscheme.workflows.logs import LogEngine
     from markscheme.workflows.ray import RayEngine
     from markscheme.workflows.run_writer import RunRecorder
+    from markscheme.workflows.workers import LocalEngine
 
     Recording = Callable[[], AbstractContextManager[RunRecorder | None]]
 
@@ -101,10 +107,10 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Score recorded answers and explain every point."""
-    from markscheme.workflows.workers import LocalEngine
+    from markscheme.read.documents import resolve_answers
     from markscheme.workflows.documents import load_exam, load_rubric
-    from markscheme.read.documents.sources import resolve_answers
     from markscheme.workflows.output_files import check_destination, check_folder
+    from markscheme.workflows.workers import LocalEngine
 
     answers = None if answers is None else resolve_answers(answers)
     source = _choose_source(answers, logs, beside=log_map or log_format, engine=engine)
@@ -128,8 +134,8 @@ def command(
         return opened(loaded, exam, source, tag=tag, where=store, skip=no_store)
 
     if logs is not None:
-        from markscheme.workflows.logs import LogEngine
         from markscheme.read.session_logs import read_logs
+        from markscheme.workflows.logs import LogEngine
 
         found = read_logs(logs, exam.items, mapping=log_map, log_format=log_format)
         return _score_locally(LogEngine(loaded, exam, found, logs), destination, recording, format_)
@@ -163,10 +169,10 @@ def _choose_source(
 def _score_locally(
     engine: LocalEngine | LogEngine, destination: Path | None, recording: Recording, format_: str
 ) -> ExitCode:
-    from markscheme.workflows.score import ScoringSession
-    from markscheme.workflows.output_files import drain_frames, stream_json_document, write_frames
     from markscheme.tell.progress import show_scoring_progress
     from markscheme.tell.text import Preview, RunPage
+    from markscheme.workflows.output_files import drain_frames, stream_json_document, write_frames
+    from markscheme.workflows.score import ScoringSession
 
     glimpse = Preview()
     with recording() as recorder:
@@ -199,10 +205,15 @@ def _score_locally(
 def _score_on_ray(
     engine: RayEngine, destination: Path, recording: Recording, format_: str
 ) -> ExitCode:
-    from markscheme.workflows.score import ScoringSession
-    from markscheme.workflows.output_files import create_folder_atomically, drain_frames, read_folder_rows, stream_json_document
     from markscheme.tell.progress import show_scoring_progress
     from markscheme.tell.text import Preview, RunPage
+    from markscheme.workflows.output_files import (
+        create_folder_atomically,
+        drain_frames,
+        read_folder_rows,
+        stream_json_document,
+    )
+    from markscheme.workflows.score import ScoringSession
 
     scoring = ScoringSession(engine.rubric, engine.exam, files=engine.is_folder)
     with engine, create_folder_atomically(destination) as folder:

@@ -10,15 +10,15 @@ import click
 
 from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors
 from markscheme.cli.options import add_judging_options, format_option, store_option
-from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import polars as pl
 
+    from markscheme.weigh.result import Result
     from markscheme.workflows.find_run import FoundRun, RunFinder
-    from markscheme.weigh.totals.result import Result
 
 _EPILOG = """\b
 Example:
@@ -65,18 +65,22 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Show one run: breakdown, losses, totals, gates."""
-    from markscheme.workflows.gate import judge_run
-    from markscheme.workflows.patterns import find_run_patterns
-    from markscheme.workflows.run_rows import open_rows
-    from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
-    from markscheme.workflows.output_files import check_destination, drain_frames, stream_json_document, write_frames
     from markscheme.tell.live_run import LivePage
     from markscheme.tell.patterns import PatternPage
-    from markscheme.weigh.report import format_run_title
     from markscheme.tell.text import Preview
     from markscheme.tell.verdicts import VerdictPage
-    from markscheme.weigh.patterns import build_pattern_record
-    from markscheme.weigh.patterns.observed import FrameObserver
+    from markscheme.tell.words import format_run_title
+    from markscheme.weigh.patterns import FrameObserver, build_pattern_record
+    from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
+    from markscheme.workflows.gate import judge_run
+    from markscheme.workflows.output_files import (
+        check_destination,
+        drain_frames,
+        stream_json_document,
+        write_frames,
+    )
+    from markscheme.workflows.patterns import find_run_patterns
+    from markscheme.workflows.run_rows import open_rows
 
     if items and output:
         raise UsageError("--item explains, --output writes every breakdown; give one of them")
@@ -143,9 +147,9 @@ def _explain_items(
     runs: RunFinder, found: FoundRun, result: Result, items: tuple[str, ...]
 ) -> Iterator[str]:
     """Yield some items of a run, each with its answers and the reason of every cell."""
-    from markscheme.workflows.run_rows import select_item_rows
     from markscheme.tell.text import explain_item
-    from markscheme.weigh.report import build_item_reports
+    from markscheme.workflows.run_report import build_item_reports
+    from markscheme.workflows.run_rows import select_item_rows
 
     past = dataclasses.replace(found.past, run=next(result.runs))
     told = (

@@ -6,7 +6,7 @@ Answers and cells are kept as Arrow frames in `chunks`, and `journal` keeps the 
 subjects. This is the only package that imports a database driver; it scores and judges nothing.
 """
 
-from markscheme.keep.journal import JournalEntry, JournalSession
+from markscheme.keep.journal import Journal, JournalEntry, JournalSession
 from markscheme.keep.names import RESULT_FILE_SUFFIXES, check_tag
 from markscheme.keep.open import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store, resolve_place
 from markscheme.keep.records import (
@@ -25,3 +25,29 @@ from markscheme.keep.records import (
     Tag,
 )
 from markscheme.keep.store import Store
+
+__all__ = [
+    "DEFAULT_STORE_PATH",
+    "RESULT_FILE_SUFFIXES",
+    "STORE_VARIABLE",
+    "AnswerSource",
+    "Baseline",
+    "Document",
+    "DocumentKind",
+    "DocumentReference",
+    "Journal",
+    "JournalEntry",
+    "JournalSession",
+    "NewRun",
+    "RunData",
+    "RunStatus",
+    "Store",
+    "StoredChunk",
+    "StoredFrame",
+    "StoredOutcomes",
+    "StoredRun",
+    "Tag",
+    "check_tag",
+    "open_store",
+    "resolve_place",
+]

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import zlib
 from io import BytesIO
-from typing import TYPE_CHECKING
-import polars as pl
 from typing import TYPE_CHECKING, Literal
-from markscheme.vocabulary.digest import compute_digest
+
+import polars as pl
+
 from markscheme.keep.records import StoredChunk, StoredFrame
+from markscheme.vocabulary import compute_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    import polars as pl
+
     from markscheme.keep.database import Database
+
     Blob = tuple[str, bytes]
 
 _ARROW_STREAM_PREFIX = b"\xff\xff\xff\xff"  # how a stream begins that is not compressed as a whole
@@ -75,7 +77,6 @@ def prepare_frames(
 def _store_frame(frame: pl.DataFrame | StoredFrame, blobs: list[Blob]) -> StoredFrame:
     if isinstance(frame, StoredFrame):
         return frame
-    pass
 
     body = encode_frame(frame)
     blobs.append((compute_digest(body), body))
@@ -115,8 +116,6 @@ def read_frames(
     database: Database, run: str, column: Literal["answers", "cells"]
 ) -> Iterator[pl.DataFrame]:
     """Yield the frames of a run in their order, small ones joined to some thousands of rows."""
-    pass
-
     query = (
         f"SELECT seq, digest, body FROM chunks JOIN blobs ON digest = {column}"  # noqa: S608 - a literal
         " WHERE run = ? AND seq BETWEEN ? AND ? ORDER BY seq"

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from markscheme.vocabulary.errors import StoreError, StoreInvalidError, UsageError, format_value
 from markscheme.read.storable import find_text_fault
+from markscheme.vocabulary import StoreError, StoreInvalidError, UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.digest import compute_digest, dump_json
-from markscheme.vocabulary.errors import StoreUnavailableError
 from markscheme.keep.names import generate_id
+from markscheme.vocabulary import StoreUnavailableError, compute_digest, dump_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -5,17 +5,18 @@ The list of runs, and finding one by a name: never touches what a run holds.
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.errors import UsageError, format_value
-import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
 from markscheme.keep.records import AnswerSource, DocumentReference, RunStatus, StoredRun
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from markscheme.keep.database import Database
 
 RUN_NAME_FORMS = "an id (at least 4 of its characters), `latest`, `latest~1`, or a tag"

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
-from markscheme.vocabulary.errors import StoreUnavailableError, UsageError
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
-from markscheme.vocabulary.errors import UsageError
+
 from markscheme.keep.database import PATIENCE, Database
 from markscheme.keep.schema import MIGRATIONS, migrate_schema, read_schema_version
 from markscheme.keep.store import Store
+from markscheme.vocabulary import StoreUnavailableError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

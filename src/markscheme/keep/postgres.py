@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import StoreError, StoreInvalidError, StoreUnavailableError, UsageError
 from markscheme.keep.database import Database, Dialect
+from markscheme.vocabulary import StoreError, StoreInvalidError, StoreUnavailableError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from markscheme.vocabulary.digest import compute_digest, dump_json
+from markscheme.vocabulary import compute_digest, dump_json
 
 
 class DocumentKind(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import StoreInvalidError
+from markscheme.vocabulary import StoreInvalidError
 
 if TYPE_CHECKING:
     from markscheme.keep.database import Database

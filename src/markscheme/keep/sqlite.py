@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import StoreError, StoreInvalidError, StoreUnavailableError
 from markscheme.keep.database import Database, Dialect
+from markscheme.vocabulary import StoreError, StoreInvalidError, StoreUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.vocabulary.digest import dump_json
-from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.keep.journal import Journal
 from markscheme.keep.names import check_tag, generate_id
 from markscheme.keep.run_data import fetch_run_parts, insert_run_parts
-from markscheme.keep.journal import Journal
+from markscheme.vocabulary import UsageError, dump_json, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,7 +17,17 @@ if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.keep.database import Database
-    from markscheme.keep.records import Baseline, Document, NewRun, RunData, StoredChunk, StoredFrame, StoredOutcomes, StoredRun, Tag
+    from markscheme.keep.records import (
+        Baseline,
+        Document,
+        NewRun,
+        RunData,
+        StoredChunk,
+        StoredFrame,
+        StoredOutcomes,
+        StoredRun,
+        Tag,
+    )
 
 
 class Store:

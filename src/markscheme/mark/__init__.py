@@ -1,1 +1,35 @@
 """Normalise, read the response, judge each axis, build the breakdown."""
+
+from markscheme.mark.definition import (
+    check_axes,
+    check_exam,
+    compute_score,
+    find_item_problems,
+    find_leading_axis,
+    get_expectation_key,
+    get_expected,
+    mark_answer,
+    mark_cell,
+)
+from markscheme.mark.headings import Outline
+from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, fold, list_unused_steps, normalise
+from markscheme.mark.response import read_response
+
+__all__ = [
+    "DEFAULT_STEPS",
+    "STEPS",
+    "Outline",
+    "check_axes",
+    "check_exam",
+    "compute_score",
+    "find_item_problems",
+    "find_leading_axis",
+    "fold",
+    "get_expectation_key",
+    "get_expected",
+    "list_unused_steps",
+    "mark_answer",
+    "mark_cell",
+    "normalise",
+    "read_response",
+]

@@ -9,15 +9,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import DocumentError, Problem, UsageError
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Breakdown, Cell
+from markscheme.vocabulary import Breakdown, Cell, DocumentError, Problem, UsageError, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from markscheme.vocabulary.transcript import Transcript
-    from markscheme.vocabulary import Axis, AxisSpec, Exam, Item, Response, Rubric
+    from markscheme.vocabulary import Axis, AxisSpec, Exam, Item, Response, Rubric, Transcript
 
 
 def mark_answer(
@@ -30,7 +27,7 @@ def mark_answer(
 
     Without a transcript, axes that judge what was done abstain.
     """
-    from markscheme.mark.response import read_response  # noqa: PLC0415 - who asks marks later
+    from markscheme.mark.response import read_response
 
     response = replace(read_response(output, rubric.fields), transcript=transcript)
     cells = {spec.name: mark_cell(spec.axis, response, item) for spec in rubric}

@@ -12,7 +12,7 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

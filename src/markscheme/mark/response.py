@@ -5,21 +5,19 @@ How a raw output is read, first match: one JSON object, one fenced JSON object, 
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
 import json
+import re
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
+
 import orjson
-from markscheme.vocabulary.frozen import FrozenDict
+
 from markscheme.read.nfc import to_nfc
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Reading, Response, ResponseFields
+from markscheme.vocabulary import FrozenDict, Reading, Response, ResponseFields, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _FENCE_OPENING = re.compile(

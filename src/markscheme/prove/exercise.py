@@ -9,29 +9,31 @@ only the half answers lose points.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-from markscheme.mark.axes.text import ContainsAll, OneOf
-from markscheme.prove.audit.mutant_axes import AnyEntryAxis
-from markscheme.prove.audit.golden import CaseFailure, GoldenSuite
-from markscheme.prove.audit.mutants import Mutant, MutantKind
-from markscheme.prove.audit.recorded import CellFlip, MutantEffect, RecordedAnswers
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Outcome
-import json
-from dataclasses import replace
 from random import Random
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.frozen import FrozenDict
+from typing import TYPE_CHECKING, Any
+
+from markscheme.mark.axes import ContainsAll, OneOf
+from markscheme.prove.audit import (
+    AnyEntryAxis,
+    CaseFailure,
+    CellFlip,
+    GoldenSuite,
+    Mutant,
+    MutantEffect,
+    MutantKind,
+    RecordedAnswers,
+)
+from markscheme.vocabulary import FrozenDict, Outcome, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from markscheme.vocabulary import Axis, Rubric
-    from collections.abc import Callable, Sequence
-    from markscheme.vocabulary import Exam, Item
+
+    from markscheme.vocabulary import Axis, Exam, Item, Rubric
 
 SUBSTRING = "substring"
 EVERY_ENTRY = "every_entry"

@@ -11,35 +11,35 @@ A file of ratings that grows row by row: what is in it is safe, whatever happens
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
-from markscheme.vocabulary.errors import UsageError
-from markscheme.vocabulary.atomic import write_path
 import codecs
 import csv
+import io
 import json
+import os
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
-from markscheme.vocabulary.errors import InputError, Problem, format_value
-from markscheme.read.answers.batch import DEFAULT_LIMITS
-from markscheme.read.answers.csv import CsvRecord, CsvRecordReader
-from markscheme.read.answers.rows import RefusedRow
-from markscheme.read.documents.validation import suggest_match
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+
+from markscheme.read.answers import DEFAULT_LIMITS, CsvRecord, CsvRecordReader, RefusedRow
+from markscheme.read.documents import read_document_bytes, suggest_match
 from markscheme.read.nfc import to_nfc
-from markscheme.read.documents.yaml import read_document_bytes
-import re
-from typing import TYPE_CHECKING, Any
-from markscheme.vocabulary.errors import InputError, format_value
-from markscheme.vocabulary import Exam, Rating, Rubric, ScaleAxis
-import io
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.errors import InputError, Problem, UsageError
+from markscheme.vocabulary import (
+    Exam,
+    InputError,
+    Problem,
+    Rating,
+    Rubric,
+    ScaleAxis,
+    UsageError,
+    format_value,
+    write_path,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
 
 class SharedFile:
     """A file under an advisory lock, which is held while it is read and changed, and no longer."""
@@ -99,7 +99,7 @@ def _sync_file(file: BinaryIO) -> None:
 
 def _lock_exclusively(file: BinaryIO) -> None:
     try:
-        import fcntl  # noqa: PLC0415 - not on every system
+        import fcntl
     except ImportError:
         return  # rows are added whole all the same
     fcntl.flock(file, fcntl.LOCK_EX)

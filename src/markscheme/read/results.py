@@ -10,10 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
-from markscheme.vocabulary.errors import DocumentError, InputError, Problem
+from markscheme.read.documents import MAX_DOCUMENT_BYTES, YamlMapping, find_line, parse_tree
 from markscheme.read.nfc import to_nfc
-from markscheme.read.documents.yaml import MAX_DOCUMENT_BYTES, parse_tree
-from markscheme.read.documents.yaml import YamlMapping, find_line
+from markscheme.vocabulary import DocumentError, InputError, Problem
 
 PublishedField = tuple[str | int, ...]
 _JSON_LINES = (".jsonl", ".ndjson")

@@ -12,38 +12,44 @@ log that cannot be read or placed is a row that is no answer: it is shown, and n
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
-from markscheme.vocabulary.errors import DocumentError, InputError, Problem, format_value
-from markscheme.read.documents.validation import iterate_mappings, suggest_match
-from markscheme.read.documents.yaml import parse_tree, read_document_bytes
-from markscheme.read.documents.yaml import YamlMapping, find_line
-from markscheme.read.tools.attempts import find_attempts
-from markscheme.read.tools.families import DISPATCH
-from markscheme.vocabulary.transcript import SessionMetrics
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from markscheme.vocabulary.errors import InputError, Problem
-from markscheme.read.answers.batch import AnswerBatch
+from typing import TYPE_CHECKING, Any
+
+from markscheme.read.answers import AnswerBatch
+from markscheme.read.documents import (
+    YamlMapping,
+    find_line,
+    iterate_mappings,
+    parse_tree,
+    read_document_bytes,
+    suggest_match,
+)
 from markscheme.read.nfc import to_nfc
+from markscheme.read.tools import DISPATCH, find_attempts
 from markscheme.read.transcripts import read_log_folder
-from markscheme.vocabulary.transcript import SessionMetrics, Transcript
-from markscheme.vocabulary import Item, RowError
+from markscheme.vocabulary import (
+    DocumentError,
+    InputError,
+    Item,
+    Problem,
+    RowError,
+    SessionMetrics,
+    Transcript,
+    format_value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import PurePath
-    from collections.abc import Callable, Collection, Iterator, Mapping
-    from collections.abc import Iterable
-    from markscheme.vocabulary.transcript import Tokens
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from decimal import Decimal
+    from pathlib import PurePath
+
+    from markscheme.vocabulary import Tokens
 
 _LOG_SUFFIXES = re.compile(
     r"(?:\.(?:jsonl|ndjson|json|zst|db|sqlite|eval|traj|log))+$", re.IGNORECASE

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from markscheme.read.documents.sources import BUILTIN_DIR
+from markscheme.read.documents import BUILTIN_DIR
 
 
 class Tense(StrEnum):

@@ -9,26 +9,23 @@ import json
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-from markscheme.vocabulary.numbers import format_plain
-from typing import TYPE_CHECKING
+
 from rich.table import Table
 from rich.text import Text
-from markscheme.vocabulary.numbers import format_decimal
-from markscheme.prove.audit.audit import AuditVerdict, MutantFate
-from markscheme.prove.audit.mutants import MutantKind
-from markscheme.prove.audit.records import count_fates
-from markscheme.vocabulary.messages import sentence
+
+from markscheme.prove.audit import AuditVerdict, MutantFate, MutantKind, count_fates
 from markscheme.tell.language import translate, translate_stored
-from markscheme.weigh.report import OUTCOME_WORDS
 from markscheme.tell.text import create_console
+from markscheme.tell.words import OUTCOME_WORDS
+from markscheme.vocabulary import format_decimal, format_plain, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from markscheme.read.documents.golden_cases import GateCase, GoldenCase, GoldenCases
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
+
     from rich.console import Console
-    from markscheme.prove.audit.audit import AuditReport, MutantResult
-    from markscheme.prove.audit.recorded import MutantEffect
+
+    from markscheme.prove.audit import AuditReport, MutantEffect, MutantResult
+    from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases
 
 _CASES_HEADER = """\
 # Written by `markscheme audit`. What it expects is what the rubric says today:

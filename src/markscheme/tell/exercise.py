@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.vocabulary.numbers import format_decimal, to_float
+from markscheme.prove.audit import build_effect_record, build_failure_record
 from markscheme.prove.exercise import explain_cascade
-from markscheme.prove.audit.records import build_effect_record, build_failure_record
 from markscheme.tell.language import translate, translate_stored
-from markscheme.weigh.report import OUTCOME_WORDS
 from markscheme.tell.text import create_console
+from markscheme.tell.words import OUTCOME_WORDS
+from markscheme.vocabulary import format_decimal, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.console import Console
 
+    from markscheme.prove.audit import Mutant
     from markscheme.prove.exercise import Cascade
-    from markscheme.prove.audit.mutants import Mutant
     from markscheme.vocabulary import Exam, Rubric
 
 _CASCADE_ROWS_SHOWN = 25

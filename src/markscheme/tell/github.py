@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal
 from markscheme.tell.language import translate, translate_stored
-from markscheme.weigh.report import OUTCOME_WORDS
 from markscheme.tell.text import format_gate_name
-from markscheme.vocabulary import Level, Outcome
+from markscheme.tell.words import OUTCOME_WORDS, format_run_title, format_verdict
+from markscheme.vocabulary import Level, Outcome, format_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.report import RunReport
-    from markscheme.weigh.gates.outcomes import GateOutcome
+    from markscheme.weigh.gates import GateOutcome
+    from markscheme.workflows.run_report import RunReport
 
 _ANNOTATIONS_SHOWN = 5  # GitHub shows ten of each kind in a step
 _ANNOTATION_LEVELS = {Outcome.PASS: "notice", Outcome.FAIL: "error", Outcome.UNDECIDED: "error"}
@@ -26,7 +25,7 @@ _ANNOTATION_LEVELS = {Outcome.PASS: "notice", Outcome.FAIL: "error", Outcome.UND
 
 def format_annotations(report: RunReport) -> Iterator[str]:
     """Yield the verdict, every gate that is not met, and what moved since the baseline."""
-    said = f"{report.verdict}: {report.title}"
+    said = f"{format_verdict(report.gates)}: {format_run_title(report.past, report.stored)}"
     yield _format_workflow_command(
         _ANNOTATION_LEVELS[report.gates.verdict], translate("verdict"), said
     )

@@ -12,15 +12,22 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from markscheme.tell.language import translate, translate_stored
-from markscheme.weigh.report import OUTCOME_WORDS, ItemStatus, format_answer_lines, format_item_line
-from markscheme.vocabulary import Level, Outcome
+from markscheme.tell.words import (
+    OUTCOME_WORDS,
+    format_answer_lines,
+    format_item_line,
+    format_run_title,
+    format_verdict,
+)
+from markscheme.vocabulary import ItemStatus, Level, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from markscheme.weigh.report import ItemReport, RunReport
-    from markscheme.weigh.gates.outcomes import GateOutcome
+    from markscheme.vocabulary import ItemReport
+    from markscheme.weigh.gates import GateOutcome
+    from markscheme.workflows.run_report import RunReport
 
 # What XML 1.0 cannot hold, not even escaped.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -49,7 +56,9 @@ def render_junit(report: RunReport, when: datetime) -> bytes:
             SubElement(properties, "property", {"name": key, "value": _escape_xml_text(value)})
         for case in cases:
             _add_case(suite, case)
-        SubElement(suite, "system-out").text = _escape_xml_text(report.title)
+        SubElement(suite, "system-out").text = _escape_xml_text(
+            format_run_title(report.past, report.stored)
+        )
         SubElement(suite, "system-err")
     indent(root)
     return bytes(tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
@@ -108,7 +117,7 @@ def _build_gate_cases(report: RunReport) -> Iterator[_JUnitCase]:
         group="gates",
         result=_JUNIT_RESULTS[report.gates.verdict],
         kind=report.gates.verdict.value,
-        message=report.verdict,
+        message=format_verdict(report.gates),
     )
     yield from map(_build_junit_gate_case, report.gates.outcomes)
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from markscheme.prove.lint.codes import CODES
-from markscheme.prove.lint.findings import Severity
+from markscheme.prove.lint import CODES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.prove.lint.findings import LintFinding, LintReport
+    from markscheme.prove.lint import LintFinding, LintReport
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

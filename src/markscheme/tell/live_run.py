@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from markscheme.vocabulary.numbers import format_decimal, to_fraction
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.text import RunPage
+from markscheme.vocabulary import format_decimal, to_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

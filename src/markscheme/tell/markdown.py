@@ -10,18 +10,27 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal, format_plain, format_signed
 from markscheme.tell.bad_rows import format_bad_row_count, format_bad_row_reason
 from markscheme.tell.language import translate, translate_stored
-from markscheme.weigh.report import EVIDENCE_WORDS, LEVEL_WORDS, OUTCOME_WORDS, PATTERNS_SHOWN, ItemStatus, find_lost_axes, format_cell_reason, format_item_line
-from markscheme.vocabulary import Outcome
+from markscheme.tell.words import (
+    EVIDENCE_WORDS,
+    LEVEL_WORDS,
+    OUTCOME_WORDS,
+    PATTERNS_SHOWN,
+    find_lost_axes,
+    format_cell_reason,
+    format_item_line,
+    format_run_title,
+    format_verdict,
+)
+from markscheme.vocabulary import ItemStatus, Outcome, format_decimal, format_plain, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from markscheme.weigh.report import Row, RunReport
-    from markscheme.vocabulary import Gate
-    from markscheme.weigh.gates.outcomes import BaselineReport, GateOutcome, ItemChange
+    from markscheme.vocabulary import Gate, Row
+    from markscheme.weigh.gates import BaselineReport, GateOutcome, ItemChange
+    from markscheme.workflows.run_report import RunReport
 
 _MARKDOWN_ITEMS_SHOWN = 20
 _NAMES_SHOWN = 50
@@ -45,9 +54,9 @@ def render_run_markdown(report: RunReport) -> str:
 
 def _format_report_lines(report: RunReport) -> Iterator[str]:
     sign = _OUTCOME_SIGNS[report.gates.verdict]
-    yield f"### {sign} markscheme: {escape_markdown(report.verdict)}"
+    yield f"### {sign} markscheme: {escape_markdown(format_verdict(report.gates))}"
     yield ""
-    yield escape_markdown(report.title)
+    yield escape_markdown(format_run_title(report.past, report.stored))
     if report.gates.outcomes:
         yield ""
         heads = (translate("observed"), translate("limit"), translate("margin"), translate("why"))

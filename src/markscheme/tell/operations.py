@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.vocabulary.numbers import format_decimal
 from markscheme.tell.language import replace_control_characters, translate, translate_plural
+from markscheme.vocabulary import format_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from markscheme.weigh.totals.operations import OperationalMetric, OperationGroup
+    from markscheme.weigh.totals import OperationalMetric, OperationGroup
 
 
 def print_operations(groups: Sequence[OperationGroup], out: Console) -> None:

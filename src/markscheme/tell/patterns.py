@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from markscheme.tell.language import translate, translate_stored
-from markscheme.weigh.report import PATTERNS_SHOWN
 from markscheme.tell.text import create_console
+from markscheme.tell.words import PATTERNS_SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,36 +7,35 @@ Progress on a terminal; silence in a pipe, but for a line now and then of a long
 
 from __future__ import annotations
 
+import math
+import sys
+import time
 from collections import Counter
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.numbers import compute_mean, format_decimal
-from markscheme.mark.definition import mark_answer
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
 from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.constrain import Constrain
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
-import math
-import sys
-import time
-from contextlib import contextmanager, suppress
-from threading import Lock
-from typing import TYPE_CHECKING, Protocol, TypeVar
+
 from markscheme.ask.replies import Fault
-from markscheme.vocabulary.numbers import format_plain
+from markscheme.mark import mark_answer
+from markscheme.vocabulary import compute_mean, format_decimal, format_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from markscheme.ask.runner import AskedQuestion
-    from markscheme.vocabulary import Item, Rubric
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
     from rich.console import RenderableType
-    from collections.abc import Iterable, Iterator, Sequence
-    from markscheme.ask.runner import SubjectState
-    from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.totals.tally import AnswerCounts
+
+    from markscheme.ask.runner import AskedQuestion, SubjectState
+    from markscheme.vocabulary import Exam, Item, Rubric
+    from markscheme.weigh.totals import AnswerCounts
+
     class HasScoreCounts(Protocol):
         """Anything that was scored."""
 
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         @property
         def counts(self) -> AnswerCounts:
             """What was counted."""
+
     class ProgressDisplay(Protocol):
         """Where it is shown how a run goes."""
 
@@ -55,7 +55,9 @@ if TYPE_CHECKING:
 
         def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
             """Show what is known, in lines of parts."""
-    S = TypeVar('S', bound=HasScoreCounts)
+
+    S = TypeVar("S", bound=HasScoreCounts)
+
 
 class SubjectProgress:
     """One subject's replies, counted as they come and marked when somebody wants to know."""
@@ -104,7 +106,7 @@ class SubjectProgress:
         ]
 
     def _format_mean(self) -> str:
-        from markscheme.weigh.stats.distributions import SampleStatistics  # noqa: PLC0415 - only where a line is told
+        from markscheme.weigh.stats import SampleStatistics
 
         told = f"score {format_decimal(_compute_mean(self._scores), 3)}"
         sample = SampleStatistics.from_counts(self._scores)
@@ -180,8 +182,8 @@ def show_scoring_progress(stretches: Iterable[S], label: str) -> Iterator[S]:
     if not sys.stderr.isatty():
         yield from stretches
         return
-    from rich.console import Console  # noqa: PLC0415 - only where a person watches
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -208,7 +210,6 @@ def show_asking_progress(
     if not sys.stderr.isatty():
         yield AskingProgress(tallies, _PipeProgress(total), every=_PIPE_INTERVAL)
         return
-    pass
 
     with TerminalProgress(total) as standing:
         yield AskingProgress(tallies, standing, every=_TERMINAL_INTERVAL)

@@ -5,32 +5,21 @@ The rater never sees which variant an answer is of, nor any score of another ans
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
-from random import Random
 from typing import TYPE_CHECKING
 
 from markscheme.tell.language import translate
 from markscheme.vocabulary import NoteAxis, Rating, ScaleAxis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from markscheme.read.ratings import RatingFile
     from markscheme.vocabulary import Rubric
+    from markscheme.workflows.rate import BlindAnswer
 
     ReadInput = Callable[[str], str | None]
     WriteLine = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlindAnswer:
-    """An answer as a rater sees it, and the variant, which the rater does not see."""
-
-    item: str
-    variant: str
-    prompt: str
-    text: str
 
 
 class _RatingStep(Enum):
@@ -38,13 +27,6 @@ class _RatingStep(Enum):
     BACK = auto()
     SKIP = auto()
     QUIT = auto()
-
-
-def shuffle_blind(answers: Iterable[BlindAnswer], rater: str, seed: int) -> list[BlindAnswer]:
-    """Return the answers in an order that the seed and the rater decide, and nothing else."""
-    ordered = sorted(answers, key=lambda answer: (answer.item, answer.variant))
-    Random(f"rate {seed} {rater}").shuffle(ordered)  # noqa: S311 - an order, not a secret
-    return ordered
 
 
 class RatingSession:

@@ -6,65 +6,20 @@ The list of stored runs as a table.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from markscheme.tell.language import translate
+
 from rich.table import Table
 from rich.text import Text
+
 from markscheme.tell.language import replace_control_characters, translate
 from markscheme.tell.text import create_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from markscheme.keep import Baseline, StoredRun, Tag
+
 
 def format_subject(subject: str | None) -> str:
     """Return how a subject is called, also one without a name."""
     return subject or translate("no subject")
-
-
-def build_stored_run_record(run: StoredRun) -> dict[str, Any]:
-    """Return what is known of one stored run without reading what it holds."""
-    counts = run.counts or {}
-    return {
-        "id": run.id,
-        "status": run.status.value,
-        "started": run.started.isoformat(),
-        "finished": None if run.finished is None else run.finished.isoformat(),
-        "subject": run.subject,
-        "rubric": {
-            "name": run.rubric.name,
-            "version": run.rubric.version,
-            "fingerprint": run.rubric.fingerprint,
-        },
-        "exam": {"name": run.exam.name, "fingerprint": run.exam.fingerprint},
-        "source": None if run.source is None else run.source.name,
-        "rescored_from": run.rescored_from,
-        "tool_version": run.tool_version,
-        "score": counts.get("score"),
-        "answers": counts.get("answers"),
-        "missing": counts.get("missing"),
-        "errors": counts.get("errors"),
-        "complete": counts.get("complete", False),
-    }
-
-
-def build_run_list_record(
-    runs: Iterable[StoredRun], tags: Iterable[Tag], baselines: Iterable[Baseline]
-) -> dict[str, Any]:
-    """Return the list of runs, each with its tags and whether it is a baseline now."""
-    names: dict[str, list[str]] = {}
-    for tag in tags:
-        names.setdefault(tag.run, []).append(tag.name)
-    is_baseline = {baseline.run for baseline in baselines}
-    return {
-        "runs": [
-            {
-                **build_stored_run_record(run),
-                "tags": names.get(run.id, []),
-                "baseline": run.id in is_baseline,
-            }
-            for run in runs
-        ]
-    }
 
 
 _NAME_WIDTH = 24  # so wide is a name in the table at most

@@ -5,36 +5,34 @@ Results for people: a table to read at a glance, then what was lost and where.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from markscheme.tell.language import translate
-from markscheme.weigh.report import format_answer_lines, format_item_line
 import os
 import sys
 from contextlib import suppress
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from markscheme.vocabulary.numbers import format_decimal
-from markscheme.vocabulary.messages import sentence
+
 from markscheme.tell.bad_rows import format_bad_row_count, format_bad_row_reason
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.operations import print_operations
-from markscheme.vocabulary import Level, Outcome
+from markscheme.tell.words import format_answer_lines, format_item_line
+from markscheme.vocabulary import Level, Outcome, format_decimal, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from markscheme.weigh.report import ItemReport
-    from markscheme.vocabulary import Item, Rubric
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
+
     import polars as pl
-    from markscheme.vocabulary import RowError, Rubric, Summary, TagGroup
-    from markscheme.weigh.gates.outcomes import GateOutcome
-    from markscheme.weigh.totals.result import Result
+
+    from markscheme.vocabulary import Item, ItemReport, RowError, Rubric, Summary, TagGroup
+    from markscheme.weigh.gates import GateOutcome
+    from markscheme.weigh.result import Result
+
 
 def explain_item(item: Item, found: ItemReport, rubric: Rubric) -> Iterator[str]:
     """Yield an item and its answers, line by line."""

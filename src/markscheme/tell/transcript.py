@@ -5,25 +5,25 @@ A transcript as a timeline that a person can follow.
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
 import orjson
-from collections import Counter
-from typing import TYPE_CHECKING
 from rich.text import Text
-from markscheme.vocabulary.messages import sentence
+
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.text import create_console
-from markscheme.vocabulary.transcript import CallStatus
+from markscheme.vocabulary import CallStatus, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-    from markscheme.vocabulary.transcript import Transcript
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
+    from pathlib import Path
+
     from rich.console import Console
-    from markscheme.vocabulary.transcript import Call, Prompt, Tokens, Transcript
+
+    from markscheme.vocabulary import Call, Prompt, Tokens, Transcript
 
 _JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 

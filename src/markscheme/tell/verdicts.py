@@ -5,29 +5,31 @@ What was judged, for people: gates, baselines, recalibration.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from markscheme.tell.language import translate, translate_stored
 from typing import TYPE_CHECKING, Any
+
 from rich.table import Table
 from rich.text import Text
-from markscheme.vocabulary.numbers import format_decimal, format_signed
+
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.patterns import PatternPage
-from markscheme.weigh.report import EVIDENCE_WORDS, OUTCOME_WORDS, VERDICT_WORDS
 from markscheme.tell.runs import format_subject
 from markscheme.tell.text import RunPage, create_console
-from markscheme.vocabulary import Outcome
+from markscheme.tell.words import EVIDENCE_WORDS, OUTCOME_WORDS, VERDICT_WORDS, format_run_title
+from markscheme.vocabulary import Outcome, format_decimal, format_signed
 from markscheme.weigh.records import build_distribution_record
 
 if TYPE_CHECKING:
-    from markscheme.weigh.verify import Finding
     from collections.abc import Iterable, Iterator, Mapping
+
     from rich.console import Console
+
     from markscheme.keep import Baseline
-    from markscheme.weigh.report import RunReport
     from markscheme.weigh.distribution import ScoreDistribution, TrendPoint
-    from markscheme.weigh.gates.outcomes import BaselineReport, GateReport, ItemChange
+    from markscheme.weigh.gates import BaselineReport, GateReport, ItemChange
     from markscheme.weigh.recalibrate import Recalibration
+    from markscheme.weigh.verify import Finding
+    from markscheme.workflows.run_report import RunReport
+
 
 def format_verification_finding(found: Finding) -> str:
     """Return where something published is wrong, what is right, and why."""
@@ -62,7 +64,7 @@ class VerdictPage:
 
     def print_report(self, report: RunReport) -> None:
         """Print one run and every gate on it, the verdict last."""
-        self.print_line(report.title, style="bold")
+        self.print_line(format_run_title(report.past, report.stored), style="bold")
         RunPage(report.past.rubric, self.out).print_gates(report.gates.outcomes)
         for found in report.comparisons:
             since = translate("Since the baseline {baseline}", baseline=found.baseline)

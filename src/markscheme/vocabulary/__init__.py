@@ -7,20 +7,93 @@ Also here: the error classes, exact number formatting, translatable messages, di
 file writes. Standard library only: no input or output format, no scoring, no third-party import.
 """
 
-from markscheme.vocabulary.errors import Problem, Terminated, MarkschemeError, UsageError, InputError, DocumentError, AnswersError, ErrorCollector, StoreError, StoreUnavailableError, StoreInvalidError, format_value
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.numbers import ZERO, EXACT_CONTEXT, compute_mean, sum_amounts, format_decimal, format_signed, to_float, format_ratio, format_plain, format_distinct, to_fraction, simplest_fraction
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary.digest import compute_digest, dump_json
+from markscheme.vocabulary.answer import (
+    Answer,
+    Outcome,
+    RowError,
+    SubjectSummary,
+    Summary,
+    TagGroup,
+)
 from markscheme.vocabulary.atomic import write_path
-from markscheme.vocabulary.documents import Level, SourceLocation, ResponseFields, Item, Exam, Axis, AxisSpec, Allowance, Attempts, BaselineLimit, Gate, Rubric
-from markscheme.vocabulary.cell import Status, Reading, Cell, Response, Breakdown
-from markscheme.vocabulary.rating import ScaleAxis, NoteAxis, Rating
-from markscheme.vocabulary.answer import Answer, RowError, TagGroup, SubjectSummary, Summary, Outcome
-from markscheme.vocabulary.decision import HitPolicy, DecisionOutcome, Bounds, VerdictRule, RatingScale, VerdictRules, CountCondition, DecisionRow, DecisionTable, resolve_matches
-from markscheme.vocabulary.transcript import MAIN_AGENT, NO_RESULT, CallStatus, Call, Dispatch, Mutation, Prompt, Tokens, Transcript, SessionMetrics
+from markscheme.vocabulary.cell import Breakdown, Cell, Reading, Response, Status
+from markscheme.vocabulary.decision import (
+    Bounds,
+    CountCondition,
+    DecisionOutcome,
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+    RatingScale,
+    VerdictRule,
+    VerdictRules,
+    resolve_matches,
+)
+from markscheme.vocabulary.digest import compute_digest, dump_json
+from markscheme.vocabulary.documents import (
+    Allowance,
+    Attempts,
+    Axis,
+    AxisSpec,
+    BaselineLimit,
+    Exam,
+    Gate,
+    Item,
+    Level,
+    ResponseFields,
+    Rubric,
+    SourceLocation,
+)
+from markscheme.vocabulary.errors import (
+    AnswersError,
+    DocumentError,
+    ErrorCollector,
+    InputError,
+    MarkschemeError,
+    Problem,
+    StoreError,
+    StoreInvalidError,
+    StoreUnavailableError,
+    Terminated,
+    UsageError,
+    format_value,
+)
+from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary.numbers import (
+    EXACT_CONTEXT,
+    ZERO,
+    compute_mean,
+    format_decimal,
+    format_distinct,
+    format_plain,
+    format_ratio,
+    format_signed,
+    simplest_fraction,
+    sum_amounts,
+    to_float,
+    to_fraction,
+)
+from markscheme.vocabulary.rating import NoteAxis, Rating, ScaleAxis
+from markscheme.vocabulary.report import ItemReport, ItemStatus, Row
+from markscheme.vocabulary.transcript import (
+    MAIN_AGENT,
+    NO_RESULT,
+    Call,
+    CallStatus,
+    Dispatch,
+    Mutation,
+    Prompt,
+    SessionMetrics,
+    Tokens,
+    Transcript,
+)
 
 __all__ = [
+    "EXACT_CONTEXT",
+    "MAIN_AGENT",
+    "NO_RESULT",
+    "ZERO",
     "Allowance",
     "Answer",
     "AnswersError",
@@ -39,7 +112,6 @@ __all__ = [
     "DecisionTable",
     "Dispatch",
     "DocumentError",
-    "EXACT_CONTEXT",
     "ErrorCollector",
     "Exam",
     "FrozenDict",
@@ -47,11 +119,11 @@ __all__ = [
     "HitPolicy",
     "InputError",
     "Item",
+    "ItemReport",
+    "ItemStatus",
     "Level",
-    "MAIN_AGENT",
     "MarkschemeError",
     "Mutation",
-    "NO_RESULT",
     "NoteAxis",
     "Outcome",
     "Problem",
@@ -61,6 +133,7 @@ __all__ = [
     "Reading",
     "Response",
     "ResponseFields",
+    "Row",
     "RowError",
     "Rubric",
     "ScaleAxis",
@@ -79,7 +152,6 @@ __all__ = [
     "UsageError",
     "VerdictRule",
     "VerdictRules",
-    "ZERO",
     "compute_digest",
     "compute_mean",
     "dump_json",

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.vocabulary.frozen import FrozenDict
-
-if TYPE_CHECKING:
-    from markscheme.vocabulary.transcript import Transcript
+from markscheme.vocabulary.transcript import Transcript
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

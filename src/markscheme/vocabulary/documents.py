@@ -9,14 +9,14 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
+from markscheme.vocabulary.decision import DecisionTable, VerdictRules
 from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary.rating import NoteAxis, ScaleAxis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.vocabulary.decision import DecisionTable, VerdictRules
     from markscheme.vocabulary.cell import Cell, Response
-    from markscheme.vocabulary.rating import NoteAxis, ScaleAxis
 
 
 class Level(StrEnum):

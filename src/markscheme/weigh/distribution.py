@@ -11,23 +11,29 @@ The stable distribution: how the production tutor scores, and whether it still d
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
-from markscheme.weigh.stats.distributions import adjust_by_holm, compute_falling_p
-from collections.abc import Mapping
-from markscheme.vocabulary.numbers import to_float
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import TagGroup
-from markscheme.weigh.stats.distributions import SampleStatistics, compute_quantile, compute_unseen_share, compute_wilson_interval, sum_counts
-from markscheme.weigh.totals.summaries import WeightScale, summarise_tags
+
+from markscheme.vocabulary import TagGroup, sentence, to_float
+from markscheme.weigh.stats import (
+    SampleStatistics,
+    adjust_by_holm,
+    compute_falling_p,
+    compute_quantile,
+    compute_unseen_share,
+    compute_wilson_interval,
+    sum_counts,
+)
+from markscheme.weigh.totals import WeightScale, summarise_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from collections import Counter
     from collections.abc import Iterable, Sequence
+
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.totals.run import Run
+    from markscheme.weigh.totals import Run
 
 DRIFT_LEVEL = Fraction(1, 100)
 

@@ -8,14 +8,18 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import DocumentError, Problem, UsageError
-from markscheme.vocabulary.numbers import simplest_fraction
 from markscheme.read.results import PublishedResult
 from markscheme.read.storable import MAX_STORABLE_NUMBER
-from markscheme.vocabulary import Exam, RowError, Rubric
-from markscheme.weigh.totals.marks import Marks
-from markscheme.weigh.totals.measures import Measures, MeasureTotal
-from markscheme.weigh.totals.run import Run
+from markscheme.vocabulary import (
+    DocumentError,
+    Exam,
+    Problem,
+    RowError,
+    Rubric,
+    UsageError,
+    simplest_fraction,
+)
+from markscheme.weigh.totals import Marks, Measures, MeasureTotal, Run
 from markscheme.weigh.verify import verify_published
 
 if TYPE_CHECKING:

@@ -13,14 +13,9 @@ from itertools import combinations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Exam, Level, Outcome, Rubric
-from markscheme.weigh.gates.judge import evaluate_gates
-from markscheme.weigh.totals.marks import Marks
-from markscheme.weigh.gates.outcomes import GateReport
-from markscheme.weigh.totals.run import Run
-from markscheme.weigh.totals.summaries import WeightScale
+from markscheme.vocabulary import Exam, Level, Outcome, Rubric, format_decimal, sentence
+from markscheme.weigh.gates import GateReport, evaluate_gates
+from markscheme.weigh.totals import Marks, Run, WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

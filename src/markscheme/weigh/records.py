@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import format_ratio, to_float
+from markscheme.vocabulary import format_ratio, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
     from markscheme.vocabulary import Exam, RowError, Rubric, Summary, TagGroup
     from markscheme.weigh.distribution import MeanEstimate, ScoreDistribution
-    from markscheme.weigh.gates.outcomes import BaselineReport, GateOutcome, GateReport, ItemChange, NonInferiority
+    from markscheme.weigh.gates import (
+        BaselineReport,
+        GateOutcome,
+        GateReport,
+        ItemChange,
+        NonInferiority,
+    )
     from markscheme.weigh.recalibrate import Recalibration
 
 

@@ -9,37 +9,38 @@ Recomputing what was published: every number that follows from another must foll
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-from markscheme.vocabulary.numbers import ZERO, to_float
-from markscheme.read.results import PublishedField
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell
-from markscheme.vocabulary.numbers import format_ratio
-from markscheme.vocabulary.transcript import SessionMetrics
-from markscheme.weigh.totals.operations import METRICS, OperationsCollector
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from functools import cached_property
-from markscheme.vocabulary.numbers import format_ratio, to_float
-from markscheme.mark.definition import find_leading_axis, get_expected
-from markscheme.read.results import PublishedResult
-from markscheme.vocabulary import Exam, Rubric
-from markscheme.weigh.totals.summaries import WeightScale
-from markscheme.vocabulary.numbers import format_decimal, format_plain, simplest_fraction
-from markscheme.mark.axes.base import TextAxis
-from markscheme.mark.definition import compute_score, find_leading_axis
-from markscheme.vocabulary import Cell, Item
+from typing import TYPE_CHECKING, Any
+
+from markscheme.mark import compute_score, find_leading_axis, get_expected
+from markscheme.mark.axes import TextAxis
+from markscheme.read.results import PublishedField, PublishedResult
+from markscheme.vocabulary import (
+    ZERO,
+    Cell,
+    Exam,
+    Item,
+    Rubric,
+    SessionMetrics,
+    format_decimal,
+    format_plain,
+    format_ratio,
+    sentence,
+    simplest_fraction,
+    to_float,
+)
+from markscheme.weigh.totals import METRICS, OperationsCollector, WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from markscheme.weigh.totals.operations import OperationalMetric
-    from markscheme.weigh.totals.marks import AxisValues
-    from markscheme.weigh.totals.summaries import ScoreTotals
+
     from markscheme.vocabulary import AxisSpec
+    from markscheme.weigh.totals import AxisValues, OperationalMetric, ScoreTotals
 
 _ROUNDED_PLACES = 4
 _MAX_DOUBLE_DIGITS = 17

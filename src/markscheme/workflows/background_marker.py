@@ -8,35 +8,34 @@ comes.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import chain
-from typing import TYPE_CHECKING
-import polars as pl
-from markscheme.workflows.score import ScoringSession
-from markscheme.workflows.scored_chunk import ScoredChunk
-from markscheme.workflows.live_run import LiveRun, build_answer_row
-from markscheme.mark.batch.frames import ERROR
-from markscheme.read.answers import AnswerBatch, read_rows
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import RowError
-from markscheme.weigh.totals.live import LiveRunSummary
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Self
+
+import polars as pl
+
+from markscheme.mark.batch import ERROR
+from markscheme.read.answers import AnswerBatch, read_rows
+from markscheme.vocabulary import RowError, sentence
+from markscheme.weigh.live import LiveRunSummary
+from markscheme.workflows.live_run import LiveRun, build_answer_row
+from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.scored_chunk import ScoredChunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from concurrent.futures import Future
+
     from markscheme.ask.questions import Question
     from markscheme.ask.runner import AskedQuestion
-    from markscheme.workflows.live_session import LiveSessionResult, RunPlan
-    from markscheme.workflows.run_writer import RunRecorder
-    from markscheme.weigh.totals.result import Result
-    from concurrent.futures import Future
+    from markscheme.weigh.result import Result
     from markscheme.workflows.live_session import LiveSessionResult, RunObserver, RunPlan
-    from markscheme.workflows.run_writer import RunWriter
+    from markscheme.workflows.run_writer import RunRecorder, RunWriter
 
 _ROWS, _BYTES = 20_000, 2**26  # that are kept together, and so read together later
 
@@ -235,8 +234,7 @@ class BackgroundMarker:
     def _prepare_markers(self) -> None:
         if self._markers:
             return
-        pass
-        from markscheme.workflows.run_writer import RunRecorder  # noqa: PLC0415 - the same
+        from markscheme.workflows.run_writer import RunRecorder
 
         if hasattr(signal, "siginterrupt"):  # not on Windows
             signal.siginterrupt(signal.SIGINT, True)  # polars made waits deaf to it

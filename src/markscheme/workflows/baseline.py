@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import UsageError, format_value
-from markscheme.workflows.find_run import FoundRun, RunFinder
 from markscheme.keep import Baseline, RunStatus
 from markscheme.keep import StoredRun as Stored
+from markscheme.vocabulary import UsageError, format_value
 from markscheme.weigh.distribution import ScoreDistribution, describe_distribution
+from markscheme.workflows.find_run import FoundRun, RunFinder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.weigh.recalibrate import PastRun
-    from markscheme.weigh.totals.run import Run
+    from markscheme.weigh.totals import Run
 
 LAST_RUNS = 20
 

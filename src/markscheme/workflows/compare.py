@@ -6,23 +6,20 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import AnswersError, Problem, UsageError
+from markscheme.vocabulary import AnswersError, Exam, Problem, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
 from markscheme.workflows.library_score import score, score_logs
-from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from decimal import Decimal
 
-    from markscheme.workflows.library_score import Answers
     from markscheme.read.session_logs import LogFolder
-    from markscheme.tell.rating_session import BlindAnswer
     from markscheme.vocabulary import Rating
-    from markscheme.weigh.compare.result import Comparison, Observed
-    from markscheme.weigh.totals.result import Result
-    from markscheme.weigh.compare.variants import VariantsComparison
+    from markscheme.weigh.compare import Comparison, Observed, VariantsComparison
+    from markscheme.weigh.result import Result
+    from markscheme.workflows.library_score import Answers
 
 
 def compare(  # noqa: PLR0913 - one parameter per option of the command
@@ -55,12 +52,10 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         InputError: the ratings, or the modes of the exam, are not what they must be.
     """
     from markscheme.read.nfc import to_nfc
-    from markscheme.read.session_logs import read_logs
     from markscheme.read.ratings import RatingScope, read_ratings
     from markscheme.read.recordings import read_recorded_order
-    from markscheme.weigh.compare.build import compare_ratings
-    from markscheme.weigh.compare.rules import ComparisonRules
-    from markscheme.weigh.compare.order_effects import find_first_asked
+    from markscheme.read.session_logs import read_logs
+    from markscheme.weigh.compare import ComparisonRules, compare_ratings, find_first_asked
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
@@ -97,7 +92,7 @@ def compare_variants(
     """
     from markscheme.read.nfc import to_nfc
     from markscheme.read.ratings import RatingScope, read_ratings
-    from markscheme.weigh.compare.variants import adjust_variant_pairs
+    from markscheme.weigh.compare import adjust_variant_pairs
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
@@ -132,7 +127,7 @@ def _find_start_times(logs: LogFolder) -> dict[tuple[str, str, int], datetime]:
 
 def _observe_answers(result: Result, file: str, variants: tuple[str, str]) -> tuple[Observed, ...]:
     """Return what was marked and measured of the answers of two variants."""
-    from markscheme.weigh.compare.observations import collect_observations
+    from markscheme.weigh.compare import collect_observations
 
     if result.errors:
         raise AnswersError(
@@ -144,38 +139,3 @@ def _observe_answers(result: Result, file: str, variants: tuple[str, str]) -> tu
         if not any(one.variant == variant for one in found):
             raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")
     return found
-
-
-def load_answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> list[BlindAnswer]:
-    """Return the answers of a file as raters see them: one for each item and subject.
-
-    Of several attempts the first is rated. Rows that are no answers are refused.
-    """
-    from markscheme.read.answers import read_answers
-    from markscheme.tell.rating_session import BlindAnswer
-
-    if not rubric.scales:
-        raise UsageError(f"the rubric `{rubric.name}` has no axis of kind `scale` to rate")
-    prompts = {item.id: item.prompt for item in exam.items}
-    first: dict[tuple[str, str], tuple[int, BlindAnswer]] = {}
-    problems: list[Problem] = []
-
-    def complain(line: int, field: str, message: str) -> None:
-        problems.append(Problem(file=str(answers), line=line, field=field, message=message))
-
-    for batch in read_answers(answers, items=prompts):
-        for error in batch.errors:
-            complain(error.line, "row", error.reason)
-        rows = batch.build_table().iter_rows(named=True)
-        for row, text in zip(rows, batch.build_output_texts(), strict=True):
-            item, variant, attempt = row["item"], row["subject"], row["attempt"]
-            if variant is None:
-                complain(row["line"], "subject", "is missing; it names the variant of the answer")
-            elif attempt <= first.get((item, variant), (attempt, None))[0]:
-                shown = BlindAnswer(item=item, variant=variant, prompt=prompts[item], text=text)
-                first[item, variant] = (attempt, shown)
-    if not (first or problems):
-        complain(1, "", "holds no answer")
-    if problems:
-        raise AnswersError(problems)
-    return [shown for _, shown in first.values()]

@@ -7,27 +7,101 @@ Compared runs with the answers that somebody will read: those to the items that 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from markscheme.weigh.compare.order_effects import AskedOrder
 from pathlib import Path
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.errors import UsageError
-from markscheme.workflows.run_rows import load_attempts
+from typing import TYPE_CHECKING, Any
+
+from markscheme.vocabulary import Allowance, UsageError
+from markscheme.weigh.compare import (
+    AskedOrder,
+    ComparedRun,
+    RunsComparison,
+    extract_single_attempts,
+    pair_runs,
+)
 from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
-from markscheme.vocabulary import Allowance
-from markscheme.weigh.compare.attempt_pairs import extract_single_attempts
-from markscheme.weigh.compare.runs import ComparedRun, RunsComparison, pair_runs
-from markscheme.workflows.run_rows import select_answers
-from markscheme.tell.compare.moved_items import RunsReport, select_shown_items
+from markscheme.workflows.run_rows import load_attempts, select_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from markscheme.workflows.find_run import FoundRun
-    from collections.abc import Sequence
-    from decimal import Decimal
-    from markscheme.vocabulary import Rubric
     from collections.abc import Collection, Mapping, Sequence
-    from markscheme.tell.compare.moved_items import AnswerRow
+    from decimal import Decimal
+
+    from markscheme.vocabulary import Rubric
+    from markscheme.workflows.find_run import FoundRun
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markscheme.vocabulary import Rubric
+    from markscheme.weigh.compare import RunPair
+
+
+AnswerRow: TypeAlias = Mapping[str, Any]
+"""An answer, as `score` gives it."""
+
+# How many items a page shows: in all pairs together, and at least in each.
+_MAX_CROSSED, _MAX_ITEMS, _MIN_ITEMS = 40, 15, 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsReport:
+    """Compared runs, and of each of them the answers to the items that a page shows."""
+
+    found: RunsComparison
+    answers: tuple[Mapping[str, tuple[AnswerRow, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemMoves:
+    """Items that moved in one way, those that moved most first: all, and how many are shown."""
+
+    kind: str
+    items: tuple[str, ...]
+    limit: int
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The items that a page has room for."""
+        return self.items[: self.limit]
+
+
+def select_shown_items(found: RunsComparison) -> set[str]:
+    """Return the items that a page shows of each run beside the first."""
+    return {
+        item
+        for pair in found.beside_first
+        for moves in group_moves(pair, len(found.beside_first))
+        for item in moves.shown
+    }
+
+
+def group_moves(pair: RunPair, pairs: int = 1) -> list[ItemMoves]:
+    """Return what went from pass to fail, what else was lost, and what was gained."""
+    most, first = (max(_MIN_ITEMS, n // max(1, pairs)) for n in (_MAX_ITEMS, _MAX_CROSSED))
+    crossed, by = set(pair.regressed), pair.items
+    gained = [item for item in pair.moved if (by[item].difference or 0) > 0]
+    gained.sort(key=lambda item: (-(by[item].difference or 0), item))
+    found = (
+        ItemMoves(
+            kind="regressed",
+            items=pair.regressed,
+            limit=first,
+        ),
+        ItemMoves(
+            kind="lost",
+            items=tuple(item for item in pair.lost if item not in crossed),
+            limit=most,
+        ),
+        ItemMoves(
+            kind="gained",
+            items=tuple(gained),
+            limit=most,
+        ),
+    )
+    return [moves for moves in found if moves.items]
+
 
 def load_asked_order(runs: RunFinder, found: FoundRun) -> AskedOrder | None:
     """Return where each answer of a live run was asked; of any other run that is not recorded."""

@@ -6,20 +6,16 @@ from collections import ChainMap
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import UsageError
+from markscheme.mark import STEPS, find_item_problems, get_expectation_key
 from markscheme.mark.axes import AXES, EXPECTATIONS
-from markscheme.mark.normalise import STEPS
-from markscheme.mark.definition import find_item_problems, get_expectation_key
-from markscheme.read.documents.exam import read_exam
-from markscheme.read.documents.rubric import read_rubric
-from markscheme.read.documents.sources import list_builtin_names
-from markscheme.vocabulary import Rubric
+from markscheme.read.documents import list_builtin_names, read_exam, read_rubric
+from markscheme.vocabulary import Rubric, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from markscheme.read.documents.golden_cases import GoldenCases
+    from markscheme.read.golden_cases import GoldenCases
     from markscheme.vocabulary import Axis, Exam
 
 # What items of the built-in exams expect beside the keys that axis kinds look for by themselves.
@@ -39,7 +35,7 @@ def load_rubric(source: str | Path, *, axes: Iterable[type[Axis]] = ()) -> Rubri
 
 def parse_rubric_text(text: str, shown: str, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
     """Return the rubric in a text, which messages call `shown`."""
-    from markscheme.read.documents.rubric import parse_rubric
+    from markscheme.read.documents import parse_rubric
 
     return parse_rubric(text.encode(), shown, kinds=_merge_axis_kinds(axes), steps=STEPS)
 
@@ -81,7 +77,7 @@ def iter_default_expectations() -> Iterator[str]:
 
 def load_cases(*sources: str | Path, rubric: Rubric) -> GoldenCases:
     """Load the golden cases of a rubric: from files or built-in names, else those of its name."""
-    from markscheme.read.documents.golden_cases import GoldenCases, read_cases
+    from markscheme.read.golden_cases import GoldenCases, read_cases
 
     named = sources or tuple({rubric.name} & set(list_builtin_names("cases")))
     if not named:
@@ -92,7 +88,7 @@ def load_cases(*sources: str | Path, rubric: Rubric) -> GoldenCases:
 
 def build_json_schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of the rubric and exam formats."""
-    from markscheme.read.documents.json_schema import build_exam_schema, build_rubric_schema
+    from markscheme.read.documents import build_exam_schema, build_rubric_schema
 
     return {
         "rubric": build_rubric_schema(AXES, STEPS),

@@ -9,19 +9,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.vocabulary.errors import StoreError, StoreInvalidError, UsageError
-from markscheme.workflows.stored_documents import StoredDocuments
 from markscheme.keep import RESULT_FILE_SUFFIXES, RunStatus, open_store, resolve_place
 from markscheme.keep import StoredRun as Stored
-from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.read.documents import list_builtin_names
 from markscheme.read.results import read_published_result
-from markscheme.read.documents.sources import list_builtin_names
-from markscheme.vocabulary import RowError, Rubric
-from markscheme.weigh.totals.marks import Marks
-from markscheme.weigh.totals.measures import Measures
-from markscheme.weigh.published_run import build_published_run, list_bad_rows, list_published_subjects
+from markscheme.vocabulary import RowError, Rubric, StoreError, StoreInvalidError, UsageError
+from markscheme.weigh.published_run import (
+    build_published_run,
+    list_bad_rows,
+    list_published_subjects,
+)
 from markscheme.weigh.recalibrate import PastRun
-from markscheme.weigh.totals.run import Run
+from markscheme.weigh.totals import Marks, Measures, Run
+from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.stored_documents import StoredDocuments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import StoreUnavailableError, UsageError
-from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
-from markscheme.vocabulary.messages import sentence
-from markscheme.weigh.gates.judge import build_undecided_report, evaluate_gates
-from markscheme.weigh.gates.outcomes import GateReport
+from markscheme.vocabulary import StoreUnavailableError, UsageError, sentence
+from markscheme.weigh.gates import GateReport, build_undecided_report, evaluate_gates
 from markscheme.weigh.records import build_gate_report_record
+from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

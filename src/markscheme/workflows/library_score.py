@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import UsageError
+from markscheme.read.documents import list_builtin_names
+from markscheme.vocabulary import Exam, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.read.documents.sources import list_builtin_names
-from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +16,8 @@ if TYPE_CHECKING:
 
     from markscheme.read.results import PublishedResult
     from markscheme.read.session_logs import LogFolder
-    from markscheme.vocabulary.transcript import Transcript
-    from markscheme.vocabulary import Answer
-    from markscheme.weigh.totals.result import Result
+    from markscheme.vocabulary import Answer, Transcript
+    from markscheme.weigh.result import Result
     from markscheme.weigh.verify import Verification
 
     Answers = str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
@@ -43,8 +41,8 @@ def score(
     >>> score("tutor-capstone", "capstone", [row]).summary.n
     1
     """
-    from markscheme.workflows.workers import LocalEngine
     from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.workers import LocalEngine
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
@@ -73,7 +71,7 @@ def score_logs(rubric: Rubric, exam: Exam, logs: LogFolder) -> Result:
 
 def generate_tutor_answers(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:
     """Let the bundled tutor answer an exam."""
-    from markscheme.ask.subjects.tutor import FLAWED, Tutor
+    from markscheme.ask.subjects import FLAWED, Tutor
 
     tutor = Tutor(faults=FLAWED if flawed else frozenset())
     subject = "flawed-tutor" if flawed else "tutor"

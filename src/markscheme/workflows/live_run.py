@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.replies import Fault
-from markscheme.weigh.totals.live import LiveRunSummary
-from markscheme.weigh.totals.result import Result
+from markscheme.weigh.live import LiveRunSummary
+from markscheme.weigh.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

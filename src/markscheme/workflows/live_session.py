@@ -13,23 +13,26 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from markscheme.ask import event_loop as open_files
-from markscheme.ask.rate_limit import RunLimits
-from markscheme.ask.questions import ScheduledQuestion, compute_question_key, order_subjects, shuffle_attempts
-from markscheme.ask.replies import Reply
-from markscheme.ask.runner import AskedQuestion, Runner
-from markscheme.ask.runner import SubjectState
-from markscheme.ask.subjects.base import Subject
-from markscheme.ask.template import PromptTemplate
 from markscheme.ask.event_loop import run_coroutine
-from markscheme.vocabulary.errors import StoreInvalidError
+from markscheme.ask.questions import (
+    ScheduledQuestion,
+    compute_question_key,
+    order_subjects,
+    shuffle_attempts,
+)
+from markscheme.ask.rate_limit import RunLimits
+from markscheme.ask.replies import Reply
+from markscheme.ask.runner import AskedQuestion, Runner, SubjectState
+from markscheme.ask.subjects import Subject
+from markscheme.ask.template import PromptTemplate
 from markscheme.keep import JournalEntry, JournalSession
-from markscheme.vocabulary import Exam, Rubric
+from markscheme.vocabulary import Exam, Rubric, StoreInvalidError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.workflows.run_writer import RunWriter
     from markscheme.keep import Store
+    from markscheme.workflows.run_writer import RunWriter
 
 ReplyCallback = Callable[[AskedQuestion], None]
 PENDING_PER_REQUEST = (

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markscheme.mark.definition import check_exam, mark_answer
+from markscheme.mark import check_exam, mark_answer
 from markscheme.read.session_logs import read_logs
-from markscheme.vocabulary.transcript import SessionMetrics
-from markscheme.vocabulary import Breakdown, RowError
-from markscheme.weigh.totals.operations import OperationGroup, OperationsCollector
+from markscheme.vocabulary import Breakdown, RowError, SessionMetrics
+from markscheme.weigh.totals import OperationGroup, OperationsCollector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from markscheme.workflows.score import ScoringSession
-    from markscheme.workflows.scored_chunk import ScoredChunk
     from markscheme.read.session_logs import LogFolder
     from markscheme.vocabulary import Exam, Rubric
+    from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.scored_chunk import ScoredChunk
 
 
 class LogEngine:

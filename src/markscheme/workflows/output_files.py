@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError, write_path
 from markscheme.weigh.records import iter_item_records
-from markscheme.vocabulary.atomic import write_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import polars as pl
 
-    from markscheme.weigh.totals.result import Result
+    from markscheme.weigh.result import Result
 
     Frames = Iterator[pl.DataFrame]
 
@@ -155,7 +154,7 @@ def create_folder_atomically(folder: Path) -> Iterator[Path]:
 
 def read_folder_rows(folder: Path) -> Frames:
     """Yield the rows that were written to a folder, file by file."""
-    import polars as pl  # noqa: PLC0415 - heavy, and only needed to read
+    import polars as pl
 
     for path in sorted(folder.glob("*.parquet")):
         yield pl.read_parquet(path, glob=False)
@@ -199,7 +198,7 @@ def _write_csv(frames: Iterable[pl.DataFrame], stream: BinaryIO, schema: pl.Sche
 
 
 def _ensure_one_frame(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Frames:
-    import polars as pl  # noqa: PLC0415 - heavy, and only needed to write
+    import polars as pl
 
     empty = True
     for frame in frames:
@@ -210,7 +209,7 @@ def _ensure_one_frame(frames: Iterable[pl.DataFrame], schema: pl.Schema) -> Fram
 
 
 def _flatten_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415 - heavy, and only needed to write
+    import polars as pl
 
     columns: list[pl.Series] = []
     for column in frame.iter_columns():
@@ -233,7 +232,7 @@ def _write_parquet(frames: Iterable[pl.DataFrame], schema: pl.Schema, path: Path
     The writer has a thread of its own: an interruption that is raised in the middle of it could
     come out as any error, or while it is about to make the file once more.
     """
-    from polars.io.plugins import register_io_source  # noqa: PLC0415 - heavy
+    from polars.io.plugins import register_io_source
 
     raised: list[BaseException] = []
     given_up, ended = Event(), Event()

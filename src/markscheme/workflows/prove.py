@@ -5,29 +5,32 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import UsageError
-from markscheme.workflows.documents import BUILT_IN_EXPECTATIONS, iter_default_expectations, load_cases, load_exam, load_rubric
+from markscheme.mark import STEPS
 from markscheme.mark.axes import AXES
-from markscheme.mark.normalise import STEPS
-from markscheme.read.documents.sources import list_builtin_names
-from markscheme.vocabulary import Exam, Rubric
+from markscheme.read.documents import list_builtin_names
+from markscheme.vocabulary import Exam, Rubric, UsageError
+from markscheme.workflows.documents import (
+    BUILT_IN_EXPECTATIONS,
+    iter_default_expectations,
+    load_cases,
+    load_exam,
+    load_rubric,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from markscheme.workflows.library_score import Answers
-    from markscheme.prove.audit.audit import AuditReport
+    from markscheme.prove.audit import AuditReport, RecordedAnswers
     from markscheme.prove.exercise import Cascade
-    from markscheme.prove.lint.findings import LintReport
-    from markscheme.prove.lint.documents import LintRegistry
-    from markscheme.prove.audit.recorded import RecordedAnswers
+    from markscheme.prove.lint import LintRegistry, LintReport
+    from markscheme.workflows.library_score import Answers
 
 
 def record_answers(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> RecordedAnswers:
     """Read and mark answers for tests of the rubric; without any, the bundled tutor answers."""
+    from markscheme.prove.audit import RecordedAnswers
     from markscheme.workflows.score import ScoringSession
-    from markscheme.prove.audit.recorded import RecordedAnswers
 
     scoring = ScoringSession(rubric, exam)
     batches = list(scoring.read_batches(_ask_tutor(exam) if answers is None else answers))
@@ -45,7 +48,7 @@ def record_answers(rubric: Rubric, exam: Exam, answers: Answers | None = None) -
 
 def _ask_tutor(exam: Exam) -> list[dict[str, str]]:
     """Return the answers of the bundled tutor to the items that it can answer."""
-    from markscheme.ask.subjects.tutor import Tutor
+    from markscheme.ask.subjects import Tutor
 
     tutor = Tutor()
     known = (item for item in exam.items if tutor.can_answer(item.prompt))
@@ -68,8 +71,7 @@ def audit(
     >>> report.verdict.value, len(report.of("survived"))
     ('sound', 0)
     """
-    from markscheme.prove.audit.audit import audit_rubric
-    from markscheme.prove.audit.golden import GoldenSuite
+    from markscheme.prove.audit import GoldenSuite, audit_rubric
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
@@ -91,8 +93,8 @@ class Exercise:
         *,
         seed: int | None = None,
     ) -> None:
+        from markscheme.prove.audit import GoldenSuite
         from markscheme.prove.exercise import find_breakable_rules
-        from markscheme.prove.audit.golden import GoldenSuite
 
         self.rubric = load_rubric(rubric)
         named = tuple(exams)
@@ -121,7 +123,7 @@ class Exercise:
 
 
 def _build_practice(exam: Exam, seed: int | None) -> tuple[Exam, list[dict[str, str]]]:
-    from markscheme.ask.subjects.tutor import Tutor
+    from markscheme.ask.subjects import Tutor
     from markscheme.prove.exercise import build_practice
 
     return build_practice(exam, Tutor().answer, seed)
@@ -143,15 +145,15 @@ def lint(
     >>> report.ok, report.findings[1].code
     (True, 'E007')
     """
-    from markscheme.prove.lint.files import lint_sources
+    from markscheme.prove.lint import lint_sources
 
     beside = [*([] if rubric is None else [rubric]), *exams]
     return lint_sources(sources, beside, _build_formats(), fix=fix)
 
 
 def _build_formats() -> LintRegistry:
-    from markscheme.mark.axes.text import ContainsAll
-    from markscheme.prove.lint.documents import LintRegistry
+    from markscheme.mark.axes import ContainsAll
+    from markscheme.prove.lint import LintRegistry
 
     by_default = [axis for axis in AXES.values() if hasattr(axis, "expects")]
     other = [ContainsAll(expects=key) for key in BUILT_IN_EXPECTATIONS]

@@ -14,10 +14,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.vocabulary.errors import UsageError
-from markscheme.read.answers import AttemptRanges, FilePart, count_part_lines, is_folder, list_answer_files, split_file
-from markscheme.vocabulary import RowError
-from markscheme.weigh.totals.tally import AnswerCounts
+from markscheme.read.answers import (
+    AttemptRanges,
+    FilePart,
+    count_part_lines,
+    is_folder,
+    list_answer_files,
+    split_file,
+)
+from markscheme.vocabulary import RowError, UsageError
+from markscheme.weigh.totals import AnswerCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,8 +32,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from markscheme.workflows.score import ScoringSession
     from markscheme.vocabulary import Exam, Rubric
+    from markscheme.workflows.score import ScoringSession
 
 PARTS_IN_A_SHARE = 13
 RETRIES = 5
@@ -186,8 +192,8 @@ def score_share(
     """Score a share and write its rows: the body of a task, which may run more than once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a task has one core
     from markscheme.workflows.attempt_ranges import count_attempts, merge_attempt_ranges
-    from markscheme.workflows.score import ScoringSession
     from markscheme.workflows.output_files import write_frames
+    from markscheme.workflows.score import ScoringSession
 
     rubric, exam, files = given
     scoring = ScoringSession(rubric, exam, files=files)

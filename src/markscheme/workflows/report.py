@@ -5,24 +5,29 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from markscheme.workflows.baseline import load_history, load_subject_history
-from markscheme.workflows.patterns import find_run_patterns
-from markscheme.workflows.run_rows import is_live_run, load_bad_rows, read_rows_with_outputs, select_item_rows
-from markscheme.workflows.find_run import is_open_run
-from markscheme.weigh.report import ItemStatus, RunReport, build_item_reports
+from markscheme.vocabulary import ItemStatus
 from markscheme.weigh.distribution import describe_distribution
-from markscheme.weigh.patterns import RowObservations, find_patterns
-from markscheme.weigh.patterns.observed import FrameObserver, observe_rows
+from markscheme.weigh.patterns import FrameObserver, RowObservations, find_patterns, observe_rows
 from markscheme.weigh.recalibrate import PastRun
+from markscheme.workflows.baseline import load_history, load_subject_history
+from markscheme.workflows.find_run import is_open_run
+from markscheme.workflows.patterns import find_run_patterns
+from markscheme.workflows.run_report import RunReport, build_item_reports
+from markscheme.workflows.run_rows import (
+    is_live_run,
+    load_bad_rows,
+    read_rows_with_outputs,
+    select_item_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from markscheme.workflows.gate import JudgedRun
+    from markscheme.vocabulary import ItemReport
+    from markscheme.weigh.result import Result
+    from markscheme.weigh.totals import Run
     from markscheme.workflows.find_run import FoundRun, RunFinder
-    from markscheme.weigh.report import ItemReport
-    from markscheme.weigh.totals.result import Result
-    from markscheme.weigh.totals.run import Run
+    from markscheme.workflows.gate import JudgedRun
 
 
 def build_report(runs: RunFinder, judged: JudgedRun, *, reasons: bool) -> RunReport:

@@ -8,25 +8,24 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import ErrorCollector, UsageError
-from markscheme.workflows.live_session import NULL_OBSERVER, LiveSession
-from markscheme.workflows.run_writer import RunWriter
-from markscheme.workflows.background_marker import BackgroundMarker
-from markscheme.workflows.run_plan import Settings, build_run_plan
 from markscheme.keep import check_tag, open_store
+from markscheme.mark import check_axes, check_exam
+from markscheme.vocabulary import ErrorCollector, Exam, Rubric, UsageError
+from markscheme.workflows.background_marker import BackgroundMarker
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.mark.definition import check_axes, check_exam
-from markscheme.vocabulary import Exam, Rubric
+from markscheme.workflows.live_session import NULL_OBSERVER, LiveSession
+from markscheme.workflows.run_plan import Settings, build_run_plan
+from markscheme.workflows.run_writer import RunWriter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Any, Unpack
 
-    from markscheme.workflows.live_session import RunObserver, RunPlan
+    from markscheme.weigh.result import Result
     from markscheme.workflows.live_run import LiveRun
+    from markscheme.workflows.live_session import RunObserver, RunPlan
     from markscheme.workflows.run_plan import RunSettings
-    from markscheme.weigh.totals.result import Result
 
 
 _STORE_OPTIONS = {

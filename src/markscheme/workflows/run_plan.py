@@ -6,21 +6,26 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.secrets import environment_secrets
 from markscheme.ask.rate_limit import RunLimits
-from markscheme.ask.subjects import create_subject
-from markscheme.ask.subjects.base import MODEL_OPTIONS, SamplingOptions, SubjectOptions, TokenPrice
+from markscheme.ask.secrets import environment_secrets
+from markscheme.ask.subjects import (
+    MODEL_OPTIONS,
+    SamplingOptions,
+    SubjectOptions,
+    TokenPrice,
+    create_subject,
+)
 from markscheme.ask.template import load_template, read_shots
-from markscheme.vocabulary.errors import ErrorCollector, UsageError, format_value
-from markscheme.workflows.live_session import RunPlan
 from markscheme.read.storable import MAX_STORABLE_NUMBER
+from markscheme.vocabulary import ErrorCollector, UsageError, format_value
+from markscheme.workflows.live_session import RunPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import TypedDict
 
     from markscheme.ask.secrets import Secrets
-    from markscheme.ask.subjects.base import Subject
+    from markscheme.ask.subjects import Subject
     from markscheme.ask.template import PromptTemplate
     from markscheme.vocabulary import Exam, Rubric
 

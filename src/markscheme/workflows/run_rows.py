@@ -5,37 +5,38 @@ The rows of a run, as `score` gave them: cells from where they are kept, the res
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
-import polars as pl
-from markscheme.read.storable import validate_count
 import dataclasses
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction
-from markscheme.vocabulary.errors import UsageError
-from markscheme.vocabulary.numbers import simplest_fraction, to_float
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
 from markscheme.keep import RunStatus
-from markscheme.mark.batch.frames import FrameBuilder
-from markscheme.mark.definition import compute_score
-from markscheme.vocabulary import RowError
-from markscheme.weigh.gates.judge import mismatch_reason
-from markscheme.weigh.totals.marks import Marks
-from markscheme.weigh.totals.operations import parse_operation_group
-from markscheme.weigh.totals.result import Result
-from markscheme.weigh.totals.summaries import summarise_marks
+from markscheme.mark import compute_score
+from markscheme.mark.batch import FrameBuilder
+from markscheme.read.storable import validate_count
+from markscheme.vocabulary import RowError, UsageError, simplest_fraction, to_float
+from markscheme.weigh.gates import mismatch_reason
+from markscheme.weigh.result import Result
+from markscheme.weigh.totals import Marks, parse_operation_group, summarise_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
     from markscheme.vocabulary import Rubric
+
     PublishedRecords = Sequence[Mapping[str, Any]]
     from collections.abc import Collection, Iterable, Iterator, Mapping
-    from markscheme.workflows.find_run import FoundRun, RunFinder
+
     from markscheme.keep import Store, StoredRun
-    from markscheme.weigh.compare.attempt_pairs import AttemptValues
-    from markscheme.weigh.totals.marks import AxisValues
-    from markscheme.weigh.totals.operations import OperationGroup
-    from markscheme.weigh.patterns.observed import FrameObserver
+    from markscheme.weigh.compare import AttemptValues
+    from markscheme.weigh.patterns import FrameObserver
     from markscheme.weigh.recalibrate import PastRun
+    from markscheme.weigh.totals import AxisValues, OperationGroup
+    from markscheme.workflows.find_run import FoundRun, RunFinder
+
 
 def build_published_frame(rubric: Rubric, rows: PublishedRecords) -> pl.DataFrame:
     """Return the answers and cells of a result file, as the store would keep them."""

@@ -5,29 +5,27 @@ Recording: a run is kept while its rows flow past, so that a killed one loses no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from markscheme import __version__
-from markscheme.workflows.stored_documents import build_exam_document, build_rubric_document
-from markscheme.keep import AnswerSource, NewRun
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from markscheme.vocabulary.errors import UsageError
-from markscheme.vocabulary.numbers import format_ratio, to_float
-from markscheme.keep import check_tag, open_store
-from markscheme.weigh.totals.operations import build_variant_records
+
+from markscheme import __version__
+from markscheme.keep import AnswerSource, NewRun, check_tag, open_store
+from markscheme.vocabulary import UsageError, format_ratio, to_float
 from markscheme.weigh.records import build_error_record, build_summary_record
-from markscheme.weigh.totals.summaries import summarise_marks
+from markscheme.weigh.totals import build_variant_records, summarise_marks
+from markscheme.workflows.stored_documents import build_exam_document, build_rubric_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from markscheme.keep import Store
-    from markscheme.vocabulary import Exam, Rubric
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
     import polars as pl
+
+    from markscheme.keep import Store
     from markscheme.vocabulary import Exam, Rubric, Summary
-    from markscheme.weigh.totals.result import Result
-    from markscheme.weigh.totals.run import Run
+    from markscheme.weigh.result import Result
+    from markscheme.weigh.totals import Run
+
 
 class RunWriter:
     """Opens the run of each subject, once, with the documents that all of them are judged by.

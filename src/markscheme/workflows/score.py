@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.workflows.scored_chunk import ChunkScorer, ScoredChunk
-from markscheme.vocabulary.errors import UsageError
-from markscheme.mark.batch.frames import FrameBuilder
-from markscheme.mark.definition import check_exam
+from markscheme.mark import check_exam
+from markscheme.mark.batch import FrameBuilder
 from markscheme.read.answers import SeenAttempts, read_answers, read_rows
-from markscheme.weigh.totals.tally import RunTally
-from markscheme.weigh.totals.operations import OperationsCollector
-from markscheme.weigh.totals.result import Result
+from markscheme.vocabulary import UsageError
+from markscheme.weigh.result import Result
+from markscheme.weigh.totals import OperationsCollector, RunTally
+from markscheme.workflows.scored_chunk import ChunkScorer, ScoredChunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

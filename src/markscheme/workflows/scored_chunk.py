@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from markscheme.workflows.attempt_ranges import count_attempts, find_attempt_ranges
-from markscheme.mark.batch.marker import BatchMarker
-from markscheme.mark.batch.sheets import MarkSheet, build_mark_sheet
-from markscheme.read.answers import AttemptRanges, FilePart, KnownItems, SeenAttempts, create_template_reader, read_part
+from markscheme.mark.batch import BatchMarker, MarkSheet, build_mark_sheet
+from markscheme.read.answers import (
+    AttemptRanges,
+    FilePart,
+    KnownItems,
+    SeenAttempts,
+    create_template_reader,
+    read_part,
+)
 from markscheme.vocabulary import RowError
-from markscheme.weigh.totals.tally import AnswerCounts
+from markscheme.weigh.totals import AnswerCounts
+from markscheme.workflows.attempt_ranges import count_attempts, find_attempt_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Generator

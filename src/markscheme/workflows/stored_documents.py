@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import InputError, StoreInvalidError
 from markscheme.keep import Document, DocumentKind
+from markscheme.read.documents import dump_exam, parse_exam_text
+from markscheme.vocabulary import InputError, StoreInvalidError
 from markscheme.workflows.documents import parse_rubric_text
-from markscheme.read.documents.exam import dump_exam, parse_exam_text
 
 if TYPE_CHECKING:
     from markscheme.keep import DocumentReference, Store

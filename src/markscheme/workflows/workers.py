@@ -19,34 +19,31 @@ On this machine: in this process, or in several where the answers are many.
 from __future__ import annotations
 
 import ctypes
-import os
-from contextlib import suppress
 import gc
+import os
 import pickle
 import signal
 from collections import deque
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import chain, cycle
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
-from typing import TYPE_CHECKING, Any, Self
-from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
-from markscheme.read.answers import is_folder, list_answer_files, split_file
-from markscheme.read.answers.batch import DEFAULT_LIMITS
+from typing import TYPE_CHECKING, Any, Self
+
+from markscheme.read.answers import DEFAULT_LIMITS, is_folder, list_answer_files, split_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
-    from markscheme.workflows.scored_chunk import ChunkScorer, ScoredChunk
+
     from markscheme.read.answers import FilePart
     from markscheme.vocabulary import Exam, Rubric
     from markscheme.workflows.score import ScoringSession
-    from markscheme.workflows.scored_chunk import ScoredChunk
+    from markscheme.workflows.scored_chunk import ChunkScorer, ScoredChunk
 
 _M_ARENA_MAX = -8  # of glibc
 
@@ -286,9 +283,6 @@ class LocalEngine:
 
     def __enter__(self) -> Self:
         if self._files and self._workers > 1 and can_fork():
-            pass
-            pass
-
             limit_malloc_arenas()
             workers = self._workers - 1
             processes = WorkerPool(self.rubric, self.exam, workers, outputs=self._outputs)

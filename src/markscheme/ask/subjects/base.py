@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from markscheme.ask.secrets import Secrets
-from markscheme.vocabulary.numbers import EXACT_CONTEXT
 from markscheme.read.storable import MAX_STORABLE_NUMBER
+from markscheme.vocabulary import EXACT_CONTEXT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,10 +10,10 @@ import shutil
 import signal
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.secrets import environment_secrets
 from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.secrets import environment_secrets
 from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
-from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     from markscheme.ask.questions import Question

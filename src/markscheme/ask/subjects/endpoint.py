@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 
 from markscheme.ask.completions import extract_error_message, parse_completion
-from markscheme.ask.secrets import Secrets, read_api_key
-from markscheme.ask.replies import Reply
 from markscheme.ask.faults import build_status_reply
+from markscheme.ask.http import HttpAddress, HttpClient, HttpError
+from markscheme.ask.replies import Reply
+from markscheme.ask.secrets import Secrets, read_api_key
 from markscheme.ask.sse import CompletionStream
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, Stopwatch, SubjectOptions
-from markscheme.ask.http import HttpAddress, HttpClient, HttpError
-from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from markscheme.ask.questions import Question
     from markscheme.ask.http import HttpResponse
+    from markscheme.ask.questions import Question
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _COMPLETIONS_PATH = "/chat/completions"

@@ -7,11 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.user_code import CallPool, close_loop_thread, get_loop_thread
-from markscheme.ask.user_code import import_function
 from markscheme.ask.faults import build_exception_reply
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
+from markscheme.ask.user_code import CallPool, close_loop_thread, get_loop_thread, import_function
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

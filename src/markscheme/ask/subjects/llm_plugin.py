@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.user_code import CallPool
-from markscheme.ask.secrets import Secrets
 from markscheme.ask.faults import build_exception_reply
 from markscheme.ask.replies import Reply
+from markscheme.ask.secrets import Secrets
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, Stopwatch, SubjectOptions
-from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.ask.user_code import CallPool
 from markscheme.read.storable import validate_count
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -98,7 +98,7 @@ def _read_model_secrets(model: Any) -> Secrets:
     """Return the key that the model will use, so that it can be hidden."""
     try:
         return Secrets.from_keys([model.get_key()])
-    except Exception:  # noqa: BLE001 - it has none, or will say so itself when it is asked
+    except Exception:  # noqa: BLE001 - a check may be anybody's
         return Secrets()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,12 +12,16 @@ import orjson
 
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, SubjectOptions
-from markscheme.vocabulary.errors import AnswersError, Problem, UsageError, format_value
-from markscheme.vocabulary.numbers import format_plain
-from markscheme.read.answers.items import KnownItems
-from markscheme.read.answers.rows import RefusedRow, parse_answer, parse_integer, parse_number
+from markscheme.read.answers import (
+    KnownItems,
+    RefusedRow,
+    parse_answer,
+    parse_integer,
+    parse_number,
+)
+from markscheme.read.documents import list_builtin_names, locate_document
 from markscheme.read.nfc import to_nfc
-from markscheme.read.documents.sources import list_builtin_names, locate_document
+from markscheme.vocabulary import AnswersError, Problem, UsageError, format_plain, format_value
 
 if TYPE_CHECKING:
     from markscheme.ask.questions import Question

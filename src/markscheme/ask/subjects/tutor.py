@@ -12,16 +12,17 @@ import json
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
-from markscheme.read.verbs import Person, Tense, load_verbs
 from typing import TYPE_CHECKING, Any
+
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
-from markscheme.vocabulary.errors import UsageError, format_value
+from markscheme.read.verbs import Person, Tense, load_verbs
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
-    from markscheme.read.verbs import Verb, VerbTable
     from markscheme.ask.questions import Question
+    from markscheme.read.verbs import Verb, VerbTable
+
 
 class TutorFault(StrEnum):
     """What can be wrong with the tutor.

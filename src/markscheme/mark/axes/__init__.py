@@ -1,3 +1,42 @@
 """The axes that rubrics can name: one module for each family of kinds, and their registry."""
 
+from markscheme.mark.axes.base import TextAxis, quote_excerpt, resolve_override
+from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
+from markscheme.mark.axes.length import Length, MaxWords, Unit
+from markscheme.mark.axes.number import NumberWithin
+from markscheme.mark.axes.pattern import PatternAxis, find_match
 from markscheme.mark.axes.registry import AXES, EXPECTATIONS
+from markscheme.mark.axes.structure import Citations, Sections
+from markscheme.mark.axes.text import ComparingAxis, ContainsAll, Equals, Match, OneOf
+from markscheme.mark.axes.token_budget import TokenBudget, Tokenizer
+from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCalls, TraceAxis
+
+__all__ = [
+    "AXES",
+    "EXPECTATIONS",
+    "Agents",
+    "CallLimit",
+    "CallOrder",
+    "Citations",
+    "ComparingAxis",
+    "ContainsAll",
+    "Equals",
+    "ForbiddenCalls",
+    "JsonSchema",
+    "Length",
+    "Match",
+    "MaxWords",
+    "NumberWithin",
+    "OneOf",
+    "PatternAxis",
+    "Sections",
+    "TextAxis",
+    "TokenBudget",
+    "Tokenizer",
+    "TraceAxis",
+    "Unit",
+    "find_match",
+    "is_simple_schema",
+    "quote_excerpt",
+    "resolve_override",
+]

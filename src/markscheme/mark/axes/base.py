@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.vocabulary.errors import format_value
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item, Response
+from markscheme.vocabulary import Cell, Item, Response, format_value, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence

@@ -11,8 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import BaseAxis, quote_excerpt
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item, Reading, Response
+from markscheme.vocabulary import Cell, Item, Reading, Response, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

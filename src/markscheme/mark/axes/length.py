@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.mark.axes.base import TextAxis
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item
+from markscheme.vocabulary import Cell, Item, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence

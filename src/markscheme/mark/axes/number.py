@@ -8,11 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.vocabulary.errors import format_value
-from markscheme.vocabulary.numbers import format_plain
 from markscheme.mark.axes.base import TextAxis, quote_excerpt
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item, Response
+from markscheme.vocabulary import Cell, Item, Response, format_plain, format_value, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

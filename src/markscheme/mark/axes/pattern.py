@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.vocabulary.errors import format_value
-from markscheme.mark.axes.base import TextAxis, check_expected_text, describe_near_miss, quote_excerpt
+from markscheme.mark.axes.base import (
+    TextAxis,
+    check_expected_text,
+    describe_near_miss,
+    quote_excerpt,
+)
 from markscheme.mark.normalise import STEPS
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item
+from markscheme.vocabulary import Cell, Item, format_value, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

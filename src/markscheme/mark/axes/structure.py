@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from markscheme.mark.axes.base import TextAxis, quote_excerpt
 from markscheme.mark.axes.pattern import explain_refusal, find_match
 from markscheme.mark.headings import Outline
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item
+from markscheme.vocabulary import Cell, Item, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import format_value
+from markscheme.vocabulary import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,11 +8,22 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.mark.axes.base import TextAxis, check_expected_text, check_expected_texts, describe_near_miss, quote_excerpt
-from markscheme.mark.normalise import DEFAULT_STEPS, NormalisationStep, fold, list_unused_steps, normalise
+from markscheme.mark.axes.base import (
+    TextAxis,
+    check_expected_text,
+    check_expected_texts,
+    describe_near_miss,
+    quote_excerpt,
+)
+from markscheme.mark.normalise import (
+    DEFAULT_STEPS,
+    NormalisationStep,
+    fold,
+    list_unused_steps,
+    normalise,
+)
 from markscheme.read.nfc import to_nfc
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item
+from markscheme.vocabulary import Cell, Item, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence

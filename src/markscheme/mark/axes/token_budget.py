@@ -12,12 +12,10 @@ from functools import cache
 from math import floor
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.vocabulary.errors import format_value
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.number import parse_tolerance
 from markscheme.mark.axes.tag_limits import check_limit_tag, check_limits, get_limit
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item
+from markscheme.vocabulary import Cell, Item, format_value, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,18 +11,22 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.mark.axes.base import BaseAxis
 from markscheme.mark.axes.tag_limits import check_limit_tag, check_limits, get_limit
-from markscheme.read.tools.attempts import ToolAttempt, build_attempt, find_attempts, iter_calls
-from markscheme.read.tools.families import is_in_family, list_families
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Cell, Item, Response
+from markscheme.read.tools import (
+    ToolAttempt,
+    build_attempt,
+    find_attempts,
+    is_in_family,
+    iter_calls,
+    list_families,
+)
+from markscheme.vocabulary import Cell, FrozenDict, Item, Response, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.vocabulary.transcript import Transcript
+    from markscheme.vocabulary import Transcript
 
 _MAX_SHOWN_ATTEMPTS = 5
 

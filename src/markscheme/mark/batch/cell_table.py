@@ -9,16 +9,18 @@ The different cells of an axis: each judged once, and found again by what it dep
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
 import polars as pl
-from markscheme.read.answers.batch import copy_texts
-from markscheme.mark.axes.json_schema import JsonSchema
+
+from markscheme.mark.axes import JsonSchema
 from markscheme.mark.batch.output_cache import MAX_CHARACTERS
 from markscheme.mark.definition import mark_cell
+from markscheme.read.answers import copy_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Sequence
     from fractions import Fraction
+
     from markscheme.vocabulary import AxisSpec, Cell, Item, Response
 
 _LONGEST = 2**20  # places in a list

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.mark.definition import find_leading_axis, get_expected
 from markscheme.mark.batch.sheets import get_code_column
-from markscheme.read.answers.batch import get_measured_schema
+from markscheme.mark.definition import find_leading_axis, get_expected
+from markscheme.read.answers import get_measured_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

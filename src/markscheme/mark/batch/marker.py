@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.mark.batch.text_columns import TemplateMarker
-from markscheme.mark.axes.base import TextAxis, resolve_override
-from markscheme.mark.axes.json_schema import JsonSchema
+from markscheme.mark.axes import JsonSchema, TextAxis, resolve_override
 from markscheme.mark.batch.cell_table import CellTable
 from markscheme.mark.batch.output_cache import RowCache
-from markscheme.mark.response import read_response
-from markscheme.mark.definition import find_leading_axis, mark_answer, mark_cell
 from markscheme.mark.batch.response_shapes import ResponseDecoder
+from markscheme.mark.batch.text_columns import TemplateMarker
+from markscheme.mark.definition import find_leading_axis, mark_answer, mark_cell
+from markscheme.mark.response import read_response
 from markscheme.vocabulary import Cell, Reading, Response
 
 if TYPE_CHECKING:

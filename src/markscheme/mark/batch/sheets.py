@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.vocabulary.numbers import to_float
 from markscheme.mark.definition import compute_score
-from markscheme.read.answers.batch import get_measured_schema
+from markscheme.read.answers import get_measured_schema
+from markscheme.vocabulary import to_float
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

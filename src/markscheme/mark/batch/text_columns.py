@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from markscheme.mark.axes.base import TextAxis, resolve_override
-from markscheme.mark.response import read_response
+from markscheme.mark.axes import TextAxis, resolve_override
 from markscheme.mark.definition import mark_cell
-from markscheme.read.answers.batch import copy_texts
+from markscheme.mark.response import read_response
+from markscheme.read.answers import copy_texts
 from markscheme.read.nfc import to_nfc
 from markscheme.vocabulary import Reading, Response
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markscheme.mark.batch.cell_table import CellTable
-    from markscheme.read.answers.batch import TemplateRows
+    from markscheme.read.answers import TemplateRows
     from markscheme.vocabulary import Cell, Item, ResponseFields
 
 

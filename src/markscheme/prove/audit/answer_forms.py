@@ -10,11 +10,10 @@ import json
 import unicodedata
 from typing import TYPE_CHECKING
 
-from markscheme.mark.axes.number import NumberWithin
-from markscheme.mark.axes.length import MaxWords
-from markscheme.mark.normalise import normalise
+from markscheme.mark import normalise
+from markscheme.mark.axes import MaxWords, NumberWithin
 from markscheme.read.nfc import to_nfc
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -8,16 +8,20 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.mark.response import read_response
-from markscheme.mark.definition import mark_cell
+from markscheme.mark import mark_cell, read_response
 from markscheme.prove.audit.golden import CaseFailure, GoldenSuite
 from markscheme.prove.audit.known_answers import KnownAnswer, generate_known_answers
-from markscheme.prove.audit.mutants import Mutant, generate_axis_mutants, generate_expectation_mutants, generate_weight_mutants
+from markscheme.prove.audit.mutants import (
+    Mutant,
+    generate_axis_mutants,
+    generate_expectation_mutants,
+    generate_structural_mutants,
+    generate_threshold_mutants,
+    generate_weight_mutants,
+)
 from markscheme.prove.audit.recorded import MutantEffect, RecordedAnswers
-from markscheme.prove.audit.mutants import generate_structural_mutants
 from markscheme.prove.audit.suggestions import suggest_cases
-from markscheme.prove.audit.mutants import generate_threshold_mutants
-from markscheme.read.documents.golden_cases import GoldenCase, GoldenCases
+from markscheme.read.golden_cases import GoldenCase, GoldenCases
 from markscheme.vocabulary import Cell, Exam, Rubric
 
 if TYPE_CHECKING:

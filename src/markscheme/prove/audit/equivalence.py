@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,17 +8,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from markscheme.vocabulary import Exam, Gate, Item, Level, Outcome
-from markscheme.weigh.gates.judge import evaluate_gates
-from markscheme.weigh.totals.marks import Marks
-from markscheme.weigh.totals.measures import Measures, MeasureTotal
-from markscheme.weigh.totals.run import Run
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.totals import Marks, Measures, MeasureTotal, Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from markscheme.vocabulary import Rubric
-    from markscheme.weigh.totals.marks import AxisValues
-    from markscheme.weigh.gates.outcomes import GateOutcome
+    from markscheme.weigh.gates import GateOutcome
+    from markscheme.weigh.totals import AxisValues
 
 _PROBE_EXAM = "b2:shown"
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal, format_plain
-from markscheme.mark.response import read_response
-from markscheme.mark.definition import compute_score, mark_cell
+from markscheme.mark import compute_score, mark_cell, read_response
 from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
+from markscheme.vocabulary import format_decimal, format_plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from fractions import Fraction
 
     from markscheme.prove.audit.mutants import Mutant
-    from markscheme.read.documents.golden_cases import GateCase, GoldenCase, GoldenCases
+    from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases
     from markscheme.vocabulary import Cell, Gate, Rubric
 
 

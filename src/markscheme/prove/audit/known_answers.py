@@ -9,21 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.mark.axes.json_schema import JsonSchema
-from markscheme.mark.axes.number import NumberWithin
-from markscheme.mark.axes.length import MaxWords
-from markscheme.mark.axes.text import ComparingAxis, Equals, OneOf
-from markscheme.mark.normalise import STEPS, fold, normalise
-from markscheme.mark.response import read_response
-from markscheme.mark.definition import get_expectation_key
-from markscheme.prove.audit.answer_forms import generate_conforming_forms, generate_text_forms, generate_unconforming_forms, to_json_object, wrap_in_fence
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Item, Reading
+from markscheme.mark import STEPS, fold, get_expectation_key, normalise, read_response
+from markscheme.mark.axes import ComparingAxis, Equals, JsonSchema, MaxWords, NumberWithin, OneOf
+from markscheme.prove.audit.answer_forms import (
+    generate_conforming_forms,
+    generate_text_forms,
+    generate_unconforming_forms,
+    to_json_object,
+    wrap_in_fence,
+)
+from markscheme.vocabulary import Item, Reading, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.read.documents.golden_cases import GoldenCase, GoldenCases
+    from markscheme.read.golden_cases import GoldenCase, GoldenCases
     from markscheme.vocabulary import Axis, AxisSpec, Exam, Rubric
 
 _ACCENT_STEPS = {"ignore_accents", "compatibility_form"}

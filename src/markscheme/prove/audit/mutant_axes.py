@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.definition import get_expectation_key
-from markscheme.vocabulary import Axis, Cell, Item, Response
+from markscheme.mark import get_expectation_key
+from markscheme.vocabulary import Axis, Cell, FrozenDict, Item, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

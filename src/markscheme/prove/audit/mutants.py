@@ -13,29 +13,29 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.numbers import format_plain
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.axes import AXES
-from markscheme.mark.axes.json_schema import JsonSchema
-from markscheme.mark.axes.text import ContainsAll, Match, OneOf
-from markscheme.mark.definition import get_expectation_key
-from markscheme.prove.audit.mutant_axes import AnyEntryAxis, WaivedAxis
-from markscheme.prove.audit.equivalence import prove_equal_steps
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Axis, Item, Rubric
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
-from markscheme.mark.axes.token_budget import TokenBudget
-from markscheme.mark.axes.structure import Citations, Sections
-from markscheme.mark.axes.trace import CallOrder, TraceAxis
-from dataclasses import replace
-from markscheme.vocabulary import Allowance
+
+from markscheme.mark import get_expectation_key
+from markscheme.mark.axes import (
+    AXES,
+    CallOrder,
+    Citations,
+    ContainsAll,
+    JsonSchema,
+    Match,
+    OneOf,
+    Sections,
+    TokenBudget,
+    TraceAxis,
+)
+from markscheme.prove.audit.equivalence import prove_equal_steps
+from markscheme.prove.audit.mutant_axes import AnyEntryAxis, WaivedAxis
+from markscheme.vocabulary import Allowance, Axis, FrozenDict, Item, Rubric, format_plain, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from markscheme.vocabulary import AxisSpec
-    from markscheme.vocabulary import BaselineLimit, Gate
+
+    from markscheme.vocabulary import AxisSpec, BaselineLimit, Gate
 
 _HUNDREDTH = Decimal("0.01")
 

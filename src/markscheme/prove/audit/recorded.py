@@ -8,21 +8,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.mark.response import read_response
-from markscheme.mark.definition import mark_cell
+from markscheme.mark import mark_cell, read_response
 from markscheme.vocabulary import Cell, Item, Outcome, Response
-from markscheme.weigh.gates.judge import evaluate_gates
-from markscheme.weigh.totals.marks import Marks
-from markscheme.weigh.totals.run import Run
-from markscheme.weigh.totals.summaries import WeightScale
+from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.totals import Marks, Run, WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.prove.audit.mutants import Mutant
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.totals.marks import AxisValues
-    from markscheme.weigh.totals.measures import Measures
+    from markscheme.weigh.totals import AxisValues, Measures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

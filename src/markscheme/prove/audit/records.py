@@ -6,8 +6,8 @@ from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import format_ratio, to_float
 from markscheme.prove.audit.audit import MutantFate
+from markscheme.vocabulary import format_ratio, to_float
 from markscheme.weigh.records import build_exam_record, build_rubric_record
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markscheme.prove.audit.golden import CaseFailure
     from markscheme.prove.audit.known_answers import KnownAnswer
     from markscheme.prove.audit.recorded import MutantEffect
-    from markscheme.read.documents.golden_cases import GoldenCases
+    from markscheme.read.golden_cases import GoldenCases
 
 _MAX_EXAMPLES = 10
 

@@ -8,17 +8,14 @@ from decimal import Decimal
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.axes.number import NumberWithin
-from markscheme.mark.axes.text import ComparingAxis, Equals
-from markscheme.mark.response import read_response
-from markscheme.mark.definition import compute_score, mark_cell
-from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
+from markscheme.mark import compute_score, mark_cell, read_response
+from markscheme.mark.axes import ComparingAxis, Equals, NumberWithin
 from markscheme.prove.audit.answer_forms import to_json_object
+from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
 from markscheme.prove.audit.known_answers import list_right_texts
-from markscheme.prove.audit.mutants import Mutant, MutantKind
-from markscheme.prove.audit.mutants import generate_threshold_neighbours
-from markscheme.read.documents.golden_cases import GateCase, GoldenCase, GoldenCases, PassCase
+from markscheme.prove.audit.mutants import Mutant, MutantKind, generate_threshold_neighbours
+from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases, PassCase
+from markscheme.vocabulary import FrozenDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

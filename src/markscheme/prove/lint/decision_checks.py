@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal
 from markscheme.prove.lint.findings import Fix, locate_field, make_finding
-from markscheme.prove.lint.verdict_proof import prove_scale
-from markscheme.prove.lint.table_states import TableTooLarge
 from markscheme.prove.lint.table_proof import prove_table
+from markscheme.prove.lint.table_states import TableTooLarge
+from markscheme.prove.lint.verdict_proof import prove_scale
+from markscheme.vocabulary import format_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
 
     from markscheme.prove.lint.findings import FindingLocation, LintFinding
-    from markscheme.prove.lint.verdict_proof import AveragePair, ScaleProof
-    from markscheme.prove.lint.table_states import VerdictVector
     from markscheme.prove.lint.table_proof import TableProof
-    from markscheme.read.documents.yaml import YamlMapping
-    from markscheme.vocabulary.decision import DecisionTable, VerdictRules
-    from markscheme.vocabulary import Item
+    from markscheme.prove.lint.table_states import VerdictVector
+    from markscheme.prove.lint.verdict_proof import AveragePair, ScaleProof
+    from markscheme.read.documents import YamlMapping
+    from markscheme.vocabulary import DecisionTable, Item, VerdictRules
 
 _MAX_NAMED_QUERIES = 6
 

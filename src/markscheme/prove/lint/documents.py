@@ -7,19 +7,30 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import DocumentError, Problem
-from markscheme.mark.definition import find_item_problems, get_expectation_key
-from markscheme.prove.lint.decision_checks import check_decision_table, check_table_exam, check_verdict_rules
+from markscheme.mark import find_item_problems, get_expectation_key
+from markscheme.prove.lint.decision_checks import (
+    check_decision_table,
+    check_table_exam,
+    check_verdict_rules,
+)
 from markscheme.prove.lint.exam_checks import check_items
-from markscheme.prove.lint.findings import FindingLocation, LintFinding, locate_field, locate_finding
+from markscheme.prove.lint.exam_size import check_sizes
+from markscheme.prove.lint.findings import (
+    FindingLocation,
+    LintFinding,
+    locate_field,
+    locate_finding,
+)
 from markscheme.prove.lint.refusals import classify_exam_problem, classify_rubric_problem
 from markscheme.prove.lint.rubric_checks import RubricDocument, check_gate_tags, check_rubric
-from markscheme.prove.lint.exam_size import check_sizes
-from markscheme.read.documents.exam import find_duplicate_ids, parse_exam_tree
-from markscheme.read.documents.yaml import parse_tree
-from markscheme.read.documents.rubric import parse_rubric_tree
-from markscheme.read.documents.yaml import YamlMapping
-from markscheme.vocabulary import Axis, Item, Rubric
+from markscheme.read.documents import (
+    YamlMapping,
+    find_duplicate_ids,
+    parse_exam_tree,
+    parse_rubric_tree,
+    parse_tree,
+)
+from markscheme.vocabulary import Axis, DocumentError, Item, Problem, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,21 +5,18 @@ E: what lint says of the items of an exam, as the axes that read them would take
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
-from markscheme.prove.lint.findings import locate_item_field, make_finding
-from collections import defaultdict
-from markscheme.mark.axes.base import quote_excerpt
-from markscheme.mark.axes.text import ComparingAxis, ContainsAll, Equals
-from markscheme.mark.normalise import DEFAULT_STEPS, normalise
+
+from markscheme.mark import DEFAULT_STEPS, normalise
+from markscheme.mark.axes import ComparingAxis, ContainsAll, Equals, quote_excerpt
 from markscheme.prove.lint.findings import Fix, locate_item_field, make_finding
 from markscheme.read.verbs import Person, Tense, load_verbs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
     from markscheme.prove.lint.findings import LintFinding
-    from markscheme.vocabulary import Item
-    from collections.abc import Iterator, Sequence
     from markscheme.vocabulary import Axis, Item
 
 _MIN_COMMON_USES = 3  # used so often, a tag is no typo itself

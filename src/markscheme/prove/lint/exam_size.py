@@ -5,11 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal, format_plain
 from markscheme.prove.lint.findings import make_finding
 from markscheme.prove.lint.rubric_checks import compute_smallest_step
-from markscheme.weigh.gates.evidence import evaluate_non_inferiority
-from markscheme.weigh.gates.outcomes import Evidence
+from markscheme.vocabulary import format_decimal, format_plain
+from markscheme.weigh.gates import Evidence, evaluate_non_inferiority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,26 +5,29 @@ Lint on files: what is read, what is told of it, and what is written back as rep
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
-from typing import TYPE_CHECKING
-from markscheme.read.documents.spans import find_spans
-import dataclasses
 from pathlib import Path
-from markscheme.vocabulary.errors import DocumentError, InputError, Problem, UsageError
-from markscheme.prove.lint.findings import LintReport
+from typing import TYPE_CHECKING
+
 from markscheme.prove.lint.documents import LintSource, lint_documents
-from markscheme.read.documents.yaml import parse_tree, read_document_bytes
-from markscheme.read.documents.sources import list_builtin_names, locate_document
-from markscheme.vocabulary.atomic import write_path
+from markscheme.prove.lint.findings import LintReport
+from markscheme.read.documents import (
+    find_spans,
+    list_builtin_names,
+    locate_document,
+    parse_tree,
+    read_document_bytes,
+)
+from markscheme.vocabulary import DocumentError, InputError, Problem, UsageError, write_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from markscheme.prove.lint.findings import Fix
-    from markscheme.read.documents.spans import DocumentSpans, TextSpan
-    from collections.abc import Sequence
-    from markscheme.prove.lint.findings import LintFinding
+    from collections.abc import Iterable, Sequence
+
     from markscheme.prove.lint.documents import LintRegistry
+    from markscheme.prove.lint.findings import Fix, LintFinding
+    from markscheme.read.documents import DocumentSpans, TextSpan
 
 _PLAIN_WORDS = re.compile(r"[^\W\d_][^\W_]*(?: [^\W_]+)*")
 _RESERVED_WORDS = {"true", "false", "null"}

@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from markscheme.prove.lint.codes import CODES
-from markscheme.read.documents.yaml import find_line
+from markscheme.read.documents import find_line
 
 if TYPE_CHECKING:
-    from markscheme.read.documents.yaml import YamlMapping
+    from markscheme.read.documents import YamlMapping
     from markscheme.vocabulary import Item
 
 FieldPath = tuple[str | int, ...]

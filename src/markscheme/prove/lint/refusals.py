@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from markscheme.mark.axes.pattern import PatternAxis
-from markscheme.prove.lint.findings import FieldPath, FindingLocation, Fix, make_finding, parse_field_path
-from markscheme.read.documents.models import COMPARISON_KEYS
+from markscheme.mark.axes import PatternAxis
+from markscheme.prove.lint.findings import (
+    FieldPath,
+    FindingLocation,
+    Fix,
+    make_finding,
+    parse_field_path,
+)
+from markscheme.read.documents import COMPARISON_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from markscheme.vocabulary.errors import Problem
     from markscheme.prove.lint.findings import LintFinding
-    from markscheme.read.documents.yaml import YamlMapping
-    from markscheme.vocabulary import Axis
+    from markscheme.read.documents import YamlMapping
+    from markscheme.vocabulary import Axis, Problem
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 _RUBRIC_CODES = {

@@ -9,14 +9,10 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import format_plain
-from markscheme.mark.axes.json_schema import JsonSchema
-from markscheme.mark.axes.pattern import PatternAxis, find_match
+from markscheme.mark.axes import JsonSchema, PatternAxis, find_match
 from markscheme.prove.lint.findings import Fix, locate_field, make_finding
-from markscheme.read.documents.validation import iterate_mappings, suggest_match
-from markscheme.read.documents.models import is_rated
-from markscheme.read.documents.yaml import YamlMapping
-from markscheme.vocabulary import Level, Rubric
+from markscheme.read.documents import YamlMapping, is_rated, iterate_mappings, suggest_match
+from markscheme.vocabulary import Level, Rubric, format_plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.prove.lint.table_states import TableStates, VerdictVector, unpack_vector
-from markscheme.vocabulary.decision import DecisionOutcome, DecisionRow, HitPolicy
+from markscheme.vocabulary import DecisionOutcome, DecisionRow, HitPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from markscheme.prove.lint.table_states import CounterState, StateSummary
-    from markscheme.vocabulary.decision import DecisionTable
+    from markscheme.vocabulary import DecisionTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import MarkschemeError
-from markscheme.vocabulary.decision import resolve_matches
+from markscheme.vocabulary import MarkschemeError, resolve_matches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from markscheme.vocabulary.decision import CountCondition, DecisionOutcome, DecisionRow, DecisionTable
+    from markscheme.vocabulary import CountCondition, DecisionOutcome, DecisionRow, DecisionTable
 
 MAX_STEPS = 300_000
 _DIGIT_BITS = 5  # bits of a rank: a document has at most 20 verdicts

@@ -12,12 +12,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.decision import HitPolicy
+from markscheme.vocabulary import HitPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.vocabulary.decision import VerdictRule, VerdictRules
+    from markscheme.vocabulary import VerdictRule, VerdictRules
 
 AveragePair = tuple[Fraction, Fraction]
 """The averages of the baseline and of the candidate on one query."""

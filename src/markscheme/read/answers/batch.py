@@ -5,17 +5,18 @@ Answers in columns: what streams from the reading room to the marking room.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import json
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
-from markscheme.vocabulary import RowError
+
+import polars as pl
+
+from markscheme.vocabulary import RowError, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    import polars as pl
-    from markscheme.vocabulary.transcript import Transcript
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLimits:

@@ -9,22 +9,24 @@ From raw rows to a batch: the fast way where it holds, the definition for the re
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from operator import contains
 from typing import TYPE_CHECKING, Any
+
 from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS
-from markscheme.read.answers.rows import find_object_fault
+from markscheme.read.answers.rows import RefusedRow, find_object_fault, get_named_item, parse_answer
 from markscheme.read.nfc import is_latin1, to_nfc
 from markscheme.read.storable import MAX_STORABLE_NUMBER, find_text_fault
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from markscheme.read.answers.rows import RefusedRow, get_named_item, parse_answer
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
     from markscheme.read.answers.items import KnownItems
+
     Column = Collection[Any]
     from markscheme.read.answers.batch import AnswerBatch
 

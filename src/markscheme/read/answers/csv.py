@@ -6,25 +6,30 @@ Delimited text: a header that names the fields, then one record per answer.
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from markscheme.read.answers.encoding import find_byte_fault
+from typing import TYPE_CHECKING, Any
+
+from markscheme.read.answers.batch import (
+    ANSWER_FIELDS,
+    DEFAULT_LIMITS,
+    REQUIRED_FIELDS,
+    AnswerBatch,
+    ReadLimits,
+)
+from markscheme.read.answers.columns import RawAnswerRows, add_rows
+from markscheme.read.answers.encoding import find_byte_fault, make_excerpt
 from markscheme.read.answers.lines import LongLine, WholeLines, split_lines
 from markscheme.read.answers.rows import RefusedRow
-import re
-from typing import TYPE_CHECKING, Any
-from markscheme.vocabulary.errors import AnswersError, Problem
-from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS, AnswerBatch
-from markscheme.read.answers.encoding import make_excerpt
-from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
-from markscheme.read.answers.columns import RawAnswerRows, add_rows
+from markscheme.vocabulary import AnswersError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from markscheme.read.answers.items import KnownItems
+
     from markscheme.read.answers.duplicates import SeenAttempts
+    from markscheme.read.answers.items import KnownItems
 
 _REREAD_FACTOR = 4
 

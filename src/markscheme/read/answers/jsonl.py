@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.read.answers.batch import AnswerBatch
-from markscheme.read.answers.encoding import find_byte_fault
-from markscheme.read.answers.encoding import make_excerpt
-from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
+from markscheme.read.answers.batch import DEFAULT_LIMITS, AnswerBatch, ReadLimits
+from markscheme.read.answers.columns import RawAnswerRows, add_rows, try_add_columns, try_add_rows
+from markscheme.read.answers.encoding import find_byte_fault, make_excerpt
 from markscheme.read.answers.lines import LongLine, WholeLines, split_lines
 from markscheme.read.answers.rows import RefusedRow
-from markscheme.read.answers.columns import RawAnswerRows, add_rows, try_add_columns, try_add_rows
 from markscheme.read.answers.typed import typed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator
 
+    from markscheme.read.answers.duplicates import SeenAttempts
     from markscheme.read.answers.fast.line_templates import LineTemplateReader
     from markscheme.read.answers.items import KnownItems
-    from markscheme.read.answers.duplicates import SeenAttempts
     from markscheme.read.answers.lines import LineChunk
 
 _MIN_SPLIT_BYTES = 2_048

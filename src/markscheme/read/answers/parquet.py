@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from markscheme.vocabulary.errors import AnswersError, Problem
-from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS, AnswerBatch
-from markscheme.read.answers.columns import check_columns
+from markscheme.read.answers.batch import (
+    ANSWER_FIELDS,
+    DEFAULT_LIMITS,
+    REQUIRED_FIELDS,
+    AnswerBatch,
+    ReadLimits,
+)
+from markscheme.read.answers.columns import RawAnswerRows, add_rows, check_columns
 from markscheme.read.answers.encoding import make_excerpt
-from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
-from markscheme.read.answers.columns import RawAnswerRows, add_rows
+from markscheme.vocabulary import AnswersError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from markscheme.read.answers.items import KnownItems
     from markscheme.read.answers.duplicates import SeenAttempts
+    from markscheme.read.answers.items import KnownItems
 
 _PARQUET_PIECE_ROWS = 512
 _MIN_SLICE_ROWS = 64

@@ -6,11 +6,11 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from markscheme.vocabulary.errors import format_value
 from markscheme.read.answers.batch import Number, Output
 from markscheme.read.answers.encoding import describe_json_value, make_excerpt
 from markscheme.read.nfc import to_nfc
 from markscheme.read.storable import MAX_STORABLE_NUMBER, find_text_fault
+from markscheme.vocabulary import format_value
 
 if TYPE_CHECKING:
     from markscheme.read.answers.items import KnownItems

@@ -7,34 +7,27 @@ from __future__ import annotations
 
 import codecs
 import sys
-from contextlib import contextmanager, suppress
-from functools import partial
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.errors import AnswersError, Problem, UsageError
-from markscheme.read.answers.csv import read_csv
-from markscheme.read.answers.encoding import find_head_fault
-from markscheme.read.answers.jsonl import create_template_reader, has_json_row, read_jsonl
-from markscheme.read.answers.items import KnownItems
-from markscheme.read.answers.duplicates import SeenAttempts
-from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
 from collections.abc import Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from decimal import Decimal
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from markscheme.read.answers.batch import AnswerBatch
-from markscheme.read.answers.encoding import make_excerpt
-from markscheme.read.answers.duplicates import SeenAttempts, reject_duplicates
-from markscheme.read.answers.batch import DEFAULT_LIMITS
+
+from markscheme.read.answers.batch import DEFAULT_LIMITS, AnswerBatch, ReadLimits
 from markscheme.read.answers.columns import RawAnswerRows, add_rows, try_add_rows
-from markscheme.vocabulary import Answer
+from markscheme.read.answers.csv import read_csv
+from markscheme.read.answers.duplicates import SeenAttempts, reject_duplicates
+from markscheme.read.answers.encoding import find_head_fault, make_excerpt
+from markscheme.read.answers.items import KnownItems
+from markscheme.read.answers.jsonl import create_template_reader, has_json_row, read_jsonl
+from markscheme.vocabulary import Answer, AnswersError, Problem, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from typing import BinaryIO
     from collections.abc import Callable, Collection, Iterable, Iterator
+    from typing import BinaryIO
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 _ALLOWED_SUFFIXES = (*JSONL_SUFFIXES, ".parquet", ".csv")

@@ -13,19 +13,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import AnswersError, UsageError
-from markscheme.read.answers.jsonl import read_jsonl, read_jsonl_text
 from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
-from markscheme.read.answers.sources import JSONL_SUFFIXES, build_file_problem, check_is_text, check_readable, read_block, read_head
+from markscheme.read.answers.jsonl import read_jsonl, read_jsonl_text
+from markscheme.read.answers.sources import (
+    JSONL_SUFFIXES,
+    build_file_problem,
+    check_is_text,
+    check_readable,
+    read_block,
+    read_head,
+)
+from markscheme.vocabulary import AnswersError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from typing import BinaryIO
 
-    from markscheme.read.answers.fast.line_templates import LineTemplateReader
     from markscheme.read.answers.batch import AnswerBatch
-    from markscheme.read.answers.items import KnownItems
     from markscheme.read.answers.duplicates import SeenAttempts
+    from markscheme.read.answers.fast.line_templates import LineTemplateReader
+    from markscheme.read.answers.items import KnownItems
 
 PARQUET_SUFFIX = ".parquet"
 _SPLITTABLE_SUFFIXES = (*JSONL_SUFFIXES, PARQUET_SUFFIX)

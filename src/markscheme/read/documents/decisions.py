@@ -5,19 +5,27 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from markscheme.vocabulary.errors import format_value
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.read.documents.validation import suggest_match
 from markscheme.read.documents.models import Name, Number, Text
-from markscheme.read.documents.validation import Constraints, Model, alias_key
-from markscheme.vocabulary.decision import Bounds, CountCondition, DecisionOutcome, DecisionRow, DecisionTable, HitPolicy, RatingScale, VerdictRule, VerdictRules
+from markscheme.read.documents.validation import Constraints, Model, alias_key, suggest_match
+from markscheme.vocabulary import (
+    Bounds,
+    CountCondition,
+    DecisionOutcome,
+    DecisionRow,
+    DecisionTable,
+    FrozenDict,
+    HitPolicy,
+    RatingScale,
+    VerdictRule,
+    VerdictRules,
+    format_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from decimal import Decimal
 
-    from markscheme.read.documents.validation import FieldPath
-    from markscheme.read.documents.validation import ProblemCollector
+    from markscheme.read.documents.validation import FieldPath, ProblemCollector
     from markscheme.read.documents.yaml import YamlMapping
 
 _Part = TypeVar("_Part", bound=Model)

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import DocumentError, Problem
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.read.documents.validation import ProblemCollector, describe_unknown_key, iterate_mappings
 from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
 from markscheme.read.documents.models import ExamModel
-from markscheme.read.documents.yaml import read_tree
 from markscheme.read.documents.sources import locate_document
-from markscheme.read.documents.yaml import YamlMapping, YamlSequence, find_line
-from markscheme.vocabulary import Exam, Item, SourceLocation
+from markscheme.read.documents.validation import (
+    ProblemCollector,
+    describe_unknown_key,
+    iterate_mappings,
+)
+from markscheme.read.documents.yaml import YamlMapping, YamlSequence, find_line, read_tree
+from markscheme.vocabulary import DocumentError, Exam, FrozenDict, Item, Problem, SourceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from markscheme.vocabulary.numbers import format_plain
-from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary import FrozenDict, format_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

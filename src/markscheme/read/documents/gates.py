@@ -6,14 +6,25 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from markscheme.vocabulary.errors import format_value
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.read.documents.validation import ProblemCollector, suggest_match
 from markscheme.read.documents.exam import format_tag
 from markscheme.read.documents.models import Name, Number, Scalar, Share
-from markscheme.read.documents.validation import Constraints, Converter, Model
+from markscheme.read.documents.validation import (
+    Constraints,
+    Converter,
+    Model,
+    ProblemCollector,
+    suggest_match,
+)
 from markscheme.read.storable import MAX_STORABLE_NUMBER
-from markscheme.vocabulary import Allowance, Attempts, BaselineLimit, Gate, Level
+from markscheme.vocabulary import (
+    Allowance,
+    Attempts,
+    BaselineLimit,
+    FrozenDict,
+    Gate,
+    Level,
+    format_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

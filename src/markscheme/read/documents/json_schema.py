@@ -9,10 +9,10 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from markscheme.read.documents.decisions import DecisionTableModel, VerdictRulesModel, VerdictsModel
-from markscheme.read.tools.families import ENTRY_KEYS
 from markscheme.read.documents.gates import GATE_MODELS as GATES
 from markscheme.read.documents.models import RATED_MODELS, ExamModel, RubricModel, build_axis_models
 from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model
+from markscheme.read.tools import ENTRY_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -23,8 +23,8 @@ from typing import (
     get_type_hints,
 )
 
-from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model, alias_key
+from markscheme.vocabulary import FrozenDict
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import Axis

@@ -5,35 +5,55 @@ Rubrics: from YAML to frozen types, with every mistake of a file told at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.read.documents.validation import iterate_mappings
-from markscheme.read.documents.models import RATED_MODELS, NoteModel, ScaleModel
 import dataclasses
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
-from markscheme.vocabulary.errors import DocumentError, format_value
-from markscheme.vocabulary.numbers import format_plain
-from markscheme.read.documents.validation import ModelValidationError, validate_model
-from markscheme.read.documents.validation import ProblemCollector, iterate_mappings, suggest_match
+
 from markscheme.read.documents.fingerprint import compute_rubric_fingerprint
 from markscheme.read.documents.gates import read_gates
-from markscheme.read.documents.models import COMPARISON_KEYS, RATED_MODELS, AxisModel, RubricModel, build_axis_model, get_parameter_types, is_rated
-from markscheme.read.documents.yaml import decode_document, parse_tree, read_document_bytes
+from markscheme.read.documents.models import (
+    COMPARISON_KEYS,
+    RATED_MODELS,
+    AxisModel,
+    NoteModel,
+    RubricModel,
+    ScaleModel,
+    build_axis_model,
+    get_parameter_types,
+    is_rated,
+)
 from markscheme.read.documents.sources import locate_document
-from markscheme.read.documents.yaml import YamlMapping, find_line
-from markscheme.vocabulary import AxisSpec, Rubric
+from markscheme.read.documents.validation import (
+    ModelValidationError,
+    ProblemCollector,
+    iterate_mappings,
+    suggest_match,
+    validate_model,
+)
+from markscheme.read.documents.yaml import (
+    YamlMapping,
+    decode_document,
+    find_line,
+    parse_tree,
+    read_document_bytes,
+)
+from markscheme.vocabulary import (
+    AxisSpec,
+    DocumentError,
+    FrozenDict,
+    Rubric,
+    format_plain,
+    format_value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from markscheme.vocabulary.decision import VerdictRules
-    from markscheme.vocabulary import NoteAxis, ScaleAxis
     import pathlib
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
     from markscheme.read.documents.validation import FieldPath
-    from markscheme.vocabulary.decision import DecisionTable, VerdictRules
-    from markscheme.vocabulary import Axis
+    from markscheme.vocabulary import Axis, DecisionTable, NoteAxis, ScaleAxis, VerdictRules
+
 
 def read_rated_axes(
     tree: YamlMapping, complaints: ProblemCollector
@@ -55,13 +75,13 @@ def read_rated_axes(
 
 
 def _build_note_axis(model: NoteModel) -> NoteAxis:
-    from markscheme.vocabulary import NoteAxis  # noqa: PLC0415 - most rubrics have none
+    from markscheme.vocabulary import NoteAxis
 
     return NoteAxis(name=model.name, title=model.title, question=model.question)
 
 
 def _build_scale_axis(model: ScaleModel) -> ScaleAxis:
-    from markscheme.vocabulary import ScaleAxis  # noqa: PLC0415 - most rubrics have none
+    from markscheme.vocabulary import ScaleAxis
 
     anchors = sorted((int(score), text) for score, text in model.anchors.items())
     return ScaleAxis(
@@ -184,7 +204,7 @@ def _read_tool_families(tree: YamlMapping, complaints: ProblemCollector) -> Froz
     """Return what the rubric says of families of tools, for the axes that look at calls."""
     if "tool_families" not in tree:
         return None
-    from markscheme.read.tools.families import find_family_problems
+    from markscheme.read.tools import find_family_problems
 
     problems = list(find_family_problems(tree["tool_families"]))
     for path, message in problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from markscheme.vocabulary.errors import UsageError
+from markscheme.vocabulary import UsageError
 
 BUILTIN_DIR = Path(__file__).parents[2] / "builtin"
 
@@ -22,7 +22,7 @@ def locate_document(source: str | Path, kind: str, suffix: str = ".yaml") -> tup
         return BUILTIN_DIR / kind / name, f"builtin/{kind}/{name}"
     path = Path(source)
     if not _path_exists(path):
-        from difflib import get_close_matches  # noqa: PLC0415 - only where something is wrong
+        from difflib import get_close_matches
 
         names = list_builtin_names(kind, suffix)
         close = get_close_matches(str(source), names, n=1)

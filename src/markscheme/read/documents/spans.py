@@ -10,8 +10,8 @@ from typing import Any
 
 from ruamel.yaml import events
 
-from markscheme.read.nfc import to_nfc
 from markscheme.read.documents.yaml import iterate_events
+from markscheme.read.nfc import to_nfc
 
 FieldPath = tuple[str | int, ...]
 

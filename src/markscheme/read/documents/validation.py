@@ -9,23 +9,32 @@ Holds values to models: everything that is wrong at once, and no type taken for 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_origin
-import re
-from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
-from markscheme.vocabulary.errors import Problem, format_value
-from markscheme.read.documents.yaml import YamlMapping, find_line
-from collections.abc import Callable
 from itertools import takewhile
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
-from markscheme.vocabulary.errors import UsageError
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+from markscheme.read.documents.yaml import YamlMapping, find_line
+from markscheme.vocabulary import Problem, UsageError, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
+
 
 class Constraints(NamedTuple):
     """Bounds of a number, of the length of a text, list or mapping, and the pattern of a text."""
@@ -249,7 +258,7 @@ def describe_unknown_key(key: str, allowed: Collection[str]) -> str:
 
 def suggest_match(word: Any, allowed: Collection[str]) -> str:
     """Return the question what may have been meant, if anything is near."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only where something is wrong
+    from difflib import get_close_matches
 
     close = get_close_matches(str(word).lower(), allowed, n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
@@ -280,7 +289,7 @@ Validator = Callable[[Any, FieldPath, list[Violation]], Any]
 """Takes a value and its place, adds what is wrong with it, and returns what it stands for."""
 
 
-class ModelValidationError(Exception):  # noqa: N818 - internal: becomes complaints at the door
+class ModelValidationError(Exception):
     """A value is not what a model allows."""
 
     def __init__(self, findings: list[Violation]) -> None:

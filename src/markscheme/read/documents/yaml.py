@@ -21,22 +21,22 @@ is wrong, go through a parser (`events`). Both give the same values on the same 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
 import re
+from codecs import BOM_UTF8
 from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
 from ruamel.yaml import events
 from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from markscheme.vocabulary.errors import DocumentError, Problem
+
 from markscheme.read.nfc import to_nfc
-from codecs import BOM_UTF8
-from typing import TYPE_CHECKING
-from markscheme.read.documents.plainly import read_plainly
+from markscheme.vocabulary import DocumentError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
 
 class YamlMapping(dict[str, Any]):
     """A mapping that knows its own line and the line of each of its keys.
@@ -407,11 +407,6 @@ def _read_limited_bytes(path: Path, shown: str) -> bytes:
 def parse_tree(data: bytes, shown: str) -> YamlMapping:
     """Return the one mapping in `data`, with the problems that did not keep it from being read."""
     text = decode_document(data, shown)
-    tree = read_plainly(text)
-    if tree is not None:
-        return tree
-    pass
-
     return parse_yaml(text, shown)
 
 

@@ -1,1 +1,31 @@
 """TODO tools."""
+
+from markscheme.read.tools.arguments import CallDetails, extract_call_details
+from markscheme.read.tools.attempts import ToolAttempt, build_attempt, find_attempts, iter_calls
+from markscheme.read.tools.families import (
+    DEFAULT_FAMILIES,
+    DISPATCH,
+    ENTRY_KEYS,
+    find_family_problems,
+    is_in_family,
+    list_families,
+)
+from markscheme.read.tools.mutations import find_all_changes, find_changes, find_mutation
+
+__all__ = [
+    "DEFAULT_FAMILIES",
+    "DISPATCH",
+    "ENTRY_KEYS",
+    "CallDetails",
+    "ToolAttempt",
+    "build_attempt",
+    "extract_call_details",
+    "find_all_changes",
+    "find_attempts",
+    "find_changes",
+    "find_family_problems",
+    "find_mutation",
+    "is_in_family",
+    "iter_calls",
+    "list_families",
+]

@@ -8,8 +8,8 @@ import shlex
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.read.transcripts.fields import clean_text, split_words
+from markscheme.read.json_fields import clean_text, split_words
+from markscheme.vocabulary import FrozenDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from markscheme.read.tools.families import DISPATCH, MUTATION, is_in_family
-from markscheme.vocabulary.transcript import MAIN_AGENT, CallStatus
+from markscheme.vocabulary import MAIN_AGENT, CallStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from markscheme.vocabulary.transcript import Call, Transcript
+    from markscheme.vocabulary import Call, Transcript
 
 _MAX_LINE_LENGTH = 80
 

@@ -14,13 +14,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.errors import format_value
-from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary import FrozenDict, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.vocabulary.transcript import Call
+    from markscheme.vocabulary import Call
 
 MEMORY, SEARCH, DISPATCH, MUTATION = "memory", "search", "dispatch", "mutation"
 ENTRY_KEYS = ("tool", "path", "argument", "command")
@@ -121,8 +120,7 @@ class CallMatcher:
             return False
         if self.command is None:
             return self.path is None or _matches_any(self.path, call.paths)
-        from markscheme.read.tools.mutations import SHELL_TOOLS
-        from markscheme.read.tools.mutations import iter_commands
+        from markscheme.read.tools.mutations import SHELL_TOOLS, iter_commands
 
         if call.command is None or (self.tool is None and call.name.lower() not in SHELL_TOOLS):
             return False

@@ -13,14 +13,16 @@ from __future__ import annotations
 import itertools
 import re
 from typing import TYPE_CHECKING
+
+from markscheme.read.json_fields import split_words
 from markscheme.read.tools.arguments import SHELL_PROGRAMS, find_patched_files
 from markscheme.read.tools.shell import SimpleCommand, is_real_file, parse_simple_commands
-from markscheme.read.transcripts.fields import split_words
-from markscheme.vocabulary.transcript import Mutation
+from markscheme.vocabulary import Mutation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from markscheme.vocabulary.transcript import Call
+
+    from markscheme.vocabulary import Call
 
 _CHANGING_PROGRAMS = split_words(
     "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "

@@ -6,16 +6,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.tools.arguments import CallDetails, extract_call_details
-from markscheme.read.tools.mutations import find_mutation
-from markscheme.read.transcripts.fields import clean_text, compute_seconds
-from markscheme.vocabulary.transcript import MAIN_AGENT, NO_RESULT, Call, CallStatus, Dispatch, Prompt, Tokens, Transcript
+from markscheme.read.json_fields import clean_text, compute_seconds
+from markscheme.read.tools import CallDetails, extract_call_details, find_mutation
+from markscheme.vocabulary import (
+    MAIN_AGENT,
+    NO_RESULT,
+    Call,
+    CallStatus,
+    Dispatch,
+    Prompt,
+    Tokens,
+    Transcript,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
-    from markscheme.vocabulary.transcript import Mutation
+    from markscheme.vocabulary import Mutation
 
 PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"

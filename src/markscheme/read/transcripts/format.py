@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markscheme.read.transcripts.log import Log
-from markscheme.vocabulary.transcript import Transcript
+from markscheme.vocabulary import Transcript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

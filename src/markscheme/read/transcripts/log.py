@@ -7,18 +7,19 @@ A log of lines is read line by line and never held; a document is parsed as a wh
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any
 import codecs
 import io
+import json
+import re
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
+
 import orjson
-from markscheme.vocabulary.errors import InputError, Problem
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, parse_lenient_json
+
+from markscheme.read.json_fields import JsonObject, iter_objects, parse_lenient_json
+from markscheme.vocabulary import InputError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -278,7 +279,7 @@ class _ZstdStream(io.RawIOBase):
     """A compressed log, unpacked while it is read; where it is damaged or cut off, it ends."""
 
     def __init__(self, file: BinaryIO, log: Log) -> None:
-        from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - only where it is met
+        from zstandard import ZstdDecompressor, ZstdError
 
         self._file = file
         self._new_decompressor = ZstdDecompressor().decompressobj

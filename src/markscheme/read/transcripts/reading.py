@@ -6,15 +6,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.errors import InputError, Problem, UsageError
 from markscheme.read.transcripts.formats.registry import FORMATS
 from markscheme.read.transcripts.log import Log
+from markscheme.vocabulary import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.read.transcripts.format import LogFormat
-    from markscheme.vocabulary.transcript import Transcript
+    from markscheme.vocabulary import Transcript
 
 LOG_SUFFIXES = frozenset(
     {".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.charts.drawing import render_svg, shorten_labels
 from markscheme.tell.charts.colours import BAD, INK, MUTED
+from markscheme.tell.charts.drawing import render_svg, shorten_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,17 @@ import orjson
 import vl_convert
 from markupsafe import Markup
 
-from markscheme.tell.charts.colours import AXIS_COLOURS, BAD, GOOD, HEAT_COLOURS, HEAT_LIMITS, INK, LINE, MUTED, TRACK
+from markscheme.tell.charts.colours import (
+    AXIS_COLOURS,
+    BAD,
+    GOOD,
+    HEAT_COLOURS,
+    HEAT_LIMITS,
+    INK,
+    LINE,
+    MUTED,
+    TRACK,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

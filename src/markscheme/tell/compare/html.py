@@ -5,20 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import format_decimal, format_signed
-from markscheme.tell.charts.comparison import ChartRange, DotPair, draw_paired_dots
+from markscheme.tell.charts import ChartRange, DotPair, draw_paired_dots
 from markscheme.tell.compare.tables import build_axis_rows, build_metric_rows
 from markscheme.tell.compare.text import format_comparison_title, format_decision, format_statistics
+from markscheme.tell.html import render_page
 from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.html.templates import render_page
-from markscheme.vocabulary.decision import DecisionOutcome
+from markscheme.vocabulary import DecisionOutcome, format_decimal, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from markupsafe import Markup
 
-    from markscheme.weigh.compare.result import Aggregate, CheckSummary, Comparison, MetricSummary, Query, Sides
+    from markscheme.weigh.compare import (
+        Aggregate,
+        CheckSummary,
+        Comparison,
+        MetricSummary,
+        Query,
+        Sides,
+    )
 
 MAX_DRAWN_QUERIES = (
     30  # queries with a chart of their own; with more the page would grow without bounds

@@ -2,106 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import format_decimal, format_signed
-from markscheme.tell.html.item_rows import format_cell_value, list_expected_texts, truncate_text
+from markscheme.tell.html import format_cell_value, list_expected_texts, truncate_text
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.weigh.report import format_cell_reason
-from markscheme.weigh.compare.runs import RunsComparison
+from markscheme.tell.words import format_cell_reason
+from markscheme.vocabulary import format_decimal, format_signed
+from markscheme.workflows.compare_runs import group_moves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
 
     from markscheme.vocabulary import Item, Rubric
-    from markscheme.weigh.compare.result import Sides
-    from markscheme.weigh.compare.runs import RunPair
+    from markscheme.weigh.compare import RunPair, RunsComparison, Sides
+    from markscheme.workflows.compare_runs import AnswerRow, ItemMoves, RunsReport
 
-AnswerRow: TypeAlias = Mapping[str, Any]
-"""An answer, as `score` gives it."""
 
-_MAX_CROSSED, _MAX_ITEMS, _MIN_ITEMS = 40, 15, 5  # in all pairs together, and at least in each
 _MAX_ATTEMPTS = 3
 _MAX_PAGE_CHARACTERS = 1_000_000  # characters of all answers together, so that a page stays small
 _MIN_ANSWER_CHARACTERS, _MAX_ANSWER_CHARACTERS = 500, 6_000
 _BAR_UNITS = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunsReport:
-    """Compared runs, and of each of them the answers to the items that a page shows."""
-
-    found: RunsComparison
-    answers: tuple[Mapping[str, tuple[AnswerRow, ...]], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemMoves:
-    """Items that moved in one way, those that moved most first: all, and how many are shown."""
-
-    kind: str
-    name: str
-    items: tuple[str, ...]
-    limit: int
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The items that a page has room for."""
-        return self.items[: self.limit]
-
-    @property
-    def more(self) -> str:
-        """Say how many are left out."""
-        left = len(self.items) - len(self.shown)
-        if not left:
-            return ""
-        return translate_plural(
-            "… and {n:,} more item, which the JSON document has.",
-            "… and {n:,} more items, which the JSON document has.",
-            left,
-        )
+def _format_move_name(kind: str) -> str:
+    match kind:
+        case "regressed":
+            return translate("Went from pass to fail")
+        case "lost":
+            return translate("Other losses, the largest first")
+        case _:
+            return translate("Gains, the largest first")
 
 
-def select_shown_items(found: RunsComparison) -> set[str]:
-    """Return the items that a page shows of each run beside the first."""
-    return {
-        item
-        for pair in found.beside_first
-        for moves in group_moves(pair, len(found.beside_first))
-        for item in moves.shown
-    }
-
-
-def group_moves(pair: RunPair, pairs: int = 1) -> list[ItemMoves]:
-    """Return what went from pass to fail, what else was lost, and what was gained."""
-    most, first = (max(_MIN_ITEMS, n // max(1, pairs)) for n in (_MAX_ITEMS, _MAX_CROSSED))
-    crossed, by = set(pair.regressed), pair.items
-    gained = [item for item in pair.moved if (by[item].difference or 0) > 0]
-    gained.sort(key=lambda item: (-(by[item].difference or 0), item))
-    found = (
-        ItemMoves(
-            kind="regressed",
-            name=translate("Went from pass to fail"),
-            items=pair.regressed,
-            limit=first,
-        ),
-        ItemMoves(
-            kind="lost",
-            name=translate("Other losses, the largest first"),
-            items=tuple(item for item in pair.lost if item not in crossed),
-            limit=most,
-        ),
-        ItemMoves(
-            kind="gained",
-            name=translate("Gains, the largest first"),
-            items=tuple(gained),
-            limit=most,
-        ),
+def _format_left_out(moves: ItemMoves) -> str:
+    """Return how many items the page leaves out, or nothing where it shows all."""
+    left = len(moves.items) - len(moves.shown)
+    if not left:
+        return ""
+    return translate_plural(
+        "… and {n:,} more item, which the JSON document has.",
+        "… and {n:,} more items, which the JSON document has.",
+        left,
     )
-    return [moves for moves in found if moves.items]
 
 
 class MovedItemsView:
@@ -129,10 +72,10 @@ class MovedItemsView:
         return [
             {
                 "kind": moves.kind,
-                "name": moves.name,
+                "name": _format_move_name(moves.kind),
                 "n": f"{len(moves.items):,}",
                 "items": [self._build_item(item) for item in moves.shown],
-                "more": moves.more,
+                "more": _format_left_out(moves),
             }
             for moves in group_moves(self._pair, pairs)
         ]

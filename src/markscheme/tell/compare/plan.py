@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.tell.compare.tables import TableRows
-    from markscheme.weigh.compare.planning import ComparisonPlan
+    from markscheme.weigh.compare import ComparisonPlan
 
 
 def build_plan_record(plan: ComparisonPlan) -> dict[str, Any]:

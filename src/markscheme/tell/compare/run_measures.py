@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal
 from markscheme.tell.language import translate
+from markscheme.vocabulary import format_decimal
 
 if TYPE_CHECKING:
     from markscheme.tell.compare.tables import TableRows
-    from markscheme.weigh.totals.measures import Measures, MeasureTotal
-    from markscheme.weigh.compare.runs import RunsComparison
+    from markscheme.weigh.compare import RunsComparison
+    from markscheme.weigh.totals import Measures, MeasureTotal
 
     MeasureFigures = list[
         tuple[str, list[tuple[Fraction | None, int]], int]

@@ -5,16 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_signed
 from markscheme.tell.language import translate, translate_stored
-from markscheme.weigh.compare.attempt_pairs import describe_attempts
-from markscheme.weigh.gates.outcomes import Evidence
-from markscheme.weigh.compare.conclusions import describe_doubts
+from markscheme.vocabulary import format_signed
+from markscheme.weigh.compare import describe_attempts, describe_doubts
+from markscheme.weigh.gates import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.compare.runs import RunPair
+    from markscheme.weigh.compare import RunPair
 
 _PLACES = (4, 6, 9)
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import format_decimal, format_signed, to_float
-from markscheme.tell.charts import colours
-from markscheme.tell.charts.comparison import ChartRange, DotPair, draw_paired_dots
-from markscheme.tell.charts.differences import Gap, draw_gaps
+from markscheme.tell.charts import ChartRange, DotPair, Gap, colours, draw_gaps, draw_paired_dots
+from markscheme.tell.compare.run_outcomes import (
+    compute_bounds,
+    describe_pair_doubts,
+    explain_outcome,
+    explain_what_settles,
+    format_margin,
+)
+from markscheme.tell.compare.runs import (
+    GROUPS_SHOWN,
+    build_run_axis_rows,
+    build_tag_rows,
+    find_lost_tags,
+    format_evidence,
+    format_pair_lines,
+)
 from markscheme.tell.language import translate, translate_plural
-from markscheme.tell.compare.run_outcomes import compute_bounds, describe_pair_doubts, explain_outcome, explain_what_settles, format_margin
-from markscheme.tell.compare.runs import GROUPS_SHOWN, build_run_axis_rows, build_tag_rows, find_lost_tags, format_evidence, format_pair_lines
-from markscheme.weigh.gates.outcomes import Evidence
+from markscheme.vocabulary import format_decimal, format_signed, to_float
+from markscheme.weigh.gates import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +32,7 @@ if TYPE_CHECKING:
 
     from markscheme.tell.compare.tables import TableRows
     from markscheme.vocabulary import Rubric
-    from markscheme.weigh.compare.runs import PairedTag, RunPair
+    from markscheme.weigh.compare import PairedTag, RunPair
 
 EVIDENCE_KINDS = {
     Evidence.PASS: "pass",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal, format_signed
+from markscheme.tell.compare.run_measures import build_measured_rows
 from markscheme.tell.compare.tables import build_pair_rows, format_p_value
 from markscheme.tell.compare.text import ComparisonPage, format_statistics, render_markdown_table
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.markdown import escape_markdown as safe
-from markscheme.tell.compare.run_measures import build_measured_rows
-from markscheme.weigh.compare.attempt_pairs import describe_attempts
-from markscheme.weigh.gates.outcomes import Evidence
+from markscheme.vocabulary import format_decimal, format_signed
+from markscheme.weigh.compare import describe_attempts
+from markscheme.weigh.gates import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.tell.compare.tables import TableRows
-    from markscheme.weigh.compare.runs import PairedTag, RunPair, RunsComparison
+    from markscheme.weigh.compare import PairedTag, RunPair, RunsComparison
 
 GROUPS_SHOWN = 10
 _ITEMS_SHOWN = 10

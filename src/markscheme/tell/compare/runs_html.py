@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.charts.colours import AXIS_COLOURS
-from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.charts import AXIS_COLOURS
 from markscheme.tell.compare.moved_items import MovedItemsView, compute_text_limit
 from markscheme.tell.compare.run_measures import build_measured_rows
 from markscheme.tell.compare.run_view import EVIDENCE_KINDS, build_pair_view, draw_run_gaps
 from markscheme.tell.compare.runs import build_run_pair_rows, format_evidence, format_runs_title
-from markscheme.tell.html.templates import render_page
-from markscheme.weigh.compare.run_advice import rename_by_subject
+from markscheme.tell.html import render_page
+from markscheme.tell.language import translate, translate_stored
+from markscheme.weigh.compare import rename_by_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.tell.compare.moved_items import RunsReport
-    from markscheme.weigh.compare.runs import RunsComparison
+    from markscheme.weigh.compare import RunsComparison
+    from markscheme.workflows.compare_runs import RunsReport
 
 
 def render_runs_html(report: RunsReport, version: str) -> str:

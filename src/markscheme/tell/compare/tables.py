@@ -5,14 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal, format_signed
 from markscheme.tell.language import translate, translate_stored
+from markscheme.vocabulary import format_decimal, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.weigh.compare.result import Comparison, Query, Sides
-    from markscheme.weigh.compare.statistics import PairedSummary
+    from markscheme.weigh.compare import Comparison, PairedSummary, Query, Sides
 
 TableRows = list[tuple[str, ...]]
 _QUERIES_SHOWN = 30

@@ -7,13 +7,26 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.vocabulary.numbers import format_decimal, format_signed
-from markscheme.tell.compare.tables import build_aggregate_rows, build_axis_rows, build_check_rows, build_metric_rows, build_query_rows, format_interval, format_p_value, format_side_lines
-from markscheme.tell.language import replace_control_characters, translate, translate_plural, translate_stored
+from markscheme.tell.compare.tables import (
+    build_aggregate_rows,
+    build_axis_rows,
+    build_check_rows,
+    build_metric_rows,
+    build_query_rows,
+    format_interval,
+    format_p_value,
+    format_side_lines,
+)
+from markscheme.tell.language import (
+    replace_control_characters,
+    translate,
+    translate_plural,
+    translate_stored,
+)
 from markscheme.tell.markdown import escape_markdown as safe
 from markscheme.tell.markdown import format_code_span
 from markscheme.tell.text import create_console
-from markscheme.vocabulary.decision import DecisionOutcome
+from markscheme.vocabulary import DecisionOutcome, format_decimal, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,8 +34,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from markscheme.tell.compare.tables import TableRows
-    from markscheme.weigh.compare.result import Comparison
-    from markscheme.weigh.compare.statistics import PairedSummary, Statistics
+    from markscheme.weigh.compare import Comparison, PairedSummary, Statistics
 
 _FLIPS_SHOWN = 6
 _NOTES_SHOWN = 20
@@ -191,12 +203,11 @@ class ComparisonPage:
         """Print rows, the header first; columns are numbers unless they are named in `left`."""
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
         for at, name in enumerate(rows[0]):
-            justify = "left" if at in left else "right"
             table.add_column(
                 Text(replace_control_characters(name)),
-                justify=justify,
+                justify="left" if at in left else "right",
                 no_wrap=at < len(rows[0]) - 1,
-            )  # type: ignore[arg-type]
+            )
         for row in rows[1:]:
             table.add_row(*map(Text, map(replace_control_characters, row)))
         self.out.print(table)

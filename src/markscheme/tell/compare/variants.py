@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.tell.compare.tables import build_pair_rows
-from markscheme.tell.compare.text import ComparisonPage, format_decision, render_comparison_markdown, render_markdown_table
+from markscheme.tell.compare.text import (
+    ComparisonPage,
+    format_decision,
+    render_comparison_markdown,
+    render_markdown_table,
+)
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.markdown import escape_markdown as safe
 
@@ -13,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.tell.compare.tables import TableRows
-    from markscheme.weigh.compare.result import Comparison
-    from markscheme.weigh.compare.variants import VariantsComparison
+    from markscheme.weigh.compare import Comparison, VariantsComparison
 
 
 def build_variant_rows(found: VariantsComparison) -> TableRows:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import format_decimal
-from markscheme.tell.charts.colours import AXIS_COLOURS
-from markscheme.tell.charts.comparison import draw_dot_rows
+from markscheme.tell.charts import AXIS_COLOURS, draw_dot_rows
 from markscheme.tell.compare.html import MAX_DRAWN_QUERIES, build_comparison_view, get_chart_range
-from markscheme.tell.language import translate
-from markscheme.tell.html.templates import render_page
 from markscheme.tell.compare.variants import build_variant_rows, format_variants_title
+from markscheme.tell.html import render_page
+from markscheme.tell.language import translate
+from markscheme.vocabulary import format_decimal
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from markscheme.tell.compare.tables import TableRows
-    from markscheme.weigh.compare.variants import VariantsComparison
+    from markscheme.weigh.compare import VariantsComparison
 
 
 def render_variants_html(found: VariantsComparison, version: str) -> str:

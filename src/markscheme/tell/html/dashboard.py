@@ -5,23 +5,30 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import format_decimal, format_plain, format_signed, to_float
-from markscheme.tell.charts import drawing as charts, colours
 from markscheme.tell.bad_rows import format_bad_row_count, get_bad_row_place
+from markscheme.tell.charts import colours
+from markscheme.tell.charts import drawing as charts
 from markscheme.tell.html.item_rows import build_items_link, build_tag_link, translate_status
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.markdown import format_gate_limit
-from markscheme.weigh.report import ItemStatus
-from markscheme.vocabulary import Level, Outcome
-from markscheme.weigh.totals.summaries import WeightScale
+from markscheme.vocabulary import (
+    ItemStatus,
+    Level,
+    Outcome,
+    format_decimal,
+    format_plain,
+    format_signed,
+    to_float,
+)
+from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.report import RunReport
     from markscheme.weigh.distribution import MeanEstimate
-    from markscheme.weigh.gates.outcomes import BaselineReport, GateOutcome, ItemChange
+    from markscheme.weigh.gates import BaselineReport, GateOutcome, ItemChange
     from markscheme.weigh.patterns import Pattern
+    from markscheme.workflows.run_report import RunReport
 
 _LOSSES_LISTED = 8
 _CHANGES_LISTED = 30

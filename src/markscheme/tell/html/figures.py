@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from markscheme.vocabulary.numbers import format_decimal, format_plain, to_float
-from markscheme.tell.charts import drawing as charts, colours
+from markscheme.tell.charts import colours
+from markscheme.tell.charts import drawing as charts
 from markscheme.tell.html.item_rows import build_tag_link
 from markscheme.tell.language import translate, translate_plural
-from markscheme.vocabulary import Level
-from markscheme.weigh.totals.summaries import WeightScale
+from markscheme.vocabulary import Level, format_decimal, format_plain, to_float
+from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from markscheme.weigh.report import RunReport
     from markscheme.vocabulary import TagGroup
     from markscheme.weigh.distribution import MeanEstimate
+    from markscheme.workflows.run_report import RunReport
 
 _TAG_VALUES_SHOWN = 12
 _HEAT_MAPS_SHOWN = 3

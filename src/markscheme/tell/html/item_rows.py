@@ -8,17 +8,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from markscheme.vocabulary.numbers import format_decimal, to_float
 from markscheme.tell.language import translate, translate_stored
-from markscheme.weigh.report import ItemStatus
+from markscheme.vocabulary import ItemStatus, format_decimal, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
-    from markscheme.weigh.report import ItemReport, Row, RunReport
-    from markscheme.vocabulary import Item, Rubric
-    from markscheme.weigh.gates.outcomes import ItemChange
+    from markscheme.vocabulary import Item, ItemReport, Row, Rubric
+    from markscheme.weigh.gates import ItemChange
+    from markscheme.workflows.run_report import RunReport
 
 _BAR_WIDTH = 1000
 _EXCERPT_LENGTH = 90

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from markscheme.tell.html import dashboard, figures
 from markscheme.tell.html.item_rows import build_item_listing
-from markscheme.tell.language import translate
 from markscheme.tell.html.templates import render_page
 from markscheme.tell.html.trends import build_trend_figures
+from markscheme.tell.language import translate
+from markscheme.tell.words import format_run_title
 
 if TYPE_CHECKING:
-    from markscheme.weigh.report import RunReport
+    from markscheme.workflows.run_report import RunReport
 
 
 def render_run_html(report: RunReport, version: str) -> str:
@@ -21,7 +22,7 @@ def render_run_html(report: RunReport, version: str) -> str:
         "run.html",
         {**items.data, "words": build_script_words()},
         version=version,
-        title=report.title,
+        title=format_run_title(report.past, report.stored),
         heading=dashboard.format_heading(report),
         verdict=dashboard.build_verdict_view(report),
         facts=dashboard.build_facts_view(report),

@@ -15,7 +15,7 @@ import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from markscheme.tell.charts.colours import COLOUR_SCHEMES
+from markscheme.tell.charts import COLOUR_SCHEMES
 from markscheme.tell.language import get_language, translate, translate_plural, translate_stored
 
 PAGES_FOLDER = Path(__file__).parent / "pages"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal, to_float
 from markscheme.tell.charts import drawing as charts
 from markscheme.tell.html.figures import Figure
 from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.runs import format_subject
+from markscheme.vocabulary import format_decimal, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.report import RunReport
     from markscheme.weigh.distribution import ScoreDistribution, TrendPoint
+    from markscheme.workflows.run_report import RunReport
 
 _MIN_TREND_RUNS = 2
 _SUBJECT_LABEL_LENGTH, _RUN_LABEL_LENGTH = (

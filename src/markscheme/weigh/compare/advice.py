@@ -8,17 +8,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary.decision import DecisionOutcome
+from markscheme.vocabulary import DecisionOutcome, format_decimal, sentence
 from markscheme.weigh.compare.conclusions import describe_conclusions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.weigh.compare.rules import ComparisonRules
-    from markscheme.weigh.compare.result import CheckSummary, Comparison, Query, Ruling
     from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic
+    from markscheme.weigh.compare.result import CheckSummary, Comparison, Query, Ruling
+    from markscheme.weigh.compare.rules import ComparisonRules
 
 _ADDITIONAL_QUERIES = 3
 _POOR_AGREEMENT = Fraction(667, 1000)  # below it Krippendorff draws no conclusion at all

@@ -12,19 +12,17 @@ from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias
 
-from markscheme.vocabulary.numbers import compute_mean
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import FrozenDict, compute_mean, sentence
 from markscheme.weigh.compare.result import Sides
 from markscheme.weigh.compare.statistics import summarise_pairs
-from markscheme.weigh.totals.marks import AxisValues
-from markscheme.weigh.stats.proportions import McNemar, run_mcnemar_test
+from markscheme.weigh.stats import McNemar, run_mcnemar_test
+from markscheme.weigh.totals import AxisValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from markscheme.weigh.compare.statistics import PairedSummary
-    from markscheme.weigh.totals.marks import Marks
+    from markscheme.weigh.totals import Marks
 
 AttemptValues: TypeAlias = Mapping[str, Mapping[int, AxisValues]]
 """The axis values of each answer, by item and attempt."""

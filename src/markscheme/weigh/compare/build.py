@@ -7,27 +7,39 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary import Allowance
-from markscheme.weigh.compare.advice import describe_comparison, describe_next_step, find_monitoring_points
-from markscheme.weigh.stats.agreement import measure_agreement
-from markscheme.weigh.compare.rules import ComparisonRules, aggregate_queries, average_sides
-from markscheme.weigh.compare.result import CheckSummary, Comparison, MetricSummary, Query, Sides
-from markscheme.weigh.gates.evidence import evaluate_non_inferiority
-from markscheme.weigh.compare.statistics import Statistics, build_detectable, compute_non_inferiority_p, compute_reach, summarise_axes, summarise_pairs
+from markscheme.vocabulary import Allowance, FrozenDict
+from markscheme.weigh.compare.advice import (
+    describe_comparison,
+    describe_next_step,
+    find_monitoring_points,
+)
 from markscheme.weigh.compare.observations import merge_observations
 from markscheme.weigh.compare.operating_characteristic import compute_operating_characteristic
-from markscheme.weigh.stats.proportions import compute_clopper_pearson_interval
-from markscheme.weigh.compare.rules import index_scores
+from markscheme.weigh.compare.result import CheckSummary, Comparison, MetricSummary, Query, Sides
+from markscheme.weigh.compare.rules import (
+    ComparisonRules,
+    aggregate_queries,
+    average_sides,
+    index_scores,
+)
 from markscheme.weigh.compare.sensitivity import find_flips
+from markscheme.weigh.compare.statistics import (
+    Statistics,
+    build_detectable,
+    compute_non_inferiority_p,
+    compute_reach,
+    summarise_axes,
+    summarise_pairs,
+)
+from markscheme.weigh.gates import evaluate_non_inferiority
+from markscheme.weigh.stats import compute_clopper_pearson_interval, measure_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from markscheme.vocabulary.decision import VerdictRules
-    from markscheme.vocabulary import Rating
-    from markscheme.weigh.stats.agreement import Agreement
+    from markscheme.vocabulary import Rating, VerdictRules
     from markscheme.weigh.compare.result import Observed
+    from markscheme.weigh.stats import Agreement
 
 
 def compare_ratings(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import format_decimal, sentence
 from markscheme.weigh.compare.statistics import ALPHA
-from markscheme.weigh.gates.outcomes import Evidence
+from markscheme.weigh.gates import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import compute_mean, simplest_fraction
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary import Cell, Status
+from markscheme.vocabulary import Cell, FrozenDict, Status, compute_mean, simplest_fraction
 from markscheme.weigh.compare.result import Observed
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ observed differences between queries, half of its variance on each variant.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Mapping
@@ -18,15 +19,19 @@ from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
 from random import Random
-from typing import TYPE_CHECKING
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.decision import DecisionOutcome
-import math
 from statistics import NormalDist
-from markscheme.vocabulary.decision import CountCondition, DecisionOutcome, DecisionTable, VerdictRules, resolve_matches
+from typing import TYPE_CHECKING
+
+from markscheme.vocabulary import (
+    CountCondition,
+    DecisionOutcome,
+    DecisionTable,
+    FrozenDict,
+    VerdictRules,
+    resolve_matches,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from collections.abc import Iterable, Sequence
 
 DecisionChances = Mapping[DecisionOutcome | None, Fraction]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

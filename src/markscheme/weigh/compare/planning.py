@@ -6,8 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.messages import sentence
-from markscheme.weigh.stats.power import ALPHA, POWER, compute_power, count_pairs_needed, find_detectable_effect
+from markscheme.vocabulary import sentence
+from markscheme.weigh.stats import (
+    ALPHA,
+    POWER,
+    compute_power,
+    count_pairs_needed,
+    find_detectable_effect,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

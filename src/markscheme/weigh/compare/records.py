@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import to_float
+from markscheme.vocabulary import to_float
 from markscheme.weigh.records import build_exam_record, build_rubric_record
 
 if TYPE_CHECKING:
@@ -15,13 +15,26 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from markscheme.vocabulary import Rating
-    from markscheme.weigh.stats.agreement import Agreement
-    from markscheme.weigh.compare.result import Aggregate, CheckSummary, Comparison, MetricSummary, Query, Ruling, Sides
-    from markscheme.weigh.compare.statistics import PairedAxis, PairedSummary, Statistics
-    from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic
-    from markscheme.weigh.stats.proportions import ClusteredMean
-    from markscheme.weigh.compare.sensitivity import RatingFlip
-    from markscheme.weigh.compare.operating_characteristic import DecisionChances
+    from markscheme.weigh.compare.operating_characteristic import (
+        DecisionChances,
+        OperatingCharacteristic,
+    )
+    from markscheme.weigh.compare.result import (
+        Aggregate,
+        CheckSummary,
+        Comparison,
+        MetricSummary,
+        Query,
+        Ruling,
+        Sides,
+    )
+    from markscheme.weigh.compare.statistics import (
+        PairedAxis,
+        PairedSummary,
+        RatingFlip,
+        Statistics,
+    )
+    from markscheme.weigh.stats import Agreement, ClusteredMean
 
 
 def build_comparison_record(found: Comparison) -> dict[str, Any]:

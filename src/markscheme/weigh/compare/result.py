@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.decision import DecisionOutcome
-from markscheme.vocabulary import Cell, Exam, Rating, Rubric
+from markscheme.vocabulary import Cell, DecisionOutcome, Exam, FrozenDict, Rating, Rubric
+from markscheme.weigh.compare.order_effects import AskedFirstCounts, count_first
 from markscheme.weigh.compare.records import build_comparison_record
 from markscheme.weigh.compare.statistics import Statistics
-from markscheme.weigh.compare.order_effects import AskedFirstCounts, count_first
 
 MEANINGFUL_POINTS = 2
 """From so many points on, a difference on one axis means something."""

@@ -5,24 +5,33 @@ From ratings to verdicts and a decision, in exact numbers.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from markscheme.vocabulary.errors import DocumentError, Problem, UsageError, format_value
-from markscheme.vocabulary.numbers import compute_mean, format_decimal
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary.decision import Bounds, DecisionTable, VerdictRule, VerdictRules
-from markscheme.vocabulary import Exam, Rubric
+from typing import TYPE_CHECKING
+
+from markscheme.vocabulary import (
+    Bounds,
+    DecisionTable,
+    DocumentError,
+    Exam,
+    FrozenDict,
+    Problem,
+    Rubric,
+    UsageError,
+    VerdictRule,
+    VerdictRules,
+    compute_mean,
+    format_decimal,
+    format_value,
+    sentence,
+)
 from markscheme.weigh.compare.result import Aggregate, Query, Ruling, Sides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from markscheme.vocabulary import Rating
     from collections.abc import Iterable, Mapping, Sequence
+
     from markscheme.vocabulary import Item, Rating
 
 ScoresByRater = dict[tuple[str, str, str], dict[str, int]]

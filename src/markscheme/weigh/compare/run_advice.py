@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import sentence
 from markscheme.weigh.compare.attempt_pairs import describe_attempts
-from markscheme.weigh.gates.outcomes import Evidence
 from markscheme.weigh.compare.conclusions import describe_conclusions
+from markscheme.weigh.gates import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

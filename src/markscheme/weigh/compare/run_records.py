@@ -5,14 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import to_float
-from markscheme.weigh.compare.records import build_paired_record, build_sides_record, build_statistics_record
-from markscheme.weigh.gates.outcomes import Evidence
+from markscheme.vocabulary import to_float
+from markscheme.weigh.compare.records import (
+    build_paired_record,
+    build_sides_record,
+    build_statistics_record,
+)
+from markscheme.weigh.gates import Evidence
 from markscheme.weigh.records import build_exam_record, build_rubric_record
 
 if TYPE_CHECKING:
-    from markscheme.weigh.totals.measures import Measures
     from markscheme.weigh.compare.runs import PairedTag, RunPair, RunsComparison
+    from markscheme.weigh.totals import Measures
 
 OUTCOME_NAMES = {
     Evidence.PASS: "not-worse",

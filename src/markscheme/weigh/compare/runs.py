@@ -12,32 +12,40 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import compute_mean
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Allowance, Exam, Rubric
+from markscheme.vocabulary import Allowance, Exam, FrozenDict, Rubric, compute_mean, sentence
 from markscheme.weigh.compare.attempt_pairs import AttemptPairs, AttemptValues, SingleRunNoise
-from markscheme.weigh.compare.rules import average_sides
+from markscheme.weigh.compare.order_effects import (
+    AskedFirstCounts,
+    AskedOrder,
+    count_first_in_pairs,
+)
 from markscheme.weigh.compare.result import Sides
-from markscheme.weigh.gates.evidence import evaluate_non_inferiority
-from markscheme.weigh.compare.statistics import PairedSummary, Statistics, build_detectable, compute_reach, summarise_axes
-from markscheme.weigh.totals.measures import Measures
-from markscheme.weigh.compare.order_effects import AskedFirstCounts, AskedOrder, count_first_in_pairs
-from markscheme.weigh.gates.outcomes import Evidence
-from markscheme.weigh.stats.proportions import McNemar, compute_clustered_mean, sum_by_cluster
-from markscheme.weigh.recalibrate import PastRun
-from markscheme.weigh.compare.run_records import build_runs_record
+from markscheme.weigh.compare.rules import average_sides
 from markscheme.weigh.compare.run_advice import add_plain_words, decide_outcome
-from markscheme.weigh.totals.run import explain_incomplete
-from markscheme.weigh.stats.sign_flips import run_sign_flip_test
-from markscheme.weigh.stats.distributions import adjust_by_holm
-from markscheme.weigh.totals.summaries import WeightScale
+from markscheme.weigh.compare.run_records import build_runs_record
+from markscheme.weigh.compare.statistics import (
+    PairedSummary,
+    Statistics,
+    build_detectable,
+    compute_reach,
+    summarise_axes,
+)
+from markscheme.weigh.gates import Evidence, evaluate_non_inferiority
+from markscheme.weigh.recalibrate import PastRun
+from markscheme.weigh.stats import (
+    McNemar,
+    adjust_by_holm,
+    compute_clustered_mean,
+    run_sign_flip_test,
+    sum_by_cluster,
+)
+from markscheme.weigh.totals import Measures, WeightScale, explain_incomplete
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from markscheme.weigh.compare.attempt_pairs import PairedDifferences
-    from markscheme.weigh.totals.marks import AxisValues
+    from markscheme.weigh.totals import AxisValues
 
 DEFAULT_MARGIN = Allowance(amount=Decimal("0.02"), relative=True)
 

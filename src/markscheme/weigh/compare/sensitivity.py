@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.decision import DecisionOutcome
-from markscheme.vocabulary import Rating
+from markscheme.vocabulary import DecisionOutcome, Rating
 from markscheme.weigh.compare.rules import index_scores
+from markscheme.weigh.compare.statistics import RatingFlip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.weigh.compare.rules import ComparisonRules
     from markscheme.weigh.compare.result import Query, Sides
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatingFlip:
-    """A rating that, changed to another score, would change the verdict on its query.
-
-    `decision_after` differs from `decision_before` where the decision would change too.
-    """
-
-    rating: Rating
-    score: int
-    verdict_before: str | None
-    verdict_after: str | None
-    decision_before: DecisionOutcome | None
-    decision_after: DecisionOutcome | None
-
-    @property
-    def decides(self) -> bool:
-        """Whether the decision over all queries would change."""
-        return self.decision_before != self.decision_after
+    from markscheme.weigh.compare.rules import ComparisonRules
 
 
 def find_flips(

@@ -6,21 +6,49 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import compute_mean
-from markscheme.weigh.stats.agreement import Agreement
+from markscheme.vocabulary import DecisionOutcome, Rating, compute_mean
 from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic
-from markscheme.weigh.gates.outcomes import NonInferiority
-from markscheme.weigh.stats.power import POWER, count_pairs_needed, find_detectable_effect
-from markscheme.weigh.stats.proportions import ClusteredMean
-from markscheme.weigh.compare.sensitivity import RatingFlip
-from markscheme.weigh.stats.sign_flips import SignFlip, compute_smallest_p, count_pairs_for_alpha, run_sign_flip_test
-from markscheme.weigh.stats.distributions import SampleStatistics, adjust_by_holm, t_cdf
+from markscheme.weigh.gates import NonInferiority
+from markscheme.weigh.stats import (
+    POWER,
+    Agreement,
+    ClusteredMean,
+    SampleStatistics,
+    SignFlip,
+    adjust_by_holm,
+    compute_smallest_p,
+    count_pairs_for_alpha,
+    count_pairs_needed,
+    find_detectable_effect,
+    run_sign_flip_test,
+    t_cdf,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 CONFIDENCE = 0.95
 ALPHA = Fraction(1, 20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingFlip:
+    """A rating that, changed to another score, would change the verdict on its query.
+
+    `decision_after` differs from `decision_before` where the decision would change too.
+    """
+
+    rating: Rating
+    score: int
+    verdict_before: str | None
+    verdict_after: str | None
+    decision_before: DecisionOutcome | None
+    decision_after: DecisionOutcome | None
+
+    @property
+    def decides(self) -> bool:
+        """Whether the decision over all queries would change."""
+        return self.decision_before != self.decision_after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import to_float
+from markscheme.vocabulary import to_float
 from markscheme.weigh.compare.result import Comparison
-from markscheme.weigh.stats.distributions import adjust_by_holm
+from markscheme.weigh.stats import adjust_by_holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

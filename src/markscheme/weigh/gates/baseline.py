@@ -5,20 +5,23 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal, format_distinct
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Outcome
+from markscheme.vocabulary import FrozenDict, Outcome, format_decimal, format_distinct, sentence
 from markscheme.weigh.gates.evidence import evaluate_non_inferiority
-from markscheme.weigh.gates.outcomes import AxisChange, BaselineReport, Evidence, GateOutcome, ItemChange, ItemLoss, get_failure_outcome
-from markscheme.weigh.totals.run import explain_incomplete
+from markscheme.weigh.gates.outcomes import (
+    AxisChange,
+    BaselineReport,
+    Evidence,
+    GateOutcome,
+    ItemChange,
+    ItemLoss,
+    get_failure_outcome,
+)
+from markscheme.weigh.totals import explain_incomplete
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import BaselineLimit, Gate
-    from markscheme.weigh.totals.marks import Marks
     from markscheme.weigh.gates.metrics import GateContext
-    from markscheme.weigh.totals.run import Run
-    from markscheme.weigh.totals.summaries import ScoreTotals
+    from markscheme.weigh.totals import Marks, Run, ScoreTotals
 
 
 def evaluate_baseline_gate(gate: Gate, case: GateContext, baseline: Run | None) -> GateOutcome:

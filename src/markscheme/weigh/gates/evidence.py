@@ -10,11 +10,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import sentence
 from markscheme.weigh.gates.outcomes import Evidence, NonInferiority
-from markscheme.weigh.stats.power import find_least_above
-from markscheme.weigh.stats.proportions import ClusteredMean, compute_clustered_mean
-from markscheme.weigh.stats.distributions import SampleStatistics, compute_unseen_share, t_cdf, t_quantile
+from markscheme.weigh.stats import (
+    ClusteredMean,
+    SampleStatistics,
+    compute_clustered_mean,
+    compute_unseen_share,
+    find_least_above,
+    t_cdf,
+    t_quantile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -7,13 +7,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import ZERO, format_plain
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Level, Outcome
+from markscheme.vocabulary import ZERO, Level, Outcome, format_plain, sentence
 from markscheme.weigh.gates.baseline import evaluate_baseline_gate
 from markscheme.weigh.gates.metrics import GateContext, describe_gate_metric, format_metric_value
 from markscheme.weigh.gates.outcomes import GateOutcome, GateReport, get_failure_outcome
-from markscheme.weigh.totals.run import explain_incomplete
+from markscheme.weigh.totals import explain_incomplete
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Exam, Gate, Rubric
     from markscheme.weigh.gates.metrics import MetricObservation
     from markscheme.weigh.gates.outcomes import ItemLoss
-    from markscheme.weigh.totals.run import Run
+    from markscheme.weigh.totals import Run
 
 _MAX_NAMED_ITEMS = 3  # so many items to mend are named in a sentence
 

@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import ZERO, format_distinct
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import ZERO, FrozenDict, format_distinct, sentence
 from markscheme.weigh.gates.outcomes import ItemLoss
-from markscheme.weigh.totals.summaries import WeightScale
+from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from decimal import Decimal
 
     from markscheme.vocabulary import Attempts, Exam, Gate, Rubric
-    from markscheme.weigh.totals.run import Run
-    from markscheme.weigh.totals.summaries import ScoreTotals
+    from markscheme.weigh.totals import Run, ScoreTotals
 
 _COUNT_METRICS = frozenset({"failures", "errors", "missing"})
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary import Gate, Level, Outcome
+from markscheme.vocabulary import FrozenDict, Gate, Level, Outcome
 
 
 class Evidence(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import sentence
 from markscheme.weigh.patterns.pattern import format_tags
 
 if TYPE_CHECKING:

@@ -6,18 +6,17 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.mark.axes.base import quote_excerpt
-from markscheme.mark.definition import find_leading_axis, get_expected
-from markscheme.vocabulary.messages import sentence
+from markscheme.mark import find_leading_axis, get_expected
+from markscheme.mark.axes import quote_excerpt
+from markscheme.vocabulary import sentence
+from markscheme.weigh.patterns.advice import format_item_names
 from markscheme.weigh.patterns.chance import compute_dice_tail
 from markscheme.weigh.patterns.pattern import SIGNIFICANCE_LEVEL, Pattern, describe_chance
-from markscheme.weigh.patterns.advice import format_item_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.patterns.table import PatternContext
-    from markscheme.weigh.patterns.table import MissColumn
+    from markscheme.weigh.patterns.table import MissColumn, PatternContext
 
     Columns = dict[str | None, MissColumn]
 

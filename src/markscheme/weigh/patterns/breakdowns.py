@@ -6,20 +6,29 @@ import dataclasses
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.messages import sentence
-from markscheme.weigh.patterns.groups import find_concentrated_groups
+from markscheme.vocabulary import sentence
+from markscheme.weigh.patterns.advice import (
+    format_column_action,
+    format_row_sentence,
+    format_within_action,
+    format_within_sentence,
+)
 from markscheme.weigh.patterns.chance import compute_dice_tail
-from markscheme.weigh.patterns.pattern import SIGNIFICANCE_LEVEL, Pattern, describe_chance, format_tags
+from markscheme.weigh.patterns.groups import find_concentrated_groups
+from markscheme.weigh.patterns.pattern import (
+    SIGNIFICANCE_LEVEL,
+    Pattern,
+    describe_chance,
+    format_tags,
+)
 from markscheme.weigh.patterns.table import build_miss_columns
-from markscheme.weigh.patterns.advice import format_column_action, format_row_sentence, format_within_action, format_within_sentence
-from markscheme.weigh.stats.distributions import adjust_by_holm
+from markscheme.weigh.stats import adjust_by_holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.weigh.patterns.groups import ConcentratedGroup
-    from markscheme.weigh.patterns.table import PatternContext
-    from markscheme.weigh.patterns.table import MissColumn
+    from markscheme.weigh.patterns.table import MissColumn, PatternContext
 
     Columns = dict[str | None, MissColumn]
 

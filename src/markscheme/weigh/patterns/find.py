@@ -5,25 +5,28 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.messages import sentence
-from markscheme.weigh.gates.judge import mismatch_reason
+from markscheme.vocabulary import sentence
+from markscheme.weigh.gates import mismatch_reason
 from markscheme.weigh.patterns.answers import find_answer_clusters, find_outliers
-from markscheme.weigh.patterns.breakdowns import add_missing_steps, find_group_patterns, find_missing_columns
+from markscheme.weigh.patterns.breakdowns import (
+    add_missing_steps,
+    find_group_patterns,
+    find_missing_columns,
+)
 from markscheme.weigh.patterns.observed import RowObservations
 from markscheme.weigh.patterns.operations import find_operational_patterns
 from markscheme.weigh.patterns.pattern import PATTERN_KINDS, Pattern
-from markscheme.weigh.patterns.table import PatternContext
 from markscheme.weigh.patterns.runs import find_jump, find_trends
-from markscheme.weigh.patterns.table import build_miss_columns
+from markscheme.weigh.patterns.table import PatternContext, build_miss_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.gates.outcomes import BaselineReport
-    from markscheme.weigh.totals.run import Run
     from markscheme.weigh.distribution import Drift
+    from markscheme.weigh.gates import BaselineReport
+    from markscheme.weigh.totals import Run
 
 _COVERED_TENTHS = 9  # of ten
 

@@ -14,8 +14,12 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.weigh.patterns.chance import compute_hypergeometric_tail, compute_smallest_tail, count_testable_questions
+from markscheme.vocabulary import FrozenDict
+from markscheme.weigh.patterns.chance import (
+    compute_hypergeometric_tail,
+    compute_smallest_tail,
+    count_testable_questions,
+)
 from markscheme.weigh.patterns.pattern import SIGNIFICANCE_LEVEL
 
 if TYPE_CHECKING:

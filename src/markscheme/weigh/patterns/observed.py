@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from markscheme.vocabulary.numbers import to_fraction
-from markscheme.mark.definition import get_expectation_key
+from markscheme.mark import get_expectation_key
+from markscheme.vocabulary import to_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import format_decimal, sentence
 from markscheme.weigh.patterns.groups import find_concentrated_groups
 from markscheme.weigh.patterns.pattern import Pattern, describe_chance, format_tags
 from markscheme.weigh.patterns.table import MissColumn, build_failing_column

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.vocabulary.numbers import format_ratio, to_float
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import FrozenDict, format_ratio, sentence, to_float
 
 SIGNIFICANCE_LEVEL = Fraction(1, 100)
 PATTERN_KINDS = (

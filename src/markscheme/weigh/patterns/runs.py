@@ -5,18 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import format_decimal
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import format_decimal, sentence
+from markscheme.weigh.patterns.advice import format_item_names, format_trend_action
 from markscheme.weigh.patterns.chance import compute_dice_tail
 from markscheme.weigh.patterns.pattern import Pattern, describe_chance
-from markscheme.weigh.patterns.advice import format_item_names, format_trend_action
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.weigh.gates.outcomes import BaselineReport
-    from markscheme.weigh.patterns.table import PatternContext
     from markscheme.weigh.distribution import Drift
+    from markscheme.weigh.gates import BaselineReport
+    from markscheme.weigh.patterns.table import PatternContext
 
 
 def find_trends(reading: PatternContext, drifts: Iterable[Drift], runs: int) -> Iterator[Pattern]:

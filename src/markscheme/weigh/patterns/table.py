@@ -5,22 +5,23 @@ One run as patterns read it: its table, its groups, and what was observed beside
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
-from markscheme.weigh.stats.distributions import sum_counts
-from collections import Counter
 from functools import cached_property
+from typing import TYPE_CHECKING
+
 from markscheme.vocabulary import Exam, Rubric
 from markscheme.weigh.patterns.groups import list_item_groups
 from markscheme.weigh.patterns.observed import RowObservations, find_leading_axis_name
-from markscheme.weigh.totals.run import Run
+from markscheme.weigh.stats import sum_counts
+from markscheme.weigh.totals import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from markscheme.weigh.totals.marks import AxisValues, Marks
-    from collections.abc import Iterable
+
     from markscheme.weigh.patterns.groups import ItemGroup
+    from markscheme.weigh.totals import AxisValues, Marks
 
 HALF = Fraction(1, 2)
 

@@ -9,8 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import compute_mean
-from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary import FrozenDict, compute_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

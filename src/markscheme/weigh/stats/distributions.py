@@ -12,7 +12,7 @@ from itertools import accumulate
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import compute_mean, to_fraction
+from markscheme.vocabulary import compute_mean, to_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary import FrozenDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.weigh.stats.distributions import compute_quantile
+from markscheme.weigh.stats import compute_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary.numbers import compute_mean, format_ratio, to_float
+from markscheme.vocabulary import compute_mean, format_ratio, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.read.session_logs import LoggedAnswer
-    from markscheme.vocabulary.transcript import SessionMetrics
-    from markscheme.vocabulary import Exam, Item
+    from markscheme.vocabulary import Exam, Item, SessionMetrics
 
 METRICS = ("latency_s", "tool_calls", "dispatches", "tokens")
 """OP-01 to OP-04, in this order. OP-05 is a note of the rater."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary import sentence
 from markscheme.weigh.totals.marks import Marks
 from markscheme.weigh.totals.measures import Measures
 

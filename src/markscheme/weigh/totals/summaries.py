@@ -8,10 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary.numbers import ZERO, compute_mean
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.definition import compute_score
-from markscheme.vocabulary import SubjectSummary, Summary, TagGroup
+from markscheme.mark import compute_score
+from markscheme.vocabulary import ZERO, FrozenDict, SubjectSummary, Summary, TagGroup, compute_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.mark.batch.sheets import lookup_series
+from markscheme.mark.batch import lookup_series
+from markscheme.vocabulary import FrozenDict
 from markscheme.weigh.totals.marks import AxisValues, Marks
 from markscheme.weigh.totals.measures import Measures, MeasureTotal
 from markscheme.weigh.totals.run import Run
@@ -19,7 +19,7 @@ from markscheme.weigh.totals.summaries import summarise_marks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from markscheme.mark.batch.marker import MarkedColumns
+    from markscheme.mark.batch import MarkedColumns
     from markscheme.vocabulary import Exam, Rubric, Summary
 
 CountKey = tuple[str | None, int, int]

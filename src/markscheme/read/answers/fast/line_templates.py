@@ -19,8 +19,27 @@ from unicodedata import is_normalized
 import orjson
 import polars as pl
 
-from markscheme.read.answers.batch import ANSWER_FIELDS, OutputTemplate, SourceLines, TemplateRows, copy_texts, get_table_schema
-from markscheme.read.answers.fast.scanner import CAPTURE_ABSENT, CAPTURE_INNER_TEXT, CAPTURE_INTEGER, CAPTURE_NAME, CAPTURE_NUMBER, CAPTURE_TEXT, NULL_TEXT, ScanResult, encode_capture, encode_literal, scan_lines
+from markscheme.read.answers.batch import (
+    ANSWER_FIELDS,
+    OutputTemplate,
+    SourceLines,
+    TemplateRows,
+    copy_texts,
+    get_table_schema,
+)
+from markscheme.read.answers.fast.scanner import (
+    CAPTURE_ABSENT,
+    CAPTURE_INNER_TEXT,
+    CAPTURE_INTEGER,
+    CAPTURE_NAME,
+    CAPTURE_NUMBER,
+    CAPTURE_TEXT,
+    NULL_TEXT,
+    ScanResult,
+    encode_capture,
+    encode_literal,
+    scan_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

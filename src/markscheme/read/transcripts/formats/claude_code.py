@@ -7,23 +7,38 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from markscheme.read.transcripts.formats.claude_messages import AGENT_ID_PATTERN, SYNTHETIC_MODEL, ClaudeUsage, LineKey, add_message_blocks, build_line_key, parse_notification, parse_result_status
+
+from markscheme.read.json_fields import (
+    JsonObject,
+    iter_objects,
+    join_text,
+    parse_json,
+    parse_timestamp,
+    to_object,
+    to_text,
+)
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, join_text, parse_json, parse_timestamp, to_object, to_text
-from markscheme.vocabulary.transcript import MAIN_AGENT, CallStatus
-from typing import TYPE_CHECKING
-from markscheme.read.transcripts.formats.claude_messages import LineKey, build_line_key
 from markscheme.read.transcripts.format import LogFormat
+from markscheme.read.transcripts.formats.claude_messages import (
+    AGENT_ID_PATTERN,
+    SYNTHETIC_MODEL,
+    ClaudeUsage,
+    LineKey,
+    add_message_blocks,
+    build_line_key,
+    parse_notification,
+    parse_result_status,
+)
 from markscheme.read.transcripts.log import Log
-from markscheme.read.transcripts.fields import JsonObject, to_text
+from markscheme.vocabulary import MAIN_AGENT, CallStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
+
     from markscheme.read.transcripts.draft import DraftDispatch
-    from markscheme.vocabulary.transcript import Transcript
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from markscheme.vocabulary import Transcript
 
 FORMAT_NAME = "claude-code"
 _INTERRUPTED_PREFIX = "[Request interrupted by user"

@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, join_text, parse_count, to_object, to_text
-from markscheme.vocabulary.transcript import CallStatus, Tokens
+from markscheme.read.json_fields import (
+    JsonObject,
+    iter_objects,
+    join_text,
+    parse_count,
+    to_object,
+    to_text,
+)
+from markscheme.vocabulary import CallStatus, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,16 +7,32 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from markscheme.read.transcripts.formats.claude_messages import SYNTHETIC_MODEL, ClaudeUsage, LineKey, add_message_blocks, build_line_key, parse_result_status
+from markscheme.read.json_fields import (
+    JsonObject,
+    iter_objects,
+    join_text,
+    parse_count,
+    parse_milliseconds,
+    parse_timestamp,
+    to_object,
+    to_text,
+)
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftPrompt, sum_tokens
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, join_text, parse_count, parse_milliseconds, parse_timestamp, to_object, to_text
-from markscheme.vocabulary.transcript import MAIN_AGENT, CallStatus, Tokens
+from markscheme.read.transcripts.formats.claude_messages import (
+    SYNTHETIC_MODEL,
+    ClaudeUsage,
+    LineKey,
+    add_message_blocks,
+    build_line_key,
+    parse_result_status,
+)
+from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens
 
 if TYPE_CHECKING:
     from markscheme.read.transcripts.draft import DraftDispatch
     from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary.transcript import Transcript
+    from markscheme.vocabulary import Transcript
 
 FORMAT_NAME = "claude-stream"
 _MESSAGE_TYPES = frozenset({"system", "assistant", "user", "result"})

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markscheme.read.transcripts.formats.codex_rollout import parse_codex_usage
+from markscheme.read.json_fields import JsonObject, to_object, to_text
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.fields import JsonObject, to_object, to_text
-from markscheme.vocabulary.transcript import CallStatus
+from markscheme.read.transcripts.formats.codex_rollout import parse_codex_usage
+from markscheme.vocabulary import CallStatus
 
 if TYPE_CHECKING:
     from markscheme.read.transcripts.draft import DraftCall
     from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary.transcript import Tokens, Transcript
+    from markscheme.vocabulary import Tokens, Transcript
 
 FORMAT_NAME = "codex-exec"
 _EVENT_PREFIXES = ("thread.", "turn.", "item.")

@@ -8,25 +8,30 @@ Codex rollouts: `~/.codex/sessions/…/rollout-<time>-<thread>.jsonl`, also `.js
 from __future__ import annotations
 
 import re
-from typing import Any
-from markscheme.read.transcripts.fields import join_text, parse_json, to_object
-from markscheme.vocabulary.transcript import CallStatus
-from typing import TYPE_CHECKING, Any
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
-from markscheme.read.transcripts.fields import JsonObject, join_text, parse_count, parse_json, parse_timestamp, to_object, to_text
-from markscheme.vocabulary.transcript import CallStatus, Tokens
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from markscheme.read.json_fields import (
+    JsonObject,
+    join_text,
+    parse_count,
+    parse_json,
+    parse_timestamp,
+    to_object,
+    to_text,
+)
+from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
 from markscheme.read.transcripts.format import LogFormat
 from markscheme.read.transcripts.log import Log
-from markscheme.read.transcripts.fields import to_text
+from markscheme.vocabulary import CallStatus, Tokens
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from markscheme.read.transcripts.draft import DraftCall, DraftDispatch
-    from markscheme.vocabulary.transcript import Transcript
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
     from pathlib import Path
+
+    from markscheme.read.transcripts.draft import DraftCall, DraftDispatch
+    from markscheme.vocabulary import Transcript
 
 _EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
 _REJECTED_PATTERN = re.compile(

@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from markscheme.read.json_fields import (
+    JsonObject,
+    iter_objects,
+    parse_count,
+    parse_timestamp,
+    to_object,
+    to_text,
+)
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, parse_count, parse_timestamp, to_object, to_text
-from markscheme.vocabulary.transcript import CallStatus, Tokens
+from markscheme.vocabulary import CallStatus, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary.transcript import Transcript
+    from markscheme.vocabulary import Transcript
 
 FORMAT_NAME = "gemini"
 _STATUSES = {

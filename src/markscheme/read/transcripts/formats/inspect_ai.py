@@ -8,18 +8,28 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from markscheme.read.json_fields import (
+    JsonObject,
+    iter_objects,
+    join_text,
+    parse_count,
+    parse_json,
+    parse_timestamp,
+    to_object,
+    to_text,
+)
 from markscheme.read.transcripts.draft import CALLS_AFTER_TEXT, LOG_TRUNCATED, Draft, sum_tokens
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, join_text, parse_count, parse_json, parse_timestamp, to_object, to_text
-from markscheme.vocabulary.transcript import MAIN_AGENT, CallStatus, Tokens
+from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens
 
 if TYPE_CHECKING:
-    from markscheme.read.transcripts.log import Log
     from collections.abc import Iterator
-    from markscheme.vocabulary.transcript import Transcript
+
+    from markscheme.read.transcripts.log import Log
+    from markscheme.vocabulary import Transcript
 
 _ZSTANDARD_METHOD = 93
 _LOCAL_HEADER_BYTES = 30
@@ -64,7 +74,7 @@ class ZipArchive:
             return found.read(member)
 
     def _read_zstandard_member(self, member: zipfile.ZipInfo) -> bytes | None:
-        from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - only where it is met
+        from zstandard import ZstdDecompressor, ZstdError
 
         with self._log.path.open("rb") as file:
             file.seek(member.header_offset)
@@ -109,7 +119,6 @@ def read_log(log: Log) -> list[Transcript]:
 
 
 def _open_archive(log: Log) -> ZipArchive:
-    pass
 
     return ZipArchive(log)
 

@@ -7,16 +7,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from markscheme.read.json_fields import (
+    JsonObject,
+    iter_objects,
+    join_text,
+    parse_count,
+    parse_json,
+    to_object,
+    to_text,
+)
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, join_text, parse_count, parse_json, to_object, to_text
-from markscheme.vocabulary.transcript import Tokens
+from markscheme.vocabulary import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary.transcript import Transcript
+    from markscheme.vocabulary import Transcript
 
 FORMAT_NAME = "openai-chat"
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})

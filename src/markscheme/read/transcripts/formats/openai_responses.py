@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from markscheme.read.json_fields import (
+    JsonObject,
+    iter_objects,
+    join_text,
+    parse_count,
+    parse_epoch,
+    parse_json,
+    to_object,
+    to_text,
+)
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, join_text, parse_count, parse_epoch, parse_json, to_object, to_text
-from markscheme.vocabulary.transcript import CallStatus, Tokens
+from markscheme.vocabulary import CallStatus, Tokens
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary.transcript import Transcript
+    from markscheme.vocabulary import Transcript
 
 FORMAT_NAME = "openai-responses"
 _ITEM_TYPES = frozenset({"function_call", "function_call_output", "custom_tool_call", "mcp_call"})

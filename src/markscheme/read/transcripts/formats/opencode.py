@@ -7,29 +7,34 @@ OpenCode: exports, storage folders, the SQLite database, event streams, `run --f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
-from markscheme.read.tools.arguments import CallDetails, extract_call_details
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
-from markscheme.read.transcripts.fields import JsonObject, parse_count, parse_epoch, to_object, to_text
-from markscheme.vocabulary.transcript import MAIN_AGENT, CallStatus, Tokens
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
-from markscheme.read.transcripts.fields import JsonObject, parse_json, to_object
-from typing import TYPE_CHECKING
+
+from markscheme.read.json_fields import (
+    JsonObject,
+    iter_objects,
+    parse_count,
+    parse_epoch,
+    parse_json,
+    to_object,
+    to_text,
+)
+from markscheme.read.tools import CallDetails, extract_call_details
+from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, parse_epoch, parse_json, to_object, to_text
+from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from markscheme.read.transcripts.draft import DraftDispatch
-    from markscheme.vocabulary.transcript import Transcript
-    from collections.abc import Iterator
-    from pathlib import Path
-    from markscheme.read.transcripts.log import Log
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from markscheme.read.transcripts.draft import DraftDispatch
+    from markscheme.read.transcripts.log import Log
+    from markscheme.vocabulary import Transcript
 
 _STATUSES = {
     "completed": CallStatus.OK,
@@ -453,13 +458,11 @@ def _read_json_file(path: Path) -> JsonObject:
 def _is_database(log: Log) -> bool:
     if not log.is_database:
         return False
-    pass
 
     return has_sessions(log.path)
 
 
 def _read_database(log: Log) -> list[Transcript]:
-    pass
 
     return read_sessions(log).build_transcripts(DATABASE_FORMAT)
 

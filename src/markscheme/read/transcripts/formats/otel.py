@@ -14,27 +14,32 @@ below them that has a usage too are counted: the spans above repeat what these s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
-from markscheme.read.transcripts.fields import JsonObject, iter_objects, parse_count, parse_epoch_microseconds, to_object, to_text
-from typing import TYPE_CHECKING
-from markscheme.read.transcripts.fields import parse_count
-from markscheme.vocabulary.transcript import Tokens
 import re
-from markscheme.read.transcripts.fields import iter_objects, join_text, parse_json, to_object, to_text
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from markscheme.read.json_fields import (
+    JsonObject,
+    compute_seconds,
+    iter_objects,
+    join_text,
+    parse_count,
+    parse_epoch_microseconds,
+    parse_json,
+    to_object,
+    to_text,
+)
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
-from markscheme.read.transcripts.fields import compute_seconds, parse_json
-from markscheme.vocabulary.transcript import MAIN_AGENT, CallStatus
 from markscheme.read.transcripts.format import LogFormat
+from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from collections.abc import Iterable, Iterator
+
     from markscheme.read.transcripts.draft import DraftCall
-    from markscheme.vocabulary.transcript import Transcript
     from markscheme.read.transcripts.log import Log
+    from markscheme.vocabulary import Transcript
 
 _VALUE_KEYS = ("stringValue", "intValue", "doubleValue", "boolValue", "string_value", "int_value")
 _SCOPE_KEYS = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")

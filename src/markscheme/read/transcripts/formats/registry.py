@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from markscheme.read.transcripts.formats import claude_code, claude_stream, codex_exec, codex_rollout, gemini, inspect_ai, openai_messages, openai_responses, opencode, otel
+from markscheme.read.transcripts.formats import (
+    claude_code,
+    claude_stream,
+    codex_exec,
+    codex_rollout,
+    gemini,
+    inspect_ai,
+    openai_messages,
+    openai_responses,
+    opencode,
+    otel,
+)
 
 FORMATS = (
     *opencode.FORMATS,

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from markscheme.vocabulary.messages import sentence
-from markscheme.vocabulary import Exam, RowError, Rubric, Summary
-from markscheme.weigh.totals.operations import OperationGroup, build_operation_record
-from markscheme.weigh.records import build_error_record, build_exam_record, build_rubric_record, build_summary_record, iter_item_records
-from markscheme.weigh.totals.run import Run
+from markscheme.vocabulary import Exam, RowError, Rubric, Summary, sentence
+from markscheme.weigh.records import (
+    build_error_record,
+    build_exam_record,
+    build_rubric_record,
+    build_summary_record,
+    iter_item_records,
+)
+from markscheme.weigh.totals import OperationGroup, Run, build_operation_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from markscheme.weigh.gates.outcomes import GateOutcome, GateReport
+    from markscheme.weigh.gates import GateOutcome, GateReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,7 +54,7 @@ class Result:
 
         Gates judge one run; where the answers are of several subjects, each run has its own.
         """
-        from markscheme.weigh.gates.judge import build_undecided_report, evaluate_gates  # noqa: PLC0415 - most only score
+        from markscheme.weigh.gates import build_undecided_report, evaluate_gates
 
         if len(self.summary.subjects) > 1:
             many = sentence(

@@ -8,18 +8,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-from markscheme.vocabulary.numbers import to_float
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
+
 from markscheme.ask.runner import AskedQuestion
-from markscheme.vocabulary.numbers import sum_amounts
+from markscheme.vocabulary import sum_amounts, to_float
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
+
     from markscheme.ask.replies import Reply
 
 PERCENTILES = (50, 90, 95, 99)

@@ -12,18 +12,40 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from markscheme.vocabulary.errors import DocumentError, Problem, format_value
-from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.read.documents.validation import ProblemCollector, iterate_mappings, suggest_match
-from markscheme.read.documents.exam import ITEM_KEYS, ItemCheck, RawEntry, build_item, check_item_keys, find_duplicate_ids, iterate_item_entries
-from markscheme.read.documents.gates import MeasureLimit
-from markscheme.read.documents.models import NO_ENTRIES, ItemModel, Name, Share, Text
-from markscheme.read.documents.yaml import read_tree
-from markscheme.read.documents.validation import Constraints, Model
-from markscheme.read.documents.sources import locate_document
-from markscheme.read.transcripts.draft import Draft
-from markscheme.vocabulary.transcript import MAIN_AGENT, CallStatus, Transcript
-from markscheme.vocabulary import Item, Outcome
+from markscheme.read.documents import (
+    ITEM_KEYS,
+    NO_ENTRIES,
+    Constraints,
+    ItemCheck,
+    ItemModel,
+    MeasureLimit,
+    Model,
+    Name,
+    ProblemCollector,
+    RawEntry,
+    Share,
+    Text,
+    build_item,
+    check_item_keys,
+    find_duplicate_ids,
+    iterate_item_entries,
+    iterate_mappings,
+    locate_document,
+    read_tree,
+    suggest_match,
+)
+from markscheme.read.transcripts import Draft
+from markscheme.vocabulary import (
+    MAIN_AGENT,
+    CallStatus,
+    DocumentError,
+    FrozenDict,
+    Item,
+    Outcome,
+    Problem,
+    Transcript,
+    format_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
