@@ -14,9 +14,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.vocabulary import TagGroup, sentence, to_float
+from markscheme.vocabulary import (
+    RecordFields,
+    TagGroup,
+    format_ratio,
+    list_pairs,
+    sentence,
+    to_float,
+)
 from markscheme.weigh.stats import (
     SampleStatistics,
     adjust_by_holm,
@@ -89,6 +96,14 @@ class MeanEstimate:
     upper: float | None
     method: str
 
+    record_fields: ClassVar[RecordFields] = (
+        "mean",
+        ("exact", lambda estimate: format_ratio(estimate.mean)),
+        "lower",
+        "upper",
+        "method",
+    )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
@@ -120,6 +135,22 @@ class ScoreDistribution:
     own_trend: tuple[TrendPoint, ...]
     runs_needed: int
     left_out: tuple[tuple[str, str], ...]
+
+    record_fields: ClassVar[RecordFields] = (
+        "run",
+        "items",
+        "score",
+        "axes",
+        "passed",
+        ("quantiles", lambda found: {f"p{at}": value for at, value in found.quantiles.items()}),
+        "groups",
+        "trend",
+        ("by_subject", "has_subject_trends"),
+        ("followed", lambda found: [point.run for point in found.drift_points]),
+        "drifts",
+        "runs_needed",
+        list_pairs("left_out", "run", "because"),
+    )
 
     @property
     def by_subject(self) -> Mapping[str | None, tuple[TrendPoint, ...]]:

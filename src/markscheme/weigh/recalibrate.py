@@ -11,9 +11,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from markscheme.vocabulary import Exam, Level, Outcome, Rubric, format_decimal, sentence
+from markscheme.vocabulary import (
+    Exam,
+    Level,
+    Outcome,
+    RecordFields,
+    Rubric,
+    exact_ratios,
+    format_decimal,
+    list_pairs,
+    sentence,
+)
 from markscheme.weigh.gates import GateReport, evaluate_gates
 from markscheme.weigh.totals import Marks, Run, WeightScale
 
@@ -52,6 +62,17 @@ class RescoredRun:
     rank_before: int | None
     rank_after: int | None
     flips: tuple[GateFlip, ...]
+
+    record_fields: ClassVar[RecordFields] = (
+        "run",
+        "exam",
+        "before",
+        "after",
+        exact_ratios("before", "after"),
+        "rank_before",
+        "rank_after",
+        "flips",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +114,14 @@ class Recalibration:
     rankings: tuple[RankCorrelation, ...]
     proposals: tuple[BaselineProposal, ...]
     refused: tuple[tuple[str, str], ...]
+
+    record_fields: ClassVar[RecordFields] = (
+        "rubric",
+        "runs",
+        "rankings",
+        "proposals",
+        list_pairs("refused", "run", "because"),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

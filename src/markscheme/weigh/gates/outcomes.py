@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import ClassVar
 
-from markscheme.vocabulary import FrozenDict, Gate, Level, Outcome
+from markscheme.vocabulary import (
+    FrozenDict,
+    Gate,
+    Level,
+    Outcome,
+    RecordFields,
+    exact_ratios,
+)
 
 
 class Evidence(StrEnum):
@@ -40,6 +48,8 @@ class ItemChange:
     after: Fraction
     axes: Mapping[str, Fraction] = field(default_factory=FrozenDict)
 
+    record_fields: ClassVar[RecordFields] = ("item", "before", "after", "change", "axes")
+
     @property
     def change(self) -> Fraction:
         """By how much the item moved; a loss is negative."""
@@ -53,6 +63,8 @@ class AxisChange:
     axis: str
     before: Fraction | None
     after: Fraction | None
+
+    record_fields: ClassVar[RecordFields] = ("axis", "before", "after", "change")
 
     @property
     def change(self) -> Fraction | None:
@@ -106,6 +118,24 @@ class BaselineReport:
     warning: str | None = None
     evidence: NonInferiority | None = None
 
+    record_fields: ClassVar[RecordFields] = (
+        "baseline",
+        "before",
+        "after",
+        "change",
+        "floor",
+        exact_ratios("before", "after", "change", "floor"),
+        "axes",
+        "regressed",
+        "recovered",
+        "moved",
+        "unmoved",
+        "added",
+        "removed",
+        "warning",
+        "evidence",
+    )
+
     @property
     def change(self) -> Fraction | None:
         """By how much the score moved, in points."""
@@ -137,6 +167,25 @@ class GateOutcome:
     fix_first: tuple[ItemLoss, ...] = ()
     baseline: BaselineReport | None = None
 
+    record_fields: ClassVar[RecordFields] = (
+        ("gate", "gate.name"),
+        ("level", "gate.level"),
+        ("metric", "gate.metric"),
+        ("axis", "gate.axis"),
+        ("tags", "gate.tags"),
+        "outcome",
+        "observed",
+        ("at_least", "gate.at_least"),
+        ("at_most", "gate.at_most"),
+        ("max_drop", lambda found: found.gate.baseline and str(found.gate.baseline.max_drop)),
+        "margin",
+        exact_ratios("observed", "margin"),
+        ("target", "gate.target"),
+        "because",
+        "fix_first",
+        "baseline",
+    )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReport:
@@ -146,6 +195,8 @@ class GateReport:
     outcomes: tuple[GateOutcome, ...]
     verdict: Outcome
     because: str
+
+    record_fields: ClassVar[RecordFields] = ("run", "verdict", "because", ("gates", "outcomes"))
 
 
 def get_failure_outcome(gate: Gate) -> Outcome:
