@@ -11,13 +11,16 @@ The stable distribution: how the production tutor scores, and whether it still d
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from markscheme.vocabulary import (
+    Exam,
     RecordFields,
+    Rubric,
     TagGroup,
     format_ratio,
     list_pairs,
@@ -33,14 +36,7 @@ from markscheme.weigh.stats import (
     compute_wilson_interval,
     sum_counts,
 )
-from markscheme.weigh.totals import WeightScale, summarise_tags
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterable, Sequence
-
-    from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.totals import Run
+from markscheme.weigh.totals import Run, WeightScale, summarise_tags
 
 DRIFT_LEVEL = Fraction(1, 100)
 

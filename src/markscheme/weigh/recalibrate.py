@@ -7,13 +7,15 @@ stand, as long as the axes that gave them are the same, so every run can be weig
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from markscheme.vocabulary import (
+    AxisSpec,
     Exam,
     Level,
     Outcome,
@@ -26,11 +28,6 @@ from markscheme.vocabulary import (
 )
 from markscheme.weigh.gates import GateReport, evaluate_gates
 from markscheme.weigh.totals import Marks, Run, WeightScale
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from markscheme.vocabulary import AxisSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
