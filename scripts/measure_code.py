@@ -5,7 +5,7 @@ python scripts/measure_code.py --before REVISION  # another earlier commit
 python scripts/measure_code.py --packages httpx   # packages that are installed here
 
 Every column is computed by the same code. The last two rows trace `markscheme score` of three
-answers in a process of its own and count what of the package runs after `main` was entered.
+answers, stored as usual, in a process of its own: named functions of the package that are entered.
 """
 
 from __future__ import annotations
@@ -165,12 +165,13 @@ def measure_package(folder: Path) -> Figures:
 
 # Runs in a process of its own: `sys.setprofile` sees every function that is entered.
 TRACE = """
-import os, sys, threading
+import inspect, os, sys, threading
 seen, package = set(), sys.argv.pop(1)
 def look(frame, event, argument):
     code = frame.f_code
-    ours = code.co_filename.startswith(package) and not code.co_name.startswith("<")
-    if ours and event == "call":
+    is_function = code.co_flags & inspect.CO_OPTIMIZED  # a class body is none
+    has_name = not code.co_name.startswith("<")  # no lambda, no comprehension
+    if event == "call" and is_function and has_name and code.co_filename.startswith(package):
         seen.add((code.co_filename, code.co_qualname, code.co_firstlineno))
 import markscheme.__main__
 sys.argv = ["markscheme", *sys.argv[1:]]
@@ -197,7 +198,7 @@ def trace_score(source: Path) -> dict[str, str]:
         environment = {"PYTHONPATH": str(source), "PATH": "", "HOME": name}
         command = [sys.executable, "-m", "markscheme", "init", str(folder / "project")]
         subprocess.run(command, check=True, capture_output=True, env=environment)  # noqa: S603 - ours
-        inputs = ["-r", "rubric.yaml", "-e", "exam.yaml", "-a", "answers.jsonl", "--no-store"]
+        inputs = ["-r", "rubric.yaml", "-e", "exam.yaml", "-a", "answers.jsonl"]
         command = [sys.executable, "-c", TRACE, str(source / "markscheme"), "score", *inputs]
         done = subprocess.run(  # noqa: S603 - our own code
             command,
