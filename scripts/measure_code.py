@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import io
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -227,7 +228,16 @@ def measure_revision(revision: str) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as file:
             file.extractall(folder, filter="data")
-        return measure_tree(Path(folder) / "src")
+        source = Path(folder) / "src"
+        _copy_scanner(source)
+        return measure_tree(source)
+
+
+def _copy_scanner(source: Path) -> None:
+    """Put the compiled scanner beside its source, so that both trees read answers in the same way."""
+    built = next((ROOT / "src").rglob("_scan.so"), None)
+    for code in source.rglob("scan.c") if built else ():
+        shutil.copy(str(built), code.with_name("_scan.so"))
 
 
 def main() -> None:
