@@ -234,7 +234,7 @@ def measure_revision(revision: str) -> dict[str, str]:
 
 
 def _copy_scanner(source: Path) -> None:
-    """Put the compiled scanner beside its source, so that both trees read answers in the same way."""
+    """Copy the compiled scanner beside its source, so that both trees read answers the same way."""
     built = next((ROOT / "src").rglob("_scan.so"), None)
     for code in source.rglob("scan.c") if built else ():
         shutil.copy(str(built), code.with_name("_scan.so"))
