@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.tell.language import translate, translate_stored
 from markscheme.vocabulary import (
+    Evidence,
     ItemStatus,
     Level,
     Outcome,
     format_decimal,
     sentence,
 )
-from markscheme.weigh.gates import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

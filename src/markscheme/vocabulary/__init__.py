@@ -9,6 +9,7 @@ file writes. Standard library only: no input or output format, no scoring, no th
 
 from markscheme.vocabulary.answer import (
     Answer,
+    Evidence,
     Outcome,
     RowError,
     SubjectSummary,
@@ -120,6 +121,7 @@ __all__ = [
     "Dispatch",
     "DocumentError",
     "ErrorCollector",
+    "Evidence",
     "Exam",
     "FrozenDict",
     "Gate",

@@ -107,3 +107,11 @@ class Outcome(StrEnum):
     FAIL = "fail"
     UNDECIDED = "undecided"
     NOT_APPLICABLE = "not applicable"
+
+
+class Evidence(StrEnum):
+    """What the paired differences show about a limit on the drop of the score."""
+
+    PASS = "pass"  # noqa: S105 - an outcome, not a password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
