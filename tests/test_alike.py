@@ -24,7 +24,7 @@ from markscheme.read.answers import (
     read_jsonl,
 )
 from markscheme.read.answers.fast import scanner
-from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.scoring_session import ScoringSession
 from markscheme.workflows.workers import LocalEngine
 
 if TYPE_CHECKING:

@@ -30,8 +30,11 @@ from markscheme.read.answers import (
     split_file,
 )
 from markscheme.workflows import workers as local
-from markscheme.workflows.attempt_ranges import find_attempt_ranges, merge_attempt_ranges
-from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.scoring_session import (
+    ScoringSession,
+    find_attempt_ranges,
+    merge_attempt_ranges,
+)
 from markscheme.workflows.workers import WorkerPool
 
 if TYPE_CHECKING:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Result:
     """Exact totals, one row for each answer as a polars frame, and the rows that were none.
 
-    `operations` is what was measured, where the answers come from session logs.
+    `operations` is what was measured, where the answers come from session logs. `run_ids` are the
+    ids of the stored runs, one for each subject, where the result was stored.
     """
 
     rubric: Rubric
@@ -38,6 +39,7 @@ class Result:
     errors: tuple[RowError, ...]
     each_run: Callable[[], Iterable[Run]] = field(repr=False)
     operations: tuple[OperationGroup, ...] = ()
+    run_ids: tuple[str, ...] = ()
 
     @property
     def runs(self) -> Iterator[Run]:

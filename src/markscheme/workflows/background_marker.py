@@ -24,8 +24,7 @@ from markscheme.read.answers import AnswerBatch, read_rows
 from markscheme.vocabulary import RowError, sentence
 from markscheme.weigh.live import LiveRunSummary
 from markscheme.workflows.live_run import LiveRun, build_answer_row
-from markscheme.workflows.score import ScoringSession
-from markscheme.workflows.scored_chunk import ScoredChunk
+from markscheme.workflows.scoring_session import ScoredChunk, ScoringSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

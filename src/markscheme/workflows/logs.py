@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from markscheme.mark import check_exam, mark_answer
 from markscheme.read.session_logs import read_logs
@@ -14,27 +14,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import polars as pl
+
     from markscheme.read.session_logs import LogFolder
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.workflows.score import ScoringSession
-    from markscheme.workflows.scored_chunk import ScoredChunk
+    from markscheme.workflows.score import Progress
+    from markscheme.workflows.scoring_session import ScoringSession
 
 
 class LogEngine:
-    """Scores a folder of session logs, in this process: reading them is nearly all of the work."""
+    """Scores a folder of session logs in this process: reading them is nearly all of the work."""
 
     is_folder = False
     logs = True
+    stores_rows = False
 
-    def __init__(self, rubric: Rubric, exam: Exam, logs: LogFolder, folder: str) -> None:
-        self.rubric = rubric
-        self.exam = exam
-        self.answers = folder
+    def __init__(self, logs: LogFolder, label: str) -> None:
+        self.label = label
         self._logs = logs
 
-    def score_chunks(self, scoring: ScoringSession) -> Iterator[ScoredChunk]:
-        """Yield the answers scored."""
-        return scoring.score_logs(self._logs)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: no process was started."""
+
+    def iter_frames(self, session: ScoringSession, progress: Progress) -> Iterator[pl.DataFrame]:
+        """Score all logs; yield the rows."""
+        return session.build_frames(progress(session.score_logs(self._logs), self.label))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

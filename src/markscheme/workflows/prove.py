@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from markscheme.prove.audit import AuditReport, RecordedAnswers
     from markscheme.prove.exercise import Cascade
     from markscheme.prove.lint import LintRegistry, LintReport
-    from markscheme.workflows.library_score import Answers
+    from markscheme.workflows.scoring_session import Answers
 
 
 def record_answers(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> RecordedAnswers:
     """Read and mark answers for tests of the rubric; without any, the bundled tutor answers."""
     from markscheme.prove.audit import RecordedAnswers
-    from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.scoring_session import ScoringSession
 
     scoring = ScoringSession(rubric, exam)
     batches = list(scoring.read_batches(_ask_tutor(exam) if answers is None else answers))

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import polars as pl
-
 from markscheme.vocabulary import RowError, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+
+    # Worker processes are forked before polars starts its threads: import it where it is used.
+    import polars as pl  # noqa: TC004
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

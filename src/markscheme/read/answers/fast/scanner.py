@@ -14,10 +14,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import polars as pl  # noqa: TC004 - imported where it is used: see batch.py
 
 LIBRARY_PATH = Path(__file__).with_name("_scan.so")
 CAPTURE_TEXT, CAPTURE_INNER_TEXT, CAPTURE_NAME, CAPTURE_INTEGER, CAPTURE_NUMBER, CAPTURE_ABSENT = (
@@ -72,6 +72,8 @@ class ScanResult:
     @property
     def matched_positions(self) -> pl.Series:
         """The positions of the lines that match."""
+        import polars as pl
+
         matches = pl.Series([True]).new_from_index(0, self.lines)
         return matches.scatter([at for at, _, _ in self.unmatched], values=False).arg_true()
 
@@ -118,6 +120,8 @@ def scan_lines(text: bytes, ways: Sequence[bytes], columns: int) -> ScanResult:
         asked = (text, len(text), steps, places, len(ways))
         library.scan(*asked, memory, left, ctypes.byref(found))
         height = found.lines - found.left
+        import polars as pl
+
         *texts, numbers = [pl.Series(_ArrowColumn(memory, at, height)) for at in range(columns + 1)]
     finally:
         library.let_go(memory)
