@@ -24,8 +24,8 @@ from markscheme.read.answers import (
     read_jsonl,
 )
 from markscheme.read.answers.fast import scanner
+from markscheme.workflows.local_engine import LocalEngine
 from markscheme.workflows.scoring_session import ScoringSession
-from markscheme.workflows.workers import LocalEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -95,9 +95,9 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     `log_map` says which log answers which item, where names and prompts do not.
 
     With `store`, a file or a PostgreSQL URL, the run of each subject is stored: `Result.run_ids`
-    are their ids, and `tag` names the run. With `output`, rows are written to a file (.json, .jsonl,
-    .parquet, .csv) as they are scored. `Result.frame` holds every row, unless rows go to `output` or
-    to `sinks`; then it is empty and memory does not grow with the number of answers.
+    are their ids, and `tag` names the run. With `output`, rows are written to a file (.json,
+    .jsonl, .parquet, .csv) as they are scored. `Result.frame` holds every row, unless rows go to
+    `output` or to `sinks`; then it is empty, and memory does not grow with the number of answers.
 
     `workers` is the number of processes, None for one per core where a file is large. Processes are
     forked only before polars is imported. The `engine` `ray` scores on a Ray cluster and writes
@@ -142,7 +142,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
 
         chosen = RayEngine(rubric, exam, answers, destination, address=ray_address, workers=workers)
     else:
-        from markscheme.workflows.workers import LocalEngine
+        from markscheme.workflows.local_engine import LocalEngine
 
         chosen = LocalEngine(rubric, exam, answers, workers, outputs=store is not None)
 

@@ -9,12 +9,13 @@ one short range for each item, the whole file one long range, so what engines ex
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
+from msgspec import Struct, field, structs
 
 from markscheme.mark import check_exam
 from markscheme.mark.batch import BatchMarker, FrameBuilder, MarkSheet, build_mark_sheet
@@ -46,8 +47,7 @@ _ATTEMPT_BITS = 40
 _MAX_PAIRS = 1 << (62 - _ATTEMPT_BITS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkBatch:
+class ChunkBatch(Struct, frozen=True, kw_only=True):
     """One batch after marking: its answers, if it had any, and its rows that were no answers."""
 
     sheet: MarkSheet | None
@@ -59,8 +59,7 @@ class ChunkBatch:
         return self.sheet.rows.height if self.sheet else 0
 
 
-@dataclass(slots=True, kw_only=True)
-class ScoredChunk:
+class ScoredChunk(Struct, kw_only=True):
     """Scored answers with their exact counts, and what is needed to merge them into a run.
 
     `part` is the part of a file that they come from and `attempts` the attempts in it. A chunk
@@ -84,7 +83,7 @@ class ScoredChunk:
             ChunkBatch(sheet=batch.sheet and batch.sheet.pack(), errors=batch.errors)
             for batch in self.batches
         ]
-        return replace(self, batches=batches)
+        return structs.replace(self, batches=batches)
 
 
 class ChunkScorer:
@@ -216,7 +215,7 @@ class ScoringSession:
         return read_rows(answers, items=items)
 
     def build_frames(self, chunks: Iterable[ScoredChunk]) -> Iterator[pl.DataFrame]:
-        """Merge chunks; yield the rows of each batch, errors after answers, and missing items last."""
+        """Merge chunks; yield the rows of each, answers before errors, and missing items last."""
         for chunk in chunks:
             yield from self.build_chunk_frames(self.merge_chunk(chunk))
         yield from self.build_missing_frames()

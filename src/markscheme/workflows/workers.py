@@ -1,8 +1,8 @@
-"""Score on this machine: in this process, or in several where the answers are many.
+"""Worker processes on this machine, forked before any thread has started.
 
-Workers are forked. A fork copies only the thread that calls it, and a lock held by another thread
-would stay locked for ever in the copy. polars starts threads when it is imported, so workers are
-forked before that, with the rubric and the exam in their memory, and import polars themselves.
+A fork copies only the thread that calls it, and a lock held by another thread would stay locked for
+ever in the copy. polars starts threads when it is imported, so workers are forked before that, with
+the rubric and the exam in their memory, and import polars themselves.
 
 A worker receives file parts through a pipe and leaves each scored chunk in a file in memory
 (memfd), so it never waits for a reader. What a worker does not give back, because it failed or was
@@ -11,121 +11,29 @@ killed, this process scores itself when the part's turn comes.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, cycle
+from itertools import cycle
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from markscheme.read.answers import (
-    DEFAULT_LIMITS,
-    FilePart,
-    is_folder,
-    list_answer_files,
-    split_file,
-)
-from markscheme.vocabulary import Answer, Exam, Rubric
+from markscheme.read.answers import FilePart
+from markscheme.vocabulary import Exam, Rubric
 
 if TYPE_CHECKING:
-    import polars as pl
+    from markscheme.workflows.scoring_session import ChunkScorer, ScoredChunk
 
-    from markscheme.workflows.score import Progress
-    from markscheme.workflows.scoring_session import ChunkScorer, ScoredChunk, ScoringSession
-
-MIN_BYTES_FOR_WORKERS = 32_000_000
-"""Size of the answers below which starting a worker costs more than it saves."""
-_PARQUET_EXPANSION = 8  # bytes of text in a byte of Parquet, about
 _QUEUE_LENGTH = 2  # parts assigned to a worker: the one it scores, and the next
-_THREADS_FOLDER = Path("/proc/self/task")
 _WORKER_GONE_ERRORS = (EOFError, OSError)
 _M_ARENA_MAX = -8  # glibc's number for the number of arenas
-
-
-class LocalEngine:
-    """Scores a file, a folder of files, the standard input or rows in memory, on this machine.
-
-    JSONL and Parquet files are scored in parts; everything else streams through this process.
-    `workers` is the number of processes, None to choose it by the size of the files. Workers are
-    forked on entering, if polars was not imported before.
-    """
-
-    logs = False
-    stores_rows = False
-
-    def __init__(
-        self,
-        rubric: Rubric,
-        exam: Exam,
-        answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
-        workers: int | None = 1,
-        *,
-        outputs: bool = False,
-    ) -> None:
-        self._outputs = outputs
-        self._rubric = rubric
-        self._exam = exam
-        self._answers = answers
-        path = answers if isinstance(answers, str | Path) else None
-        self.label = "the answers" if path is None else str(path)
-        self._files = [] if path is None else list_answer_files(path)
-        self.is_folder = path is not None and is_folder(path)
-        self._workers = self._choose_worker_count() if workers is None else workers
-        self._pool: WorkerPool | None = None
-        self._exit_stack = ExitStack()
-
-    def _choose_worker_count(self) -> int:
-        """Return one process for each core, if the files are large enough to be worth it."""
-        sizes = [
-            path.stat().st_size * (_PARQUET_EXPANSION if path.suffix.lower() == ".parquet" else 1)
-            for path in self._files
-        ]
-        if sum(sizes) < MIN_BYTES_FOR_WORKERS:
-            return 1
-        return min(_count_cores(), sum(sizes) // DEFAULT_LIMITS.part_bytes)
-
-    def __enter__(self) -> Self:
-        if self._files and self._workers > 1 and can_fork():
-            limit_malloc_arenas()
-            # This process scores too, so it needs one worker less.
-            pool = WorkerPool(self._rubric, self._exam, self._workers - 1, outputs=self._outputs)
-            self._pool = self._exit_stack.enter_context(pool)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._exit_stack.close()
-
-    def iter_frames(self, session: ScoringSession, progress: Progress) -> Iterator[pl.DataFrame]:
-        """Score everything; yield the rows in the order of the answers."""
-        return session.build_frames(progress(self.score_chunks(session), self.label))
-
-    def score_chunks(self, session: ScoringSession) -> Iterator[ScoredChunk]:
-        """Yield the answers scored, in order."""
-        if not self._files:
-            return session.score_answers(self._answers)
-        if self._pool is None:
-            return map(session.scorer.score, self._iter_parts())
-        return self._pool.score_parts(self._iter_parts(), session.scorer)
-
-    def _iter_parts(self) -> Iterator[FilePart]:
-        named = ((path, path.name if self.is_folder else None) for path in self._files)
-        return chain.from_iterable(split_file(path, file=file) for path, file in named)
-
-
-def can_fork() -> bool:
-    """Whether this process is known to have one thread only."""
-    return _THREADS_FOLDER.is_dir() and len(list(_THREADS_FOLDER.iterdir())) == 1
-
-
-def _count_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def limit_malloc_arenas() -> None:
@@ -135,8 +43,6 @@ def limit_malloc_arenas() -> None:
     threads, so every arena would grow to the size that one needs. An environment variable that is
     already set is left alone.
     """
-    import ctypes
-
     os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:2")
     # Other systems have no such function.
     with suppress(AttributeError, OSError, TypeError):

@@ -12,7 +12,6 @@ from markscheme.read.documents.decisions import DecisionTableModel, VerdictRules
 from markscheme.read.documents.gates import GATE_MODELS as GATES
 from markscheme.read.documents.models import RATED_MODELS, ExamModel, RubricModel, build_axis_models
 from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model
-from markscheme.read.tools import ENTRY_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -59,6 +58,8 @@ def build_rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str])
 def _build_families_schema() -> Schema:
     """Return the schema of families of tools: a list, or what is added and removed."""
     text = {"type": "string", "minLength": 1}
+    from markscheme.read.tools import ENTRY_KEYS
+
     keys = dict.fromkeys(ENTRY_KEYS, text)
     entry = {"anyOf": [text, _build_closed_object(keys) | {"minProperties": 1}]}
     entries = {"type": "array", "items": entry}

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.weigh.stats import compute_quantile
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureTotal:
@@ -56,6 +54,8 @@ class Measures:
 
     def latency_percentile(self, percent: Fraction) -> Fraction | None:
         """Return a percentile by linear interpolation between closest ranks; 50 is the median."""
+        from markscheme.weigh.stats import compute_quantile
+
         return compute_quantile(self.latency_ms, percent / 100) if self.latency_ms else None
 
     def merged(self, other: Measures) -> Measures:
