@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from markscheme import __version__
 from markscheme.keep import AnswerSource, NewRun, Store
 from markscheme.vocabulary import Exam, Rubric, Summary, UsageError, format_ratio, to_float
-from markscheme.weigh.records import build_error_record, build_summary_record
-from markscheme.weigh.totals import Run, build_variant_records, summarise_marks
 from markscheme.workflows.stored_documents import build_exam_document, build_rubric_document
 
 if TYPE_CHECKING:
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.weigh.result import Result
+    from markscheme.weigh.totals import Run
 
 
 ANSWER_COLUMNS = (
@@ -115,6 +114,10 @@ class RunRecorder:
 
         A tag names one run, so it is refused if the answers are of several subjects.
         """
+        # Late: these load polars, and a live run is opened before it needs it.
+        from markscheme.weigh.records import build_error_record, build_summary_record
+        from markscheme.weigh.totals import build_variant_records
+
         runs: list[str] = []
         errors = [build_error_record(error) for error in result.errors]
         with self._store.transaction():
@@ -142,6 +145,8 @@ class RunRecorder:
         """Return the totals of one run; those of the result if it is the only one."""
         if [totals.subject for totals in result.summary.subjects] == [run.subject]:
             return result.summary
+        from markscheme.weigh.totals import summarise_marks
+
         rubric, exam = self._run_writer.rubric, self._run_writer.exam
         return summarise_marks(rubric, exam, run.marks, [(run.subject, run.marks)])
 
