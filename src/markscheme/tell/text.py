@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -124,17 +123,6 @@ def _get_terminal_width() -> int | None:
     with suppress(OSError, ValueError):
         return os.get_terminal_size(sys.stdout.fileno()).columns or None
     return None
-
-
-def warm_up_console() -> None:
-    """Print a line to nowhere, where there is time: the first of all takes much longer.
-
-    Before it rich loads how wide each character is.
-    """
-    nowhere = _PipeSafeConsole(file=StringIO(), width=PIPE_WIDTH)
-    table = Table(box=None)
-    table.add_row(Text("…"))
-    nowhere.print(table)
 
 
 class _PipeSafeConsole(Console):
