@@ -47,7 +47,7 @@ def command(
     files: tuple[str, ...], rubric: str | None, exams: tuple[str, ...], format_: str
 ) -> ExitCode:
     """Recompute published breakdowns and say where they are wrong."""
-    from markscheme.workflows.library_score import verify
+    from markscheme.workflows.verify import verify
 
     verifications = {file: verify(file, rubric, exams) for file in files}
     codes = list(map(_get_exit_code, verifications.values()))
