@@ -123,9 +123,9 @@ def test_a_quiz_gives_nothing_away_until_it_is_asked() -> None:
     assert {key for flip in asked["symptoms"]["flips"] for key in flip}.isdisjoint(
         {"near_miss", "reason"}
     )
-    told = json.loads(run("--quiz", "--seed", 3, "--reveal", "--format", "json").stdout)
-    step = told["solution"]["step"]
-    assert {key: told[key] for key in asked} == asked
+    solved = json.loads(run("--quiz", "--seed", 3, "--reveal", "--format", "json").stdout)
+    step = solved["solution"]["step"]
+    assert {key: solved[key] for key in asked} == asked
     assert step in {choice["step"] for choice in asked["choices"]}
     assert run("--quiz", "--seed", 3, "--answer", step).returncode == 0
     other = next(c["step"] for c in asked["choices"] if c["step"] != step)
