@@ -1,4 +1,4 @@
-"""The rules of the house that no other tool checks: doors, unique class names, package docstrings."""
+"""Rules of the code base that no other tool checks: doors, class names, package docstrings."""
 
 from __future__ import annotations
 

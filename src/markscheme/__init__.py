@@ -90,9 +90,11 @@ if TYPE_CHECKING:
     from markscheme.workflows.compare_runs import compare_runs
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.gate import gate
-    from markscheme.workflows.library_score import read_transcript, score, verify
     from markscheme.workflows.lint import lint
     from markscheme.workflows.run import run
+    from markscheme.workflows.score import score
+    from markscheme.workflows.transcript import read_transcript
+    from markscheme.workflows.verify import verify
 
 _EXPORTS_BY_MODULE = {
     "prove.audit": "AuditReport",
@@ -120,9 +122,11 @@ _EXPORTS_BY_MODULE = {
     "workflows.compare_runs": "compare_runs",
     "workflows.documents": "load_exam load_rubric",
     "workflows.gate": "gate",
-    "workflows.library_score": "read_transcript score verify",
     "workflows.lint": "lint",
     "workflows.run": "run",
+    "workflows.score": "score",
+    "workflows.transcript": "read_transcript",
+    "workflows.verify": "verify",
 }
 _MODULE_BY_EXPORT = {
     name: module for module, names in _EXPORTS_BY_MODULE.items() for name in names.split()

@@ -56,6 +56,13 @@ from markscheme.vocabulary.numbers import (
     to_fraction,
 )
 from markscheme.vocabulary.rating import NoteAxis, Rating, ScaleAxis
+from markscheme.vocabulary.records import (
+    RecordFields,
+    exact_ratios,
+    list_pairs,
+    to_plain,
+    to_record,
+)
 from markscheme.vocabulary.report import (
     ItemReport,
     ItemStatus,
@@ -120,6 +127,7 @@ __all__ = [
     "Rating",
     "RatingScale",
     "Reading",
+    "RecordFields",
     "Response",
     "ResponseFields",
     "Row",
@@ -144,17 +152,21 @@ __all__ = [
     "compute_digest",
     "compute_mean",
     "dump_json",
+    "exact_ratios",
     "format_decimal",
     "format_distinct",
     "format_plain",
     "format_ratio",
     "format_signed",
     "format_value",
+    "list_pairs",
     "resolve_matches",
     "sentence",
     "simplest_fraction",
     "sum_amounts",
     "to_float",
     "to_fraction",
+    "to_plain",
+    "to_record",
     "write_path",
 ]

@@ -11,7 +11,7 @@ from markscheme.vocabulary import Exam, Rubric
 from markscheme.workflows.documents import load_cases, load_exam, load_rubric
 
 if TYPE_CHECKING:
-    from markscheme.workflows.library_score import Answers
+    from markscheme.workflows.scoring_session import Answers
 
 
 def audit(
@@ -38,7 +38,7 @@ def audit(
 
 def record_answers(rubric: Rubric, exam: Exam, answers: Answers | None = None) -> RecordedAnswers:
     """Read and score the answers for an audit. Without answers, the bundled tutor answers."""
-    from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.scoring_session import ScoringSession
 
     scoring = ScoringSession(rubric, exam)
     batches = list(scoring.read_batches(_ask_tutor(exam) if answers is None else answers))

@@ -19,7 +19,7 @@ from markscheme.workflows.audit import record_answers
 from markscheme.workflows.documents import load_cases, load_exam, load_rubric
 
 if TYPE_CHECKING:
-    from markscheme.workflows.library_score import Answers
+    from markscheme.workflows.scoring_session import Answers
 
 
 class Exercise:

@@ -16,7 +16,6 @@ from markscheme.read.documents.decisions import DecisionTableModel, VerdictRules
 from markscheme.read.documents.gates import GATE_MODELS
 from markscheme.read.documents.models import RATED_MODELS, ExamModel, RubricModel, build_axis_models
 from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model, ModelKey
-from markscheme.read.tools import ENTRY_KEYS
 from markscheme.vocabulary import Axis
 
 Schema = dict[str, Any]
@@ -57,6 +56,8 @@ def build_rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str])
 def _build_families_schema() -> Schema:
     """Return the schema of `tool_families`: a list of entries, or entries to add and to remove."""
     text = {"type": "string", "minLength": 1}
+    from markscheme.read.tools import ENTRY_KEYS
+
     keys = dict.fromkeys(ENTRY_KEYS, text)
     entry = {"anyOf": [text, _build_closed_object(keys) | {"minProperties": 1}]}
     entries = {"type": "array", "items": entry}
