@@ -142,9 +142,9 @@ def test_in_a_pipe_a_quiz_is_only_asked() -> None:
 
 
 def test_seeds_give_different_faults_and_the_same_seed_the_same() -> None:
-    riddles = [Exercise(seed=seed).choose_riddle() for seed in range(8)]
+    riddles = [Exercise(seed=seed).choose_quiz() for seed in range(8)]
     assert len({riddle.step for riddle in riddles}) > 2
-    again = Exercise(seed=0).choose_riddle()
+    again = Exercise(seed=0).choose_quiz()
     assert (again.step, again.effect) == (riddles[0].step, riddles[0].effect)
 
 
