@@ -1,4 +1,4 @@
-"""The exercise: what a missing rule does, how it looks, and that nothing is changed."""
+"""`markscheme break`: the effects of a missing rule, the quiz, and that no file is changed."""
 
 from __future__ import annotations
 

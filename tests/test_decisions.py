@@ -1,4 +1,4 @@
-"""Verdict rules and decision tables: how they are read, and what is proved of them."""
+"""Verdict rules and decision tables: reading them, and the proofs about them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ TABLES = st.builds(
 
 
 class BruteForce:
-    """An enumerator of its own: every vector one by one, every row by its words."""
+    """Brute force: every vector one by one, every row by its definition."""
 
     def __init__(self, table: DecisionTable) -> None:
         self.table = table

@@ -1,4 +1,4 @@
-"""Models of documents: what they admit, and everything that they find wrong at once."""
+"""Validation of documents by models: what is valid, and all violations reported at once."""
 
 from __future__ import annotations
 

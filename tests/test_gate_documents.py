@@ -1,4 +1,4 @@
-"""Gates in YAML: the seed's stand as in the contract, and every mistake is told with its line."""
+"""Gates in YAML: the gates of the contract are built in, and each mistake has its line."""
 
 from __future__ import annotations
 

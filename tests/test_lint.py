@@ -1,4 +1,4 @@
-"""Lint: what it finds, where, how grave it is, what it repairs, and how it tells it."""
+"""Lint: its findings with location and severity, `--fix`, and its output formats."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ def test_a_level_leaves_out_what_is_less_grave() -> None:
 
 
 def test_sarif_keeps_to_the_rules_of_the_standard(tmp_path: Path) -> None:
-    """The parts of SARIF 2.1.0 that code-scanning pages insist on."""
+    """Check the parts of SARIF 2.1.0 that code scanning requires."""
     (rubric,) = write(tmp_path, **{"my rubric é": RUBRIC})
     target = tmp_path / "lint.sarif"
     assert call(rubric, ROOT / "tests/documents/literal-decisions.yaml", "--sarif", target)[0] == 1

@@ -1,4 +1,4 @@
-"""Normalisation takes what the rubric names and no more; one step more is told as a near miss."""
+"""Normalisation does what the rubric names and no more; a near miss names one more step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb table, the exams that are made from it, and the tutor that answers from it."""
+"""The verb table, the exams that are built from it, and the tutor that answers from it."""
 
 from __future__ import annotations
 

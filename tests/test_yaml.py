@@ -1,4 +1,4 @@
-"""YAML: what is no document is refused with its line and advice, and words stay words."""
+"""YAML: broken documents are refused with a line and advice, and words stay words."""
 
 from __future__ import annotations
 
