@@ -13,7 +13,6 @@ import orjson
 from rich.text import Text
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.tell.text import create_console
 from markscheme.vocabulary import CallStatus, sentence
 
 if TYPE_CHECKING:
@@ -89,6 +88,9 @@ _TARGET_ARGUMENTS = ("pattern", "query", "url", "description", "skill")
 
 def print_timeline(transcript: Transcript, file: str, out: Console | None = None) -> None:
     """Print what happened, in the order of the log, sub-agents where they were started."""
+    # Imported late: the JSON document needs neither the reports nor polars behind them.
+    from markscheme.tell.text import create_console
+
     out = out or create_console()
     for line in _format_timeline_head(transcript, file):
         out.print(line, soft_wrap=True, highlight=False)
