@@ -24,8 +24,8 @@ from markscheme.read.answers import (
     read_jsonl,
 )
 from markscheme.read.answers.fast import scanner
-from markscheme.workflows.score import ScoringSession
-from markscheme.workflows.workers import LocalEngine
+from markscheme.workflows.local_engine import LocalEngine
+from markscheme.workflows.scoring_session import ScoringSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
