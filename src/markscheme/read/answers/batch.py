@@ -180,7 +180,7 @@ class TemplateRows:
         spelled = [self.output_templates[number] for number in self.spelled[positions].to_list()]
         texts = {column.name: column[positions].to_list() for column in self.texts}
         return [
-            spelling.output([texts[name][at] for name in spelling.names])
+            spelling.render_output([texts[name][at] for name in spelling.names])
             for at, spelling in enumerate(spelled)
         ]
 
