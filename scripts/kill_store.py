@@ -4,10 +4,10 @@
 
 Each round starts a process that stores runs and prints what the store acknowledged, kills it
 (SIGKILL) at a random moment, then opens the store and compares. The moment is a random delay after
-a random number of acknowledgements, so that it does not depend on the speed of the machine; one
-kill in four waits for no acknowledgement and hits the opening of the store. Ten rounds share a store, so
-that its creation is interrupted too. The exit code is 1 if a record is lost, stored twice or out of
-order, or if nothing was acknowledged at all.
+a random number of acknowledgements, so that it does not depend on the speed of the machine. One
+kill in four waits for no acknowledgement and hits the opening of the store. Ten rounds share a
+store, so that its creation is interrupted too. The exit code is 1 if a record is lost, stored twice
+or out of order, or if nothing was acknowledged at all.
 """
 
 from __future__ import annotations

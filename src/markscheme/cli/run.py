@@ -75,7 +75,7 @@ class _AmountParam(click.ParamType[Decimal]):
         return amount
 
 
-_STORE_URL_SECRET = (  # noqa: S105 - matches a password, holds none
+_STORE_URL_SECRET = (
     r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"  # of a store
 )
 _AMOUNT_TYPE = _AmountParam()

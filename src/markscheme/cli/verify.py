@@ -1,8 +1,7 @@
-"""`markscheme verify`: recompute published breakdowns."""
+"""`markscheme verify`: regenerate published results from their rows and report differences."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -64,10 +63,12 @@ def command(
 
 
 def _build_verification_document(file: str, verification: Verification) -> dict[str, Any]:
-    counts = dataclasses.asdict(verification)
-    findings = counts.pop("findings")
+    from markscheme.vocabulary import to_record
+
+    record = to_record(verification)
+    findings = record.pop("findings")
     ok = _get_exit_code(verification) is ExitCode.OK
-    return {"file": file, **counts, "ok": ok, "findings": findings}
+    return {"file": file, **record, "ok": ok, "findings": findings}
 
 
 def _get_exit_code(verification: Verification) -> ExitCode:
