@@ -37,7 +37,7 @@ class BackgroundMarker:
     def __init__(self, plan: RunPlan, run_writer: RunWriter | None, observer: RunObserver) -> None:
         self._plan, self._run_writer, self._observer = plan, run_writer, observer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
-        self._futures: list[Future[None]] = []
+        self._futures: list[Future[object]] = []
         # Replies are queued by the thread that commits them, states come from the event loop.
         self._queue_lock = Lock()
         self._queue: list[AskedQuestion] = []
@@ -72,6 +72,7 @@ class BackgroundMarker:
 
     def _start_loading(self) -> None:
         self._futures.append(self._thread.submit(self._create_markers))
+        self._futures.append(self._thread.submit(self._observer.on_first_sent))
 
     def _queue_reply(self, asked: AskedQuestion) -> None:
         self._observer.on_reply(asked)
