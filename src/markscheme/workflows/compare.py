@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.vocabulary import AnswersError, Exam, Problem, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.library_score import score, score_logs
+from markscheme.workflows.score import score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Rating
     from markscheme.weigh.compare import Comparison, Observed, VariantsComparison
     from markscheme.weigh.result import Result
-    from markscheme.workflows.library_score import Answers
+    from markscheme.workflows.scoring_session import Answers
 
 
 def compare(  # noqa: PLR0913 - one parameter per option of the command
@@ -72,7 +72,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         first |= find_first_asked(read_recorded_order(answers), contest.variants)
     if logs is not None:
         logged = read_logs(str(logs), exam.items, mapping=log_map)
-        seen += _observe_answers(score_logs(rubric, exam, logged), str(logs), contest.variants)
+        seen += _observe_answers(score(rubric, exam, logs=logged), str(logs), contest.variants)
         first |= find_first_asked(_find_start_times(logged), contest.variants)
     return compare_ratings(contest, found, seen, margin, first, seed)
 
@@ -92,7 +92,7 @@ def compare_variants(
     """
     from markscheme.read.nfc import to_nfc
     from markscheme.read.ratings import RatingScope, read_ratings
-    from markscheme.weigh.compare import adjust_variant_pairs
+    from markscheme.weigh.compare import VariantsComparison, adjust_pairs
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
@@ -113,7 +113,7 @@ def compare_variants(
         )
         for two in combinations(variants, 2)
     ]
-    return adjust_variant_pairs(variants, compared)
+    return VariantsComparison(variants=variants, pairs=adjust_pairs(compared))
 
 
 def _find_start_times(logs: LogFolder) -> dict[tuple[str, str, int], datetime]:
