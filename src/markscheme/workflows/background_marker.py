@@ -7,6 +7,7 @@ longer than the first questions, so that happens in the thread too, once they ha
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,15 +15,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from markscheme.ask.runner import AskedQuestion, SubjectState
+from markscheme.workflows.live_session import LiveSessionResult, RunObserver
+from markscheme.workflows.run_plan import RunPlan
+from markscheme.workflows.run_writer import RunWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    # These load polars.
-    from markscheme.workflows.live_run import LiveRun, SubjectMarker
-    from markscheme.workflows.live_session import LiveSessionResult, RunObserver
-    from markscheme.workflows.run_plan import RunPlan
-    from markscheme.workflows.run_writer import RunWriter
+    from markscheme.workflows.live_run import LiveRun, SubjectMarker  # loads polars
 
 # Replies per batch. The fixed cost of a batch is that of marking about 300 answers.
 _MIN_BATCH, _MAX_BATCH = 500, 5_000
