@@ -26,7 +26,7 @@ from markscheme.tell.language import (
     translate_stored,
 )
 from markscheme.vocabulary import sentence
-from markscheme.workflows.library_score import generate_tutor_answers
+from markscheme.workflows.demo import generate_tutor_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

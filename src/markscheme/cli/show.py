@@ -67,20 +67,15 @@ def command(
     """Show one run: breakdown, losses, totals, gates."""
     from markscheme.tell.live_run import LivePage
     from markscheme.tell.patterns import PatternPage
-    from markscheme.tell.text import Preview
     from markscheme.tell.verdicts import VerdictPage
     from markscheme.tell.words import format_run_title
     from markscheme.weigh.patterns import FrameObserver, build_pattern_record
     from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
     from markscheme.workflows.gate import judge_run
-    from markscheme.workflows.output_files import (
-        check_destination,
-        drain_frames,
-        stream_json_document,
-        write_frames,
-    )
+    from markscheme.workflows.output_files import check_destination
     from markscheme.workflows.patterns import find_run_patterns
     from markscheme.workflows.run_rows import open_rows
+    from markscheme.workflows.sinks import FileSink, JsonStream, Preview, RowSink, write_rows
 
     if items and output:
         raise UsageError("--item explains, --output writes every breakdown; give one of them")
@@ -93,7 +88,7 @@ def command(
         gates = judge_run(runs, found, baseline).gates
         glimpse, observer = Preview(), FrameObserver(found.past.rubric)
         frames = observer.observe_frames(rows.read_frames()) if patterns else rows.read_frames()
-        frames = glimpse.collect_frames(_filter_items(frames, _check_items(found, items)))
+        frames = _filter_items(frames, _check_items(found, items))
         seen = cache(lambda: find_run_patterns(runs, found, gates, observer.build_observations()))
         live = rows.read_live_record()
 
@@ -101,12 +96,12 @@ def command(
             named = {"patterns": [*map(build_pattern_record, seen())]} if patterns else {}
             return {**named, "live": live} if live else named
 
+        sinks: list[RowSink] = [glimpse]
         if format_ == "json":
-            frames = stream_json_document(frames, stream, rows.build_result, more)
-        if destination is None:
-            drain_frames(frames)
-        else:
-            write_frames(frames, destination, rows.schema, rows.build_result)
+            sinks.append(JsonStream(stream, more))
+        if destination is not None:
+            sinks.append(FileSink(destination))
+        write_rows(frames, sinks, rows.build_result)
         result = rows.build_result(glimpse.frames)
         found_patterns = seen() if patterns else ()
         explained = "\n".join(_explain_items(runs, found, result, items))

@@ -23,12 +23,12 @@ from markscheme.weigh.compare import (
     find_first_asked,
 )
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.library_score import score, score_logs
+from markscheme.workflows.score import score
 
 if TYPE_CHECKING:
     from markscheme.read.session_logs import LogFolder
     from markscheme.weigh.result import Result
-    from markscheme.workflows.library_score import Answers
+    from markscheme.workflows.scoring_session import Answers
 
 
 def compare(  # noqa: PLR0913 - one parameter per option of the command
@@ -78,7 +78,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         first |= find_first_asked(read_recorded_order(answers), rules.variants)
     if logs is not None:
         folder = read_logs(str(logs), exam.items, mapping=log_map)
-        result = score_logs(rubric, exam, folder)
+        result = score(rubric, exam, logs=folder)
         observations += _observe_answers(result, str(logs), rules.variants)
         first |= find_first_asked(_find_start_times(folder), rules.variants)
     return compare_ratings(rules, known_ratings, observations, margin, first, seed)
