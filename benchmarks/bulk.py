@@ -1,4 +1,4 @@
-"""Bulk scoring beside its floor, in one run.
+"""Measure bulk scoring and its floor, in one run.
 
     python benchmarks/bulk.py [--sizes 1000,100000,1000000] [--work FOLDER] [--document FILE]
 
@@ -42,36 +42,37 @@ with open(sys.argv[1], "rb") as file:
         except orjson.JSONDecodeError:
             pass
 """
-CHECKED = 2_000
-SAID = 20
-_KINDS = {"varied": None, "repeated": SAID}
-_TO_FIT = 3  # one size for the start-up, two for the slope
+CHECKED_ROWS = 2_000
+OUTPUTS_PER_ITEM = 20
+_KINDS = {"varied": None, "repeated": OUTPUTS_PER_ITEM}
+# One size for the start-up, two for the slope.
+_MIN_SIZES_TO_FIT = 3
 
 
-def check(answers: Path, exam: Path, written: Path) -> None:
+def check_rows(answers: Path, exam: Path, written: Path) -> None:
     """Compare the first written rows with the definition, cell by cell."""
     rubric = load_rubric("tutor-capstone")
     items = {item.id: item for item in load_exam(exam, rubric=rubric).items}
-    rows = pl.scan_parquet(written).head(CHECKED).collect().iter_rows(named=True)
+    rows = pl.scan_parquet(written).head(CHECKED_ROWS).collect().iter_rows(named=True)
     with answers.open(encoding="utf-8") as file:
-        for line, row in zip(islice(file, CHECKED), rows, strict=False):
+        for line, row in zip(islice(file, CHECKED_ROWS), rows, strict=False):
             answer = json.loads(line)
-            wanted = mark_answer(rubric, items[answer["item"]], answer["output"])
-            cells = {name: cell.value for name, cell in wanted.cells.items()}
-            reasons = {name: cell.reason for name, cell in wanted.cells.items()}
+            expected = mark_answer(rubric, items[answer["item"]], answer["output"])
+            cells = {name: cell.value for name, cell in expected.cells.items()}
+            reasons = {name: cell.reason for name, cell in expected.cells.items()}
             if row["breakdown"] != cells or row["reason"] != reasons:
                 raise SystemExit(f"wrong result: {line}{row}")
 
 
-def contest(size: int, work: Path, rounds: int, said: int | None) -> dict[str, Any]:
-    """Measure floor and contestant on so many answers."""
+def measure_size(size: int, work: Path, rounds: int, said: int | None) -> dict[str, Any]:
+    """Measure the floor and the command on `size` answers."""
     exam, answers = traffic.write(size, work, said=said)
     written = work / "out.parquet"
     python = [sys.executable, "-m", "markscheme", "score", "-r", "tutor-capstone"]
     command = [*python, "-e", str(exam), "-a", str(answers), "-o", str(written), "--no-store"]
     floor = best([sys.executable, "-c", FLOOR, str(answers)], rounds)
     ours = best(command, rounds)
-    check(answers, exam, written)
+    check_rows(answers, exam, written)
     return {
         "traffic": f"{said} outputs an item" if said else "varied",
         "answers": size,
@@ -83,14 +84,14 @@ def contest(size: int, work: Path, rounds: int, said: int | None) -> dict[str, A
     }
 
 
-def exponent(rows: list[dict[str, Any]]) -> float:
-    """Fit cost ~ answers^x through the two largest sizes, start-up taken off by the smallest."""
+def fit_exponent(rows: list[dict[str, Any]]) -> float:
+    """Fit cost ~ answers^x through the two largest sizes, minus the start-up of the smallest."""
     start, small, large = rows[0]["cpu"], rows[-2], rows[-1]
     growth = (large["cpu"] - start) / (small["cpu"] - start)
     return math.log(growth) / math.log(large["answers"] / small["answers"])
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def format_table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as a Markdown table."""
     lines = [
         "| traffic | answers | floor CPU s | markscheme CPU s | ratio | wall s | peak MB |",
@@ -105,7 +106,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure every size with both kinds of traffic; print the table, write it where asked."""
+    """Measure every size with both kinds of traffic; print the table and write it to a document."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--sizes", default="1000,100000,1000000")
     parser.add_argument("--kinds", default="varied,repeated")
@@ -114,16 +115,20 @@ def main() -> None:
     parser.add_argument("--document", type=Path)
     options = parser.parse_args()
     sizes = [int(size) for size in options.sizes.split(",")]
-    told = []
+    tables = []
     with tempfile.TemporaryDirectory() as folder:
         work = options.work or Path(folder)
         for said in [_KINDS[kind] for kind in options.kinds.split(",")]:
-            rows = [contest(size, work, options.rounds, said) for size in sizes]
-            growth = f"Cost grows as answers^{exponent(rows):.2f}." if len(rows) >= _TO_FIT else ""
-            told.append(f"{table(rows)}\n\n{growth}")
-            print(told[-1])
+            rows = [measure_size(size, work, options.rounds, said) for size in sizes]
+            growth = (
+                f"Cost grows as answers^{fit_exponent(rows):.2f}."
+                if len(rows) >= _MIN_SIZES_TO_FIT
+                else ""
+            )
+            tables.append(f"{format_table(rows)}\n\n{growth}")
+            print(tables[-1])
     if options.document:
-        documents.write(options.document, "bench", "\n\n".join(told))
+        documents.write(options.document, "bench", "\n\n".join(tables))
 
 
 if __name__ == "__main__":

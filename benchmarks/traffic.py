@@ -1,4 +1,4 @@
-"""Recorded traffic from a seed: answers of a tutor to 500 items, one in ten flawed.
+"""Generate recorded traffic from a seed: answers of a tutor to 500 items, one in ten flawed.
 
     python benchmarks/traffic.py 1000000 FOLDER
 
@@ -80,8 +80,8 @@ def exam_text() -> str:
 def answers(count: int, *, said: int | None = None, seed: int = 39) -> Iterator[str]:
     """Yield the lines of the answers file.
 
-    With `said`, only so many different outputs are given to each item, as by a model that says the
-    same few things again and again; without, explanations hardly ever repeat.
+    With `said`, each item gets only that many different outputs, as from a model that repeats
+    itself; without it, explanations hardly ever repeat.
     """
     rng = random.Random(seed)  # noqa: S311 - data, not secrets
     chosen = forms()
@@ -140,7 +140,7 @@ _FLAWS: tuple[Callable[[Fields], str], ...] = (
 
 
 def write(count: int, folder: Path, *, said: int | None = None) -> tuple[Path, Path]:
-    """Write the exam and so many answers; return both paths. What is there already stays."""
+    """Write the exam and `count` answers; return both paths. An existing file is kept."""
     folder.mkdir(parents=True, exist_ok=True)
     kind = f"repeated-{said}" if said else "varied"
     exam, recorded = folder / "exam.yaml", folder / f"answers-{count}-{kind}.jsonl"
