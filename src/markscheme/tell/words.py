@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.tell.language import translate, translate_stored
 from markscheme.vocabulary import (
+    Evidence,
     ItemStatus,
     Level,
     Outcome,
