@@ -110,6 +110,15 @@ def test_rows_and_totals_equal_those_of_the_local_engine(folder: Path, tmp_path:
     assert len(names) >= 6
 
 
+@pytest.mark.usefixtures("cluster")
+def test_the_library_writes_the_folder_and_stores_the_totals(folder: Path, tmp_path: Path) -> None:
+    wanted, out = score(RUBRIC, EXAM, folder), tmp_path / "out"
+    found = score(RUBRIC, EXAM, folder, engine="ray", output=out, store=tmp_path / "runs.db")
+    assert found.summary == wanted.summary
+    assert pl.read_parquet(out / "*.parquet").height == wanted.frame.height
+    assert len(found.run_ids) == len(wanted.summary.subjects)
+
+
 @pytest.mark.usefixtures("cluster", "small_shares")
 def test_a_worker_killed_in_the_middle_of_a_task_changes_nothing(
     folder: Path, tmp_path: Path

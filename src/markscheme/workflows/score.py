@@ -210,7 +210,8 @@ def _take_needed(
     needed = [sink.frames_needed for sink in sinks]
     if None in needed:
         return frames
-    return islice(frames, max((count for count in needed if count), default=0))
+    # At least one: nothing is scored before the first frame is asked for.
+    return islice(frames, max([1, *(count for count in needed if count)]))
 
 
 def _show_nothing(chunks: Iterable[ScoredT], label: str) -> Iterator[ScoredT]:
