@@ -28,7 +28,6 @@ SOURCE = ROOT / "src" / "markscheme"
 CATALOGUES = SOURCE / "tell" / "catalogues"
 KEYWORDS = {"translate": None, "sentence": None, "translate_plural": (1, 2)}
 CALLS = {"translate": 1, "sentence": 1, "translate_plural": 2}
-SPEAKERS = ("markscheme.tell.language import", "markscheme.vocabulary.messages import")
 LANGUAGES = ("es",)
 WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalogue changes with its messages, not by the day
 
@@ -48,7 +47,7 @@ def _spoken_in(path: Path) -> Iterator[Any]:
     if path.suffix == ".html":
         found = extract_from_file("jinja2", path, keywords=KEYWORDS)
         yield from (message for _, message, _, _ in found)
-    elif any(way in text for way in SPEAKERS):
+    elif any(f"{name}(" in text for name in CALLS):
         calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
         for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
             count = CALLS.get(call.func.id, 0) if isinstance(call.func, ast.Name) else 0

@@ -116,13 +116,19 @@ def _examine_tutor(
     rubric: Rubric, exam: Exam, *, flawed: bool, store: str | None, skip: bool
 ) -> tuple[Result, dict[str, str | None]]:
     """Examine the bundled tutor; return also what it said to each item."""
+    from markscheme.tell.language import get_language
     from markscheme.workflows.library_score import generate_tutor_answers
     from markscheme.workflows.run_writer import open_recorder
     from markscheme.workflows.score import ScoringSession
 
     answers = generate_tutor_answers(exam, flawed=flawed)
     with open_recorder(rubric, exam, where=store, skip=skip) as recorder:
-        scoring = ScoringSession(rubric, exam, keep=recorder.store_batch if recorder else None)
+        scoring = ScoringSession(
+            rubric,
+            exam,
+            keep=recorder.store_batch if recorder else None,
+            messages=get_language() != "en",
+        )
         result = scoring.build_result(scoring.build_frames(scoring.score_answers(answers)))
         report_stored_runs(recorder.finish_runs(result) if recorder else [])
     return result, {answer["item"]: answer["output"] for answer in answers}
@@ -130,6 +136,7 @@ def _examine_tutor(
 
 def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
     """Examine the local model, which is shown three worked examples."""
+    from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_asking_progress
     from markscheme.workflows.live_session import RunObserver
     from markscheme.workflows.run import execute_plan
@@ -144,7 +151,9 @@ def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool)
         show_asking_progress(plan.rubric, plan.exam, names, plan.questions) as seen,
     ):
         onlooker = RunObserver(on_reply=seen.count_reply, on_states=seen.update_states)
-        (run,) = execute_plan(plan, store=store, skip=skip, observer=onlooker)
+        (run,) = execute_plan(
+            plan, store=store, skip=skip, observer=onlooker, messages=get_language() != "en"
+        )
     report_stored_runs([run.id] if run.id else [])
     return run
 

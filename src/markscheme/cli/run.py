@@ -74,7 +74,7 @@ class _AmountParam(click.ParamType[Decimal]):
         return amount
 
 
-_STORE_URL_SECRET = (  # noqa: S105 - matches a password, holds none
+_STORE_URL_SECRET = (
     r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"  # of a store
 )
 _AMOUNT_TYPE = _AmountParam()
@@ -170,6 +170,7 @@ def command(
     **options: Any,
 ) -> ExitCode:
     """Ask a live subject every item, score its answers, and store the run."""
+    from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_asking_progress
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.live_session import RunObserver
@@ -200,7 +201,14 @@ def command(
                     on_states=seen.update_states,
                     on_waiting=load,
                 )
-                runs = execute_plan(plan, store=store, skip=no_store, tag=tag, observer=onlooker)
+                runs = execute_plan(
+                    plan,
+                    store=store,
+                    skip=no_store,
+                    tag=tag,
+                    observer=onlooker,
+                    messages=get_language() != "en",
+                )
     except KeyboardInterrupt:
         _print_resume_hint("interrupted", stored=not no_store)
         raise Terminated(ExitCode.INTERRUPTED) from None  # which says it in the document too

@@ -108,6 +108,7 @@ def command(
 ) -> ExitCode:
     """Score recorded answers and explain every point."""
     from markscheme.read.documents import resolve_answers
+    from markscheme.tell.language import get_language
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.output_files import check_destination, check_folder
     from markscheme.workflows.workers import LocalEngine
@@ -144,7 +145,10 @@ def command(
 
         cluster = RayEngine(loaded, exam, source, address=ray_address, workers=workers)
         return _score_on_ray(cluster, destination, recording, format_)
-    with LocalEngine(loaded, exam, source, workers, outputs=not no_store) as here:
+    messages = format_ == "text" and get_language() != "en"
+    with LocalEngine(
+        loaded, exam, source, workers, outputs=not no_store, messages=messages
+    ) as here:
         return _score_locally(here, destination, recording, format_)
 
 
@@ -169,6 +173,7 @@ def _choose_source(
 def _score_locally(
     engine: LocalEngine | LogEngine, destination: Path | None, recording: Recording, format_: str
 ) -> ExitCode:
+    from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_scoring_progress
     from markscheme.tell.text import Preview, RunPage
     from markscheme.workflows.output_files import drain_frames, stream_json_document, write_frames
@@ -182,6 +187,7 @@ def _score_locally(
             files=engine.is_folder,
             logs=engine.logs,
             keep=recorder.store_batch if recorder else None,
+            messages=format_ == "text" and get_language() != "en",
         )
         frames = scoring.build_frames(
             show_scoring_progress(engine.score_chunks(scoring), str(engine.answers))

@@ -20,7 +20,13 @@ from markscheme.tell.bad_rows import format_bad_row_count, format_bad_row_reason
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.operations import print_operations
 from markscheme.tell.words import format_answer_lines, format_item_line
-from markscheme.vocabulary import Level, Outcome, format_decimal, sentence
+from markscheme.vocabulary import (
+    Level,
+    Outcome,
+    format_decimal,
+    restore_row_messages,
+    sentence,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -371,7 +377,8 @@ def _measure_widest_label(frame: pl.DataFrame) -> int:
 
 
 def _iterate_marked_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    return frame.filter(frame["status"].is_in(["scored", "unscored"])).iter_rows(named=True)
+    rows = frame.filter(frame["status"].is_in(["scored", "unscored"])).iter_rows(named=True)
+    return restore_row_messages(rows)
 
 
 def _has_lost_points(row: Mapping[str, Any], axis: str) -> bool:

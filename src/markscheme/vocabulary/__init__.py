@@ -59,7 +59,15 @@ from markscheme.vocabulary.errors import (
     format_value,
 )
 from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary.messages import (
+    MESSAGE_COLUMN,
+    Message,
+    encode_message,
+    join_messages,
+    restore_message,
+    restore_row_messages,
+    sentence,
+)
 from markscheme.vocabulary.numbers import (
     EXACT_CONTEXT,
     ZERO,
@@ -92,6 +100,7 @@ from markscheme.vocabulary.transcript import (
 __all__ = [
     "EXACT_CONTEXT",
     "MAIN_AGENT",
+    "MESSAGE_COLUMN",
     "NO_RESULT",
     "ZERO",
     "Allowance",
@@ -123,6 +132,7 @@ __all__ = [
     "ItemStatus",
     "Level",
     "MarkschemeError",
+    "Message",
     "Mutation",
     "NoteAxis",
     "Outcome",
@@ -155,13 +165,17 @@ __all__ = [
     "compute_digest",
     "compute_mean",
     "dump_json",
+    "encode_message",
     "format_decimal",
     "format_distinct",
     "format_plain",
     "format_ratio",
     "format_signed",
     "format_value",
+    "join_messages",
     "resolve_matches",
+    "restore_message",
+    "restore_row_messages",
     "sentence",
     "simplest_fraction",
     "sum_amounts",

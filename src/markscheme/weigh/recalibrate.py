@@ -13,7 +13,15 @@ from itertools import combinations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import Exam, Level, Outcome, Rubric, format_decimal, sentence
+from markscheme.vocabulary import (
+    Exam,
+    Level,
+    Outcome,
+    Rubric,
+    format_decimal,
+    join_messages,
+    sentence,
+)
 from markscheme.weigh.gates import GateReport, evaluate_gates
 from markscheme.weigh.totals import Marks, Run, WeightScale
 
@@ -120,7 +128,7 @@ def recalibrate_history(
     for past in history:
         reasons = list(find_reuse_obstacles(past, new))
         if reasons:
-            refused.append((past.run.name, "; ".join(reasons)))
+            refused.append((past.run.name, join_messages("; ", reasons)))
         else:
             weighed.append(
                 _evaluate_under_both(past, new, (baselines or {}).get(past.exam.fingerprint))

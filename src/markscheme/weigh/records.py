@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary import format_ratio, to_float
+from markscheme.vocabulary import MESSAGE_COLUMN, format_ratio, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -39,6 +39,7 @@ def build_exam_record(exam: Exam) -> dict[str, Any]:
 def iter_item_records(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the per-item JSON of each answered or missing item, keys in the seed's order."""
     for row in frame.iter_rows(named=True):
+        row.pop(MESSAGE_COLUMN, None)
         if row.pop("error") is None:
             yield row
 

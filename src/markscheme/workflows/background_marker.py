@@ -21,11 +21,12 @@ import polars as pl
 
 from markscheme.mark.batch import ERROR
 from markscheme.read.answers import AnswerBatch, read_rows
-from markscheme.vocabulary import RowError, sentence
+from markscheme.vocabulary import MESSAGE_COLUMN, RowError, sentence
 from markscheme.weigh.live import LiveRunSummary
 from markscheme.workflows.live_run import LiveRun, build_answer_row
 from markscheme.workflows.score import ScoringSession
 from markscheme.workflows.scored_chunk import ScoredChunk
+from markscheme.workflows.stored_messages import fill_messages, thin_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,21 +47,25 @@ class SubjectMarker:
     No answer is stored with its run before the end: until then the journal holds every reply.
     """
 
-    def __init__(self, plan: RunPlan, subject: str, recorder: RunRecorder | None) -> None:
+    def __init__(
+        self, plan: RunPlan, subject: str, recorder: RunRecorder | None, *, messages: bool = False
+    ) -> None:
         self._plan = plan
         self._subject = subject
         self._item_positions = {item.id: at for at, item in enumerate(plan.exam.items)}
         self._answered: list[AskedQuestion] = []
         self._faults: list[AskedQuestion] = []
         self._outputs: list[pl.Series] = []
+        self._cells: list[pl.DataFrame] = []
         self._rows: list[pl.DataFrame] = []
         self._refused: list[pl.DataFrame] = []
         self._recorder = recorder
         keep = self._collect_outputs if self._recorder else None
-        self._scoring = ScoringSession(plan.rubric, plan.exam, keep=keep)
+        self._scoring = ScoringSession(plan.rubric, plan.exam, keep=keep, messages=messages)
 
-    def _collect_outputs(self, outputs: pl.Series, _: pl.DataFrame) -> None:
+    def _collect_outputs(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
         self._outputs.append(outputs)
+        self._cells.append(frame.select("reason", MESSAGE_COLUMN))
 
     def mark_replies(self, some: Sequence[AskedQuestion]) -> None:
         """Mark the answers among these replies."""
@@ -119,8 +124,12 @@ class SubjectMarker:
     def _store_rows(self, rows: pl.DataFrame, sorting: pl.Series) -> None:
         if self._recorder is not None:
             outputs = pl.concat(self._outputs).gather(sorting)
+            # Each batch holds a message once; the parts of the sorted rows cut across batches.
+            messages = [fill_messages(cells)[MESSAGE_COLUMN] for cells in self._cells]
+            rows = rows.with_columns(pl.concat(messages).gather(sorting))
             for start, length in _split_parts(outputs):
-                self._recorder.store_batch(outputs.slice(start, length), rows.slice(start, length))
+                part = thin_messages(rows.slice(start, length))
+                self._recorder.store_batch(outputs.slice(start, length), part)
 
     def _collect_row_errors(self, examined: LiveSessionResult) -> Iterator[RowError]:
         """Yield what has no answer.
@@ -184,7 +193,15 @@ _SWITCH_INTERVAL_SECONDS = 0.0002  # seconds for which the thread may hold other
 class BackgroundMarker:
     """Marks replies in a thread of its own; the store is left alone until the end."""
 
-    def __init__(self, plan: RunPlan, run_writer: RunWriter | None, observer: RunObserver) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        run_writer: RunWriter | None,
+        observer: RunObserver,
+        *,
+        messages: bool = False,
+    ) -> None:
+        self._messages = messages
         self._plan, self._run_writer, self._observer = plan, run_writer, observer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
         self._futures: list[Future[None]] = []
@@ -240,7 +257,9 @@ class BackgroundMarker:
             signal.siginterrupt(signal.SIGINT, True)  # polars made waits deaf to it
         for subject in self._plan.subjects:
             recorder = RunRecorder(self._run_writer) if self._run_writer else None
-            self._markers[subject.name] = SubjectMarker(self._plan, subject.name, recorder)
+            self._markers[subject.name] = SubjectMarker(
+                self._plan, subject.name, recorder, messages=self._messages
+            )
         for module in _LATE_MODULES if self._run_writer else ():
             import_module(module)
         self._observer.on_waiting()

@@ -6,9 +6,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markscheme.vocabulary import AnswersError, Exam, Problem, Rubric, UsageError
+from markscheme.vocabulary import (
+    AnswersError,
+    Exam,
+    Problem,
+    Rubric,
+    UsageError,
+    restore_row_messages,
+)
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.library_score import score, score_logs
+from markscheme.workflows.library_score import score_answers, score_logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -68,11 +75,15 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     seen, first = list(observed), dict[str, str]()
     if answers is not None:
         file = str(answers) if isinstance(answers, str | Path) else "answers"
-        seen += _observe_answers(score(rubric, exam, answers), file, contest.variants)
+        seen += _observe_answers(
+            score_answers(rubric, exam, answers, messages=True), file, contest.variants
+        )
         first |= find_first_asked(read_recorded_order(answers), contest.variants)
     if logs is not None:
         logged = read_logs(str(logs), exam.items, mapping=log_map)
-        seen += _observe_answers(score_logs(rubric, exam, logged), str(logs), contest.variants)
+        seen += _observe_answers(
+            score_logs(rubric, exam, logged, messages=True), str(logs), contest.variants
+        )
         first |= find_first_asked(_find_start_times(logged), contest.variants)
     return compare_ratings(contest, found, seen, margin, first, seed)
 
@@ -134,7 +145,7 @@ def _observe_answers(result: Result, file: str, variants: tuple[str, str]) -> tu
             Problem(file=row.file or file, line=row.line, field=row.item or "", message=row.reason)
             for row in result.errors
         )
-    found = collect_observations(result.frame.iter_rows(named=True), variants)
+    found = collect_observations(restore_row_messages(result.frame.iter_rows(named=True)), variants)
     for variant in variants:
         if not any(one.variant == variant for one in found):
             raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")

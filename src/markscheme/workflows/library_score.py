@@ -41,9 +41,6 @@ def score(
     >>> score("tutor-capstone", "capstone", [row]).summary.n
     1
     """
-    from markscheme.workflows.score import ScoringSession
-    from markscheme.workflows.workers import LocalEngine
-
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
     if (answers is None) == (logs is None):
@@ -53,19 +50,29 @@ def score(
         from markscheme.read.session_logs import read_logs
 
         return score_logs(rubric, exam, read_logs(str(logs), exam.items, mapping=log_map))
+    return score_answers(rubric, exam, answers)
+
+
+def score_answers(
+    rubric: Rubric, exam: Exam, answers: Answers, *, messages: bool = False
+) -> Result:
+    """Score recorded answers; `messages` adds the hidden column of what pages translate."""
+    from markscheme.workflows.score import ScoringSession
+    from markscheme.workflows.workers import LocalEngine
+
     if not isinstance(answers, str | Path):
-        scoring = ScoringSession(rubric, exam)
+        scoring = ScoringSession(rubric, exam, messages=messages)
         return scoring.build_result(scoring.build_frames(scoring.score_answers(answers)))
     with LocalEngine(rubric, exam, answers) as engine:
-        scoring = ScoringSession(rubric, exam, files=engine.is_folder)
+        scoring = ScoringSession(rubric, exam, files=engine.is_folder, messages=messages)
         return scoring.build_result(scoring.build_frames(engine.score_chunks(scoring)))
 
 
-def score_logs(rubric: Rubric, exam: Exam, logs: LogFolder) -> Result:
+def score_logs(rubric: Rubric, exam: Exam, logs: LogFolder, *, messages: bool = False) -> Result:
     """Score session logs that were read."""
     from markscheme.workflows.score import ScoringSession
 
-    scoring = ScoringSession(rubric, exam, logs=True)
+    scoring = ScoringSession(rubric, exam, logs=True, messages=messages)
     return scoring.build_result(scoring.build_frames(scoring.score_logs(logs)))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
-from markscheme.vocabulary import UsageError, write_path
+from markscheme.vocabulary import MESSAGE_COLUMN, UsageError, write_path
 from markscheme.weigh.records import iter_item_records
 
 if TYPE_CHECKING:
@@ -108,6 +108,9 @@ def write_frames(
     frames: Iterable[pl.DataFrame], path: Path, schema: pl.Schema, result: Callable[[], Result]
 ) -> None:
     """Write all rows to the file, in the format of its ending."""
+    # The hidden column of messages is for pages and the store; no file has it.
+    frames = (frame.drop(MESSAGE_COLUMN, strict=False) for frame in frames)
+    schema = type(schema)((name, kind) for name, kind in schema.items() if name != MESSAGE_COLUMN)
     with _create_file_atomically(path) as partial:
         if path.suffix.lower() == ".parquet":
             _write_parquet(frames, schema, partial)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import ItemStatus
+from markscheme.vocabulary import ItemStatus, restore_row_messages
 from markscheme.weigh.distribution import describe_distribution
 from markscheme.weigh.patterns import FrameObserver, RowObservations, find_patterns, observe_rows
 from markscheme.weigh.recalibrate import PastRun
@@ -106,7 +106,8 @@ def build_result_report(result: Result, outputs: Mapping[str, str | None]) -> Ru
     run = next(result.runs)
     past = PastRun(run=run, rubric=result.rubric, exam=result.exam)
     rows = (
-        {**row, "output": outputs.get(row["item"])} for row in result.frame.iter_rows(named=True)
+        {**row, "output": outputs.get(row["item"])}
+        for row in restore_row_messages(result.frame.iter_rows(named=True))
     )
     return RunReport(
         past=past,

@@ -65,11 +65,13 @@ def execute_plan(
     skip: bool = False,
     tag: str | None = None,
     observer: RunObserver = NULL_OBSERVER,
+    messages: bool = False,
 ) -> list[LiveRun]:
     """Carry out a plan, and score and store the run of each subject.
 
     The exam was checked by the rubric when it was loaded. What the onlooker loads, while the
-    subjects are asked, is there when they have answered.
+    subjects are asked, is there when they have answered. With `messages` the rows have the hidden
+    column of what pages translate.
     """
     check_axes(plan.rubric)
     named = [subject.name for subject in plan.subjects]
@@ -81,7 +83,7 @@ def execute_plan(
             runs = RunWriter(
                 opened, plan.rubric, plan.exam, source=_format_live_source, seed=plan.seed, tag=tag
             )
-        meanwhile = stack.enter_context(BackgroundMarker(plan, runs, observer))
+        meanwhile = stack.enter_context(BackgroundMarker(plan, runs, observer, messages=messages))
         examined = LiveSession(plan, opened, meanwhile.observer, runs).run()
         return meanwhile.finish_runs(examined)
 

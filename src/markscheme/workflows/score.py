@@ -35,7 +35,8 @@ class ScoringSession:
     """The rows of a run, frame by frame, and its exact totals.
 
     Memory does not grow with the number of answers, but for the ledger of attempts. `keep` is
-    given the outputs and the rows of the answers of every batch.
+    given the outputs and the rows of the answers of every batch, with the hidden column of their
+    messages, each message once. The frames have that column only with `messages`, for pages in another language.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class ScoringSession:
         files: bool = False,
         logs: bool = False,
         keep: BatchSink | None = None,
+        messages: bool = False,
     ) -> None:
         check_exam(rubric, exam)
         self._keep = keep
@@ -54,8 +56,10 @@ class ScoringSession:
         self.tally = RunTally(rubric, exam)
         self.errors: list[RowError] = []
         self.ledger = SeenAttempts()
-        self.scorer = ChunkScorer(rubric, exam, outputs=keep is not None)
-        self.frame_builder = FrameBuilder(rubric, exam, files=files, logs=logs)
+        self.scorer = ChunkScorer(
+            rubric, exam, outputs=keep is not None, messages=messages or keep is not None
+        )
+        self.frame_builder = FrameBuilder(rubric, exam, files=files, logs=logs, messages=messages)
         self.operations = OperationsCollector(exam)
         self._current_path: Path | None = None
         self._lines_before = 0
@@ -135,7 +139,8 @@ class ScoringSession:
                     batch.sheet, before=self._lines_before, file=file
                 )
                 if self._keep:
-                    self._keep(batch.sheet.rows["output"], frame)
+                    messages = self.frame_builder.build_messages(batch.sheet, once=True)
+                    self._keep(batch.sheet.rows["output"], frame.with_columns(messages))
                 yield frame
             if batch.errors:
                 errors = [

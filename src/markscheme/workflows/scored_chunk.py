@@ -69,15 +69,17 @@ class ScoredChunk:
 class ChunkScorer:
     """Scores stretches under one rubric and exam, one after the other.
 
-    With `outputs`, the outputs stay with the rows.
+    With `outputs`, the outputs stay with the rows; with `messages`, the messages of the reasons.
     """
 
-    def __init__(self, rubric: Rubric, exam: Exam, *, outputs: bool = False) -> None:
+    def __init__(
+        self, rubric: Rubric, exam: Exam, *, outputs: bool = False, messages: bool = False
+    ) -> None:
         self._rubric = rubric
         self._outputs = outputs
         self._ids = [item.id for item in exam.items]
         self._known_items = KnownItems(self._ids)
-        self._marker = BatchMarker(rubric, exam)
+        self._marker = BatchMarker(rubric, exam, messages=messages)
         self._line_templates = create_template_reader(self._known_items, self.fields)
         self._has_repeats = False
 

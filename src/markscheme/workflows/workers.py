@@ -72,8 +72,17 @@ class _WorkerProcess:
 class WorkerPool:
     """So many workers beside this process; forks them on entering, ends them on leaving."""
 
-    def __init__(self, rubric: Rubric, exam: Exam, count: int, *, outputs: bool = False) -> None:
+    def __init__(
+        self,
+        rubric: Rubric,
+        exam: Exam,
+        count: int,
+        *,
+        outputs: bool = False,
+        messages: bool = False,
+    ) -> None:
         self._outputs = outputs
+        self._messages = messages
         self._rubric = rubric
         self._exam = exam
         self._count = count
@@ -104,7 +113,7 @@ class WorkerPool:
     def _create_scorer(self) -> ChunkScorer:
         from markscheme.workflows.scored_chunk import ChunkScorer
 
-        return ChunkScorer(self._rubric, self._exam, outputs=self._outputs)
+        return ChunkScorer(self._rubric, self._exam, outputs=self._outputs, messages=self._messages)
 
     def __exit__(
         self,
@@ -261,8 +270,10 @@ class LocalEngine:
         workers: int | None = 1,
         *,
         outputs: bool = False,
+        messages: bool = False,
     ) -> None:
         self._outputs = outputs
+        self._messages = messages
         self.rubric = rubric
         self.exam = exam
         self.answers = answers
@@ -285,7 +296,13 @@ class LocalEngine:
         if self._files and self._workers > 1 and can_fork():
             limit_malloc_arenas()
             workers = self._workers - 1
-            processes = WorkerPool(self.rubric, self.exam, workers, outputs=self._outputs)
+            processes = WorkerPool(
+                self.rubric,
+                self.exam,
+                workers,
+                outputs=self._outputs,
+                messages=self._messages or self._outputs,
+            )
             self._pool = self._exit_stack.enter_context(processes)
         return self
 

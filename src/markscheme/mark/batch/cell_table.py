@@ -16,6 +16,7 @@ from markscheme.mark.axes import JsonSchema
 from markscheme.mark.batch.output_cache import MAX_CHARACTERS
 from markscheme.mark.definition import mark_cell
 from markscheme.read.answers import copy_texts
+from markscheme.vocabulary import MESSAGE_COLUMN, encode_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -100,10 +101,12 @@ class CellTable:
     """The different cells of one axis so far, each judged once and found again by its key.
 
     `values` lists the different values among them; a cell's column `number` says which it has.
+    With `messages` their frame has the encoded messages of the reasons too.
     """
 
-    def __init__(self, spec: AxisSpec) -> None:
+    def __init__(self, spec: AxisSpec, *, messages: bool = False) -> None:
         self.spec = spec
+        self._schema = {**_CELL_SCHEMA, MESSAGE_COLUMN: pl.String} if messages else _CELL_SCHEMA
         self.clear()
 
     def clear(self) -> None:
@@ -114,7 +117,7 @@ class CellTable:
         self.values: list[Fraction | None] = []
         self._value_numbers: dict[object, int] = {}
         self._characters = 0
-        self._frame = pl.DataFrame(schema=_CELL_SCHEMA)
+        self._frame = pl.DataFrame(schema=self._schema)
 
     @property
     def is_full(self) -> bool:
@@ -161,7 +164,9 @@ class CellTable:
                 "reason": [cell.reason for cell in new],
                 "near_miss": [cell.near_miss for cell in new],
             }
-            added = pl.DataFrame(columns, schema=_CELL_SCHEMA)
+            if MESSAGE_COLUMN in self._schema:
+                columns[MESSAGE_COLUMN] = [encode_message(cell.reason) for cell in new]
+            added = pl.DataFrame(columns, schema=self._schema)
             self._frame = self._frame.vstack(added).rechunk()  # or finding cells takes time
         return self._frame
 

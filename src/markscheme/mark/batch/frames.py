@@ -13,6 +13,7 @@ import polars as pl
 from markscheme.mark.batch.sheets import get_code_column
 from markscheme.mark.definition import find_leading_axis, get_expected
 from markscheme.read.answers import get_measured_schema
+from markscheme.vocabulary import MESSAGE_COLUMN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,11 +40,18 @@ _COPIED_COLUMNS = (
 class FrameBuilder:
     """Builds the frames of one rubric and exam; `files` adds a column that names the file.
 
-    `logs` adds the columns of what is measured in logs, and their files.
+    `logs` adds the columns of what is measured in logs, and their files; `messages` adds the hidden
+    column from which `restore_row_messages` restores the messages of the reasons.
     """
 
     def __init__(
-        self, rubric: Rubric, exam: Exam, *, files: bool = False, logs: bool = False
+        self,
+        rubric: Rubric,
+        exam: Exam,
+        *,
+        files: bool = False,
+        logs: bool = False,
+        messages: bool = False,
     ) -> None:
         self.rubric = rubric
         self.exam = exam
@@ -54,6 +62,7 @@ class FrameBuilder:
             [_list_expected_texts(get_expected(leading, item)) for item in exam.items],
             dtype=pl.List(pl.String),
         )
+        self.has_messages = messages
         self.schema = self._build_schema(files=files, logs=logs)
 
     def _build_schema(self, *, files: bool, logs: bool) -> pl.Schema:
@@ -85,6 +94,8 @@ class FrameBuilder:
             columns["file"] = pl.String
         if logs:
             columns |= get_measured_schema()
+        if self.has_messages:
+            columns[MESSAGE_COLUMN] = each(pl.String)
         return pl.Schema(columns)
 
     def build_answers(
@@ -112,7 +123,23 @@ class FrameBuilder:
             "near_miss": each("near_miss"),
             "line": rows["line"] + before,
         }
+        if self.has_messages:
+            columns[MESSAGE_COLUMN] = self.build_messages(sheet)
         return self._build_frame(columns, rows.height)
+
+    def build_messages(self, sheet: MarkSheet, *, once: bool = False) -> pl.Series:
+        """Return the hidden column of marked answers: the encoded messages of their reasons.
+
+        With `once` each message stands only in the first row with its cell, which is what the
+        store keeps: writing it for every row would take as long as writing the reasons.
+        """
+        columns = []
+        for axis, table in enumerate(sheet.cells):
+            codes = sheet.rows[get_code_column(axis)]
+            if once:
+                codes = codes.set(~codes.is_first_distinct(), None)
+            columns.append(table[MESSAGE_COLUMN][codes])
+        return self._join_axes(columns).alias(MESSAGE_COLUMN)
 
     def build_stored_answers(self, kept: pl.DataFrame, weighed: pl.DataFrame) -> pl.DataFrame:
         """Return rows of which answers and cells were kept, with what follows from the documents.
@@ -133,6 +160,8 @@ class FrameBuilder:
             **{name: self._order_axes(kept[name]) for name in ("breakdown", "reason", "near_miss")},
             **{name: kept[name] for name in _KEPT_COLUMNS},
         }
+        if self.has_messages and MESSAGE_COLUMN in kept.columns:
+            columns[MESSAGE_COLUMN] = self._order_axes(kept[MESSAGE_COLUMN])
         return self._build_frame(columns, kept.height)
 
     def _order_axes(self, cells: pl.Series) -> pl.Series:

@@ -62,13 +62,13 @@ class MarkedColumns:
 class BatchMarker:
     """Marks batches of answers under one rubric and exam, remembering what it has judged."""
 
-    def __init__(self, rubric: Rubric, exam: Exam) -> None:
+    def __init__(self, rubric: Rubric, exam: Exam, *, messages: bool = False) -> None:
         self.rubric = rubric
         self.items: tuple[Item, ...] = exam.items
         self._ids = pl.Enum([item.id for item in exam.items])
         self._decoder = ResponseDecoder(rubric.fields)
         self._got_field = getattr(find_leading_axis(rubric), "reads", None)
-        self._tables = [CellTable(spec) for spec in rubric]
+        self._tables = [CellTable(spec, messages=messages) for spec in rubric]
         self._template_marker = TemplateMarker(
             rubric.fields, exam.items, self._tables, self._got_field
         )

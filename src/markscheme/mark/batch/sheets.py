@@ -14,7 +14,7 @@ import polars as pl
 
 from markscheme.mark.definition import compute_score
 from markscheme.read.answers import get_measured_schema
-from markscheme.vocabulary import to_float
+from markscheme.vocabulary import MESSAGE_COLUMN, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,6 +99,7 @@ def _build_cell_frame(table: CellTable, weight: Fraction) -> pl.DataFrame:
             pl.Series(weighted, dtype=pl.Float64)[cells["number"]].alias("weighted"),
             cells["reason"],
             cells["near_miss"],
+            *([cells[MESSAGE_COLUMN]] if MESSAGE_COLUMN in cells.columns else []),
         ]
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import sentence
+from markscheme.vocabulary import join_messages, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def prove_equal_steps(before: Steps, after: Steps) -> str:
     ours, theirs = _find_equivalent_lists(before), _find_equivalent_lists(after)
     proofs = ((*theirs[steps], *ours[steps]) for steps in ours.keys() & theirs.keys())
     shortest = min(proofs, key=lambda facts: (len(facts), facts), default=())
-    return "; ".join(dict.fromkeys(shortest))
+    return join_messages("; ", dict.fromkeys(shortest))
 
 
 def _find_equivalent_lists(steps: Steps) -> dict[Steps, tuple[str, ...]]:

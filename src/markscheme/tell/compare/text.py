@@ -105,7 +105,7 @@ def format_statistics(found: Statistics) -> Iterator[str]:
         yield translate(
             "no worse than {margin} down: {outcome} (sign-flip p {p})",
             margin=format_decimal(found.margin),
-            outcome=translate_stored(evidence.outcome.value),
+            outcome=translate(evidence.outcome.value),
             p=format_p_value(found.non_inferiority_p, 6),
         )
     if found.agreement is not None:

@@ -170,8 +170,8 @@ def _explain_incomparable(past: PastRun, first: PastRun) -> str:
     """Say why a run cannot be compared with the first, where it cannot."""
     run, other = past.run, first.run
     for what, ours, theirs in (
-        ("rubric", run.rubric, other.rubric),
-        ("exam", run.exam, other.exam),
+        (sentence("rubric"), run.rubric, other.rubric),
+        (sentence("exam"), run.exam, other.exam),
     ):
         if ours is None:
             return sentence(

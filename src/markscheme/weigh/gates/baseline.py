@@ -45,7 +45,7 @@ def evaluate_baseline_gate(gate: Gate, case: GateContext, baseline: Run | None) 
         because = sentence(
             "{because}; evidence is required and is {outcome}",
             because=because,
-            outcome=report.evidence.outcome.value,
+            outcome=sentence(report.evidence.outcome.value),
         )
         return _build_baseline_outcome(
             gate,

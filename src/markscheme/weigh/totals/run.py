@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from markscheme.vocabulary import sentence
+from markscheme.vocabulary import join_messages, sentence
 from markscheme.weigh.totals.marks import Marks
 from markscheme.weigh.totals.measures import Measures
 
@@ -36,7 +36,7 @@ def explain_incomplete(marks: Marks, whose: str = "") -> str:
         sentence("{n:,} unscored"): marks.unscored,
         sentence("{n:,} error") if one else sentence("{n:,} errors"): marks.errors,
     }
-    lacks = ", ".join(what.format(n=count) for what, count in parts.items() if count)
+    lacks = join_messages(", ", (what.format(n=count) for what, count in parts.items() if count))
     return sentence(
         "{whose} is incomplete ({lacks}); it can be judged when every item is scored",
         whose=whose,
