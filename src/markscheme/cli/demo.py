@@ -71,7 +71,7 @@ def command(
     from markscheme.cli.report_files import write_report
     from markscheme.tell.language import translate
     from markscheme.tell.live_run import LivePage
-    from markscheme.tell.patterns import PatternPage
+    from markscheme.tell.verdicts import PatternPage
     from markscheme.weigh.patterns import build_pattern_record
     from markscheme.weigh.records import build_gate_records
     from markscheme.workflows.documents import load_exam, load_rubric

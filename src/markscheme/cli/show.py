@@ -66,9 +66,8 @@ def command(
 ) -> ExitCode:
     """Show one run: breakdown, losses, totals, gates."""
     from markscheme.tell.live_run import LivePage
-    from markscheme.tell.patterns import PatternPage
     from markscheme.tell.text import Preview
-    from markscheme.tell.verdicts import VerdictPage
+    from markscheme.tell.verdicts import PatternPage, VerdictPage
     from markscheme.tell.words import format_run_title
     from markscheme.weigh.patterns import FrameObserver, build_pattern_record
     from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run

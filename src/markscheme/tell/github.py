@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.page import build_verdict
 from markscheme.tell.text import format_gate_name
-from markscheme.tell.words import OUTCOME_WORDS, format_run_title, format_verdict
+from markscheme.tell.words import OUTCOME_WORDS, format_run_title
 from markscheme.vocabulary import Level, Outcome, format_decimal
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _ANNOTATION_LEVELS = {Outcome.PASS: "notice", Outcome.FAIL: "error", Outcome.UND
 
 def format_annotations(report: RunReport) -> Iterator[str]:
     """Yield the verdict, every gate that is not met, and what moved since the baseline."""
-    said = f"{format_verdict(report.gates)}: {format_run_title(report.past, report.stored)}"
+    said = f"{build_verdict(report.gates)}: {format_run_title(report.past, report.stored)}"
     yield _format_workflow_command(
         _ANNOTATION_LEVELS[report.gates.verdict], translate("verdict"), said
     )

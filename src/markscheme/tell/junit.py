@@ -11,14 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.words import (
-    OUTCOME_WORDS,
-    format_answer_lines,
-    format_item_line,
-    format_run_title,
-    format_verdict,
-)
+from markscheme.tell.language import translate
+from markscheme.tell.page import build_gate, build_verdict
+from markscheme.tell.words import format_answer_lines, format_item_line, format_run_title
 from markscheme.vocabulary import ItemStatus, Level, Outcome
 
 if TYPE_CHECKING:
@@ -117,29 +112,27 @@ def _build_gate_cases(report: RunReport) -> Iterator[_JUnitCase]:
         group="gates",
         result=_JUNIT_RESULTS[report.gates.verdict],
         kind=report.gates.verdict.value,
-        message=format_verdict(report.gates),
+        message=str(build_verdict(report.gates)),
     )
     yield from map(_build_junit_gate_case, report.gates.outcomes)
 
 
 def _build_junit_gate_case(found: GateOutcome) -> _JUnitCase:
     """Return a gate as a test case: a soft one that is not met is skipped with its warning."""
-    hard = found.gate.level is Level.HARD
+    view, hard = build_gate(found), found.gate.level is Level.HARD
     result = _JUNIT_RESULTS.get(found.outcome, "skipped")
+    losses = (
+        translate("{item} costs {points:.4g}", item=loss.item, points=float(loss.lost))
+        for loss in found.fix_first
+    )
     return _JUnitCase(
         name=found.gate.name,
         group=f"gates.{found.gate.level.value}",
         result=result if hard or not result else "skipped",
         kind=found.outcome.value,
-        message=f"{translate_stored(OUTCOME_WORDS[found.outcome])}: {translate_stored(found.because)}",
-        text="\n".join(_format_gate_details(found)),
+        message=f"{view.outcome_word}: {view.because}",
+        text="\n".join((view.because, *losses)),
     )
-
-
-def _format_gate_details(found: GateOutcome) -> Iterator[str]:
-    yield translate_stored(found.because)
-    for loss in found.fix_first:
-        yield translate("{item} costs {points:.4g}", item=loss.item, points=float(loss.lost))
 
 
 def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:

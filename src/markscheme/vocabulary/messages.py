@@ -16,8 +16,6 @@ from functools import lru_cache
 from string import Formatter
 from typing import Any, Self
 
-import orjson
-
 # The hidden column of marked rows: for each axis the encoded message of its `reason`, or null.
 MESSAGE_COLUMN = "message"
 _SIMPLE_TYPES = frozenset({str, int, float})
@@ -92,6 +90,8 @@ def join_messages(separator: str, parts: Iterable[str]) -> str:
 
 def encode_message(text: str) -> str | None:
     """Return the template and the values of a message as JSON, or None for any other text."""
+    import orjson
+
     if not isinstance(text, Message):
         return None
     # Nearly all values are texts and numbers, which JSON holds as they are.
@@ -121,6 +121,8 @@ def restore_message(text: str, encoded: str | None) -> str:
 
 @lru_cache(maxsize=16_384)
 def _decode_message(encoded: str) -> Message | None:
+    import orjson
+
     try:
         return _from_data(orjson.loads(encoded))
     except (ValueError, LookupError, TypeError, AttributeError):  # not written by encode_message
