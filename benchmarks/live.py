@@ -35,7 +35,8 @@ from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.subjects import SubjectOptions, create_subject
 from markscheme.ask.template import load_template
 from markscheme.keep import open_store
-from markscheme.workflows.live_session import LiveSession, RunPlan
+from markscheme.workflows.live_session import LiveSession
+from markscheme.workflows.run_plan import RunPlan
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE / "peers"))

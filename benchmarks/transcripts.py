@@ -28,7 +28,7 @@ with open(sys.argv[1], "rb") as file:
 def contest(name: str, size: int, work: Path, rounds: int) -> str:
     """Measure floor and contestant on one log; return a row of the table."""
     path = work / f"{name}.jsonl"
-    sessions.write(name, size, path)
+    sessions.write_log(name, size, path)
     mb = path.stat().st_size / 1_000_000
     floor = best([sys.executable, "-c", FLOOR, str(path)], rounds)
     command = [sys.executable, "-m", "markscheme", "transcript", str(path), "--format", "json"]

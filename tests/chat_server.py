@@ -35,7 +35,7 @@ class ChatServer:
         self.order: list[tuple[str, str]] = []
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
-        self.running = self.most_running = 0
+        self.running = self.most_running = self.connections = 0
         self.room = 10**9
         self.url = ""
 
@@ -69,6 +69,7 @@ class _Talk(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = transport  # type: ignore[assignment]
+        self._server.connections += 1
         if self._server.apart:
             connected = transport.get_extra_info("socket")
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)

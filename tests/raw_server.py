@@ -42,7 +42,8 @@ class RawServer:
         try:
             while True:
                 head = (await heard.readuntil(b"\r\n\r\n")).decode("latin-1")
-                headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:-2])
+                lines = (line.split(": ", 1) for line in head.split("\r\n")[1:-2])
+                headers = {name.lower(): value for name, value in lines}
                 await heard.readexactly(int(headers["content-length"]))
                 nth += 1
                 for part in self._say(nth, headers.get("authorization", "").partition(" ")[2]):

@@ -16,7 +16,8 @@ from markscheme.ask.subjects import BaseSubject
 from markscheme.ask.template import load_template
 from markscheme.keep import Journal, JournalEntry, JournalSession, Store, open_store
 from markscheme.vocabulary import StoreUnavailableError
-from markscheme.workflows.live_session import PENDING_PER_REQUEST, LiveSession, RunPlan
+from markscheme.workflows.live_session import PENDING_PER_REQUEST, LiveSession
+from markscheme.workflows.run_plan import RunPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

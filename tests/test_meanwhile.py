@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import accumulate
 from typing import Any
 
@@ -10,8 +9,7 @@ import polars as pl
 import pytest
 
 from markscheme import load_exam, load_rubric, run
-from markscheme.workflows import background_marker as marking
-from markscheme.workflows.live_session import RunObserver
+from markscheme.workflows import live_run
 from markscheme.workflows.run import execute_plan
 from markscheme.workflows.run_plan import Settings, build_run_plan
 
@@ -24,31 +22,30 @@ def test_answers_that_are_marked_in_parts_make_the_same_run(
         return result.summary, result.frame.drop("latency_ms").to_dicts()
 
     whole = examined()
-    monkeypatch.setattr("markscheme.workflows.background_marker._FEW", 7)
-    monkeypatch.setattr("markscheme.workflows.background_marker._MANY", 7)
+    monkeypatch.setattr("markscheme.workflows.background_marker._MIN_BATCH", 7)
+    monkeypatch.setattr("markscheme.workflows.background_marker._MAX_BATCH", 7)
     assert examined() == whole
     assert [row["line"] for row in whole[1]] == list(range(1, 181))
 
 
-def test_what_goes_wrong_while_others_are_asked_is_told() -> None:
-    def load() -> None:
-        raise RuntimeError("no page")
+def test_what_goes_wrong_while_others_are_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no marks")
 
+    monkeypatch.setattr(live_run.SubjectMarker, "mark_replies", fail)
     rubric = load_rubric("tutor-capstone")
     plan = build_run_plan(rubric, load_exam("capstone", rubric=rubric), ["tutor"], Settings())
-    slice_ = sys.getswitchinterval()
-    with pytest.raises(RuntimeError, match="no page"):
-        execute_plan(plan, skip=True, observer=RunObserver(on_waiting=load))
-    assert sys.getswitchinterval() == slice_
+    with pytest.raises(RuntimeError, match="no marks"):
+        execute_plan(plan, skip=True)
 
 
 def test_what_is_kept_together_is_bounded_by_rows_and_by_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(marking, "_ROWS", 4)
-    monkeypatch.setattr(marking, "_BYTES", 10)
+    monkeypatch.setattr(live_run, "_CHUNK_ROWS", 4)
+    monkeypatch.setattr(live_run, "_CHUNK_BYTES", 10)
     outputs = pl.Series(["é" * 3, "b" * 9, *"cdefghij", "", "k" * 30])
-    parts = list(marking._split_parts(outputs))
+    parts = list(live_run._split_chunks(outputs))
     begins = [0, *accumulate(length for _, length in parts)]
     assert begins == [*(start for start, _ in parts), outputs.len()]
     for start, length in parts:
@@ -58,4 +55,4 @@ def test_what_is_kept_together_is_bounded_by_rows_and_by_bytes(
 
 
 def test_a_run_without_answers_has_no_parts() -> None:
-    assert list(marking._split_parts(pl.Series([], dtype=pl.String))) == []
+    assert list(live_run._split_chunks(pl.Series([], dtype=pl.String))) == []

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from markscheme.ask.packed import BrokenPackError, Unpacking
-from raw_server import STREAMED, always, completion, event, http
+from raw_server import STREAMED, always, completion, http
 from wild_servers import error
 
 if TYPE_CHECKING:
@@ -30,13 +29,9 @@ def halves(pack: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
 
 WAYS_TO_PACK: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "gzip": ("gzip", gzip.compress),
-    "another name of it": ("X-Gzip", gzip.compress),
     "several in a row": ("gzip", halves(gzip.compress)),
-    "with something after it": ("gzip", lambda data: gzip.compress(data) + b"\0\0\0"),
     "zlib": ("deflate", zlib.compress),
     "without a header": ("deflate", deflated),
-    "not at all": ("gzip", bytes),
-    "not at all, and said to be deflated": ("deflate", bytes),
     "in a way that there is not": ("identity", bytes),
 }
 
@@ -49,17 +44,6 @@ def test_a_packed_answer_is_read(ask: Ask, way: str, *, streamed: bool) -> None:
     whole = http(pack(plain.encode()), "200 OK", f"content-encoding: {encoding}")
     done = ask(always(whole[:-9], whole[-9:]), *(["--stream"] if streamed else []))
     assert done.json["items"][0]["got"] == "yes", done.err
-
-
-@pytest.mark.parametrize("way", WAYS_TO_PACK)
-@pytest.mark.parametrize("plain", [json.dumps(completion("yes")), f"{event('yes')}\n\n"])
-def test_a_pack_is_unpacked_in_whatever_pieces_it_comes(way: str, plain: str) -> None:
-    encoding, pack = WAYS_TO_PACK[way]
-    packed = pack(plain.encode())
-    for size in range(1, len(packed) + 1):
-        unpacking = Unpacking(encoding)
-        pieces = (packed[n : n + size] for n in range(0, len(packed), size))
-        assert b"".join(unpacking.take(piece, 10_000) for piece in pieces) == plain.encode()
 
 
 @pytest.mark.parametrize("words", [(), ("--stream",)], ids=["whole", "streamed"])
@@ -77,21 +61,3 @@ def test_a_pack_that_breaks_is_garbled(ask: Ask) -> None:
     packed[-6] ^= 1
     said = http(bytes(packed), "200 OK", "content-encoding: gzip")
     assert error(ask(always(said[:-7], said[-7:])))["kind"] == "garbled"
-
-
-@pytest.mark.parametrize("pieces", [1, 7, 1000])
-def test_a_pack_that_breaks_is_seen_however_it_comes(pieces: int) -> None:
-    whole = gzip.compress(b'{"a": "b"}')
-    broken = whole[:-6] + bytes([whole[-6] ^ 1]) + whole[-5:]
-
-    def unpacked(data: bytes) -> bytes:
-        unpacking = Unpacking("gzip")
-        parts = (data[at : at + pieces] for at in range(0, len(data), pieces))
-        return b"".join(unpacking.take(part, 1000) for part in parts)
-
-    assert unpacked(whole) == unpacked(whole + bytes(8)) == b'{"a": "b"}'
-    assert unpacked(whole + whole) == b'{"a": "b"}' * 2
-    try:
-        assert unpacked(broken) == broken  # nothing came out: it is no pack at all
-    except BrokenPackError:
-        assert pieces < len(whole)

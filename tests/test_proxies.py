@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from chat_server import completion
-from markscheme.ask.http import HttpAddress, HttpClient, HttpError
+from markscheme.ask.addresses import HttpAddress
+from markscheme.ask.http import HttpClient, HttpError
 from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
@@ -48,22 +50,24 @@ def no_other_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def serving(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+async def serving(
+    proxy: Proxy, monkeypatch: pytest.MonkeyPatch, login: str = ""
+) -> AsyncIterator[None]:
     server = await asyncio.start_server(proxy.talk, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("https_proxy", f"http://{login}127.0.0.1:{port}")
     yield
     server.close()
 
 
 async def tried(url: str, times: int) -> None:
     """Send requests that nobody answers, and let go of the wire."""
-    wire = HttpClient(HttpAddress.parse(url), {})
+    wire = HttpClient(HttpAddress.parse(url), {"authorization": "Bearer secret-key"})
     for _ in range(times):
         with pytest.raises((HttpError, TimeoutError)):
             async with asyncio.timeout(0.1):
                 await wire.post(b"{}", "/chat")
-    wire.close()
+    await wire.close()
     await asyncio.sleep(0.1)
 
 
@@ -97,7 +101,9 @@ def test_a_proxy_is_told_the_host_and_the_port(
             await tried(f"https://{host}/v1", 1)
 
     asyncio.run(ask())
-    assert proxy.heard == [b"CONNECT %b HTTP/1.1\r\nhost: %b\r\n\r\n" % (named, named)]
+    (head,) = proxy.heard
+    assert head.startswith(b"CONNECT %b HTTP/1.1\r\n" % named)
+    assert b"authorization" not in head.lower()
 
 
 def test_a_proxy_that_wants_tls_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,14 +132,14 @@ def test_any_other_is_asked_through_it(host: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_proxy_that_cannot_be_used_is_named_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", "http://me:secret@proxy:3128")
+    monkeypatch.setenv("http_proxy", "http://me:secret@proxy:port")
     monkeypatch.delenv("no_proxy", raising=False)
-    with pytest.raises(UsageError, match=r"the proxy of the environment: `proxy:3128`") as refused:
+    with pytest.raises(UsageError, match=r"the proxy of the environment: .*proxy:port`") as refused:
         HttpClient(HttpAddress.parse("http://h/v1"), {})
     assert "secret" not in str(refused.value)
 
 
-async def _proxied(monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, int]:
+async def _proxied(monkeypatch: pytest.MonkeyPatch, login: str = "") -> tuple[bytes, int]:
     heard: list[bytes] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -146,9 +152,11 @@ async def _proxied(monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, int]:
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("http_proxy", f"http://{login}127.0.0.1:{port}")
     monkeypatch.setenv("no_proxy", "")
-    response = await HttpClient(HttpAddress.parse("http://far.example/v1"), {}).post(b"{}", "/chat")
+    wire = HttpClient(HttpAddress.parse("http://far.example/v1"), {})
+    response = await wire.post(b"{}", "/chat")
+    await wire.close()
     server.close()
     return heard[0], response.status
 
@@ -157,3 +165,24 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
     request, status = asyncio.run(_proxied(monkeypatch))
     assert request.startswith(b"POST http://far.example/v1/chat HTTP/1.1\r\n")
     assert status == 200
+
+
+def test_a_proxy_with_a_password_is_given_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, status = asyncio.run(_proxied(monkeypatch, "me:p%40ss@"))
+    assert b"Proxy-Authorization: Basic " + b64encode(b"me:p@ss") in request
+    assert status == 200
+
+
+def test_a_password_of_a_proxy_is_given_to_it_before_it_connects_us(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    proxy = Proxy(DENIED)
+
+    async def ask() -> None:
+        async with serving(proxy, monkeypatch, "me:p%40ss@"):
+            await tried("https://far.example/v1", 1)
+
+    asyncio.run(ask())
+    (head,) = proxy.heard
+    assert b"Proxy-Authorization: Basic " + b64encode(b"me:p@ss") in head
+    assert b"secret-key" not in head

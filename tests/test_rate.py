@@ -15,7 +15,8 @@ import pytest
 from commands import Done, here, markscheme
 from comparisons import AXES, HEADER, ITEMS, Files
 from markscheme import Rating, UsageError, load_exam, load_rubric
-from markscheme.read.ratings import RatingFile, RatingScope
+from markscheme.read.rating_file import RatingFile
+from markscheme.read.ratings import RatingScope
 from markscheme.workflows.rate import BlindAnswer, shuffle_blind
 
 if TYPE_CHECKING:
@@ -248,8 +249,8 @@ def test_an_interrupt_ends_the_sitting_at_once(desk: Desk) -> None:
 def book_of(desk: Desk) -> RatingFile:
     rubric = load_rubric("context-agent")
     exam = load_exam(desk.exam, rubric=rubric)
-    raters = RatingScope(rubric=rubric, exam=exam, variants=("big", "small"), allow_gaps=True)
-    return RatingFile(desk.out, raters)
+    scope = RatingScope(rubric=rubric, exam=exam, variants=("big", "small"), allow_gaps=True)
+    return RatingFile(desk.out, scope)
 
 
 def rating(rater: str, axis: str, score: int = 4, note: str = "") -> Rating:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a line be told five times a second."""
     monkeypatch.setattr(progress, "_PIPE_INTERVAL", 0.2)
-    monkeypatch.setattr(asking, "_LOOKED", 0.1)
+    monkeypatch.setattr(asking, "_STATE_INTERVAL_SECONDS", 0.1)
 
 
 # --- while it asks ---

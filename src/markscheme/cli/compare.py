@@ -176,7 +176,7 @@ def _compare_several(asked: CompareOptions, destination: Path | None, format_: s
         _print_json(found.to_dict())
     else:
         VariantsPage().print_variants(found)
-    exits = {_get_exit_code(one.decision.outcome) for one in found.decided}
+    exits = {_get_exit_code(one.decision.outcome) for one in found.beside_first}
     return next(
         exit_ for exit_ in (ExitCode.FAILED, ExitCode.UNDECIDED, ExitCode.OK) if exit_ in exits
     )

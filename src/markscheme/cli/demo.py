@@ -138,21 +138,22 @@ def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool)
     """Examine the local model, which is shown three worked examples."""
     from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_asking_progress
-    from markscheme.workflows.live_session import RunObserver
     from markscheme.workflows.run import execute_plan
     from markscheme.workflows.run_plan import Settings, build_run_plan
 
     plan = build_run_plan(
         rubric, exam, ("local:smollm2",), Settings(examples="tutor", structured=False)
     )
-    names = [subject.name for subject in plan.subjects]
     with (
         redirect_foreign_output(),
-        show_asking_progress(plan.rubric, plan.exam, names, plan.questions) as seen,
+        show_asking_progress(plan.subject_names, plan.questions) as progress,
     ):
-        onlooker = RunObserver(on_reply=seen.count_reply, on_states=seen.update_states)
         (run,) = execute_plan(
-            plan, store=store, skip=skip, observer=onlooker, messages=get_language() != "en"
+            plan,
+            store=store,
+            skip=skip,
+            observer=progress.observer,
+            messages=get_language() != "en",
         )
     report_stored_runs([run.id] if run.id else [])
     return run

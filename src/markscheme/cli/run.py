@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -173,7 +174,6 @@ def command(
     from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_asking_progress
     from markscheme.workflows.documents import load_exam, load_rubric
-    from markscheme.workflows.live_session import RunObserver
     from markscheme.workflows.run import check_store_options, execute_plan
     from markscheme.workflows.run_plan import Settings, build_run_plan
 
@@ -191,24 +191,19 @@ def command(
         exam = load_exam(*exams, rubric=loaded)
         plan = build_run_plan(loaded, exam, subjects, Settings.from_mapping(options))
     try:
-        with redirect_foreign_output():
-            names = [subject.name for subject in plan.subjects]
-            with show_asking_progress(plan.rubric, plan.exam, names, plan.questions) as seen:
-                load = _preload_output if format_ == "text" else lambda: None
-                onlooker = RunObserver(
-                    on_remark=print_note,
-                    on_reply=seen.count_reply,
-                    on_states=seen.update_states,
-                    on_waiting=load,
-                )
-                runs = execute_plan(
-                    plan,
-                    store=store,
-                    skip=no_store,
-                    tag=tag,
-                    observer=onlooker,
-                    messages=get_language() != "en",
-                )
+        with (
+            redirect_foreign_output(),
+            show_asking_progress(plan.subject_names, plan.questions) as progress,
+        ):
+            observer = replace(progress.observer, on_remark=print_note)
+            runs = execute_plan(
+                plan,
+                store=store,
+                skip=no_store,
+                tag=tag,
+                observer=observer,
+                messages=get_language() != "en",
+            )
     except KeyboardInterrupt:
         _print_resume_hint("interrupted", stored=not no_store)
         raise Terminated(ExitCode.INTERRUPTED) from None  # which says it in the document too
@@ -260,13 +255,6 @@ def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> str |
     return None
 
 
-def _preload_output() -> None:
-    """Load what the page will need."""
-    from markscheme.tell import text as terminal
-
-    terminal.warm_up_console()
-
-
 def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
     if format_ == "json":
         documents = [run.to_dict() for run in runs]
@@ -277,8 +265,6 @@ def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
                 stream.write(some.encode())
             stream.write(b"\n")
         return
-    from dataclasses import replace
-
     import polars as pl
 
     from markscheme.tell.live_run import LivePage

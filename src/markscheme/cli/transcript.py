@@ -1,8 +1,6 @@
-"""`markscheme transcript`: what an agent's session log says."""
+"""`markscheme transcript`: show what an agent did, read from its session log."""
 
 from __future__ import annotations
-
-import gc
 
 import click
 
@@ -30,16 +28,15 @@ def command(source: str, log_format: str | None, session: str | None, format_: s
     """Show what an agent did: prompts, calls, sub-agents, tokens, the answer."""
     from markscheme.read.transcripts import read_transcripts
 
-    gc.set_threshold(100_000, 50, 50)  # lines come and go; looking for cycles among them is waste
-    found = read_transcripts(source, log_format, session=session)
+    transcripts = read_transcripts(source, log_format, session=session)
     if format_ == "json":
         from markscheme.tell.transcript import dump_transcripts
 
-        click.echo(dump_transcripts(found), nl=False)
+        click.echo(dump_transcripts(transcripts), nl=False)
         return ExitCode.OK
     from markscheme.tell.transcript import print_timeline
 
-    for number, (file, transcript) in enumerate(found):
+    for number, (file, transcript) in enumerate(transcripts):
         if number:
             click.echo()
         print_timeline(transcript, str(file))

@@ -1,19 +1,18 @@
-"""Fields of logs, type-checked: real logs hold strings where objects are expected, and the reverse.
+"""Typed access to fields of JSON logs, and exact times and durations.
 
-Every function takes any value and returns the wanted type, or what stands for absence.
+Real logs hold strings where objects are expected, and the reverse. Each function takes any value
+and returns the wanted type, or `None` or an empty object if the value has another type.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 JsonObject = dict[str, Any]
 _COUNT_LIMIT = 2**63
@@ -23,49 +22,50 @@ _ONE_MICROSECOND = timedelta(microseconds=1)
 
 
 def to_object(value: Any) -> JsonObject:
-    """Return an object, or an empty one."""
+    """Return the value if it is an object, else an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def iter_objects(value: Any) -> Iterator[JsonObject]:
-    """Yield the objects in a list; what is not a list has none."""
+    """Yield the objects in a list; yield nothing if the value is not a list."""
     if isinstance(value, list):
-        for inner in value:
-            if isinstance(inner, dict):
-                yield inner
+        for element in value:
+            if isinstance(element, dict):
+                yield element
 
 
 def to_text(value: Any) -> str | None:
-    """Return a string that has characters, or nothing."""
+    """Return the value if it is a non-empty string, else `None`."""
     return value if isinstance(value, str) and value else None
 
 
 def parse_count(value: Any) -> int | None:
-    """Return a number of things: whole, not negative; also where it is written as text."""
+    """Return a count: a whole number from 0 to 2^63 - 1, also if it is written as text or float."""
     if type(value) is int:
         return value if 0 <= value < _COUNT_LIMIT else None
     if isinstance(value, str):
-        value = int(value) if value.isascii() and value.isdigit() and len(value) < 20 else None  # noqa: PLR2004 - 2^63 has 19 digits
+        is_short = len(value) < 20  # noqa: PLR2004 - 2^63 has 19 digits
+        value = int(value) if is_short and value.isascii() and value.isdigit() else None
     if isinstance(value, float):
         value = int(value) if value.is_integer() else None
     return value if type(value) is int and 0 <= value < _COUNT_LIMIT else None
 
 
 def parse_timestamp(value: Any) -> datetime | None:
-    """Return the time that an ISO text gives; one without a zone is taken as UTC."""
+    """Parse an ISO 8601 timestamp; one without a time zone is taken as UTC."""
     if not isinstance(value, str):
         return None
     try:
-        found = datetime.fromisoformat(value)
-        if found.tzinfo is UTC:
-            return found
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        time = datetime.fromisoformat(value)
+        if time.tzinfo is UTC:
+            return time
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
 def parse_epoch(value: Any, unit: str) -> datetime | None:
-    """Return the time so many seconds (`s`) or milliseconds (`ms`) after 1970."""
+    """Parse a Unix time in seconds (`s`) or milliseconds (`ms`)."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -77,31 +77,31 @@ def parse_epoch(value: Any, unit: str) -> datetime | None:
 
 
 def parse_epoch_microseconds(value: Any) -> datetime | None:
-    """Return the time so many whole microseconds after 1970."""
-    found = parse_count(value)
+    """Parse a Unix time in whole microseconds."""
+    microseconds = parse_count(value)
     try:
-        return None if found is None else _EPOCH + timedelta(microseconds=found)
+        return None if microseconds is None else _EPOCH + timedelta(microseconds=microseconds)
     except OverflowError:
         return None
 
 
 def compute_seconds(start: datetime | None, end: datetime | None) -> Decimal | None:
-    """Return the exact time between two moments; `None` where it is not known or negative."""
+    """Return the exact seconds between two times; `None` if unknown or negative."""
     if start is None or end is None or end < start:
         return None
     return Decimal((end - start) // _ONE_MICROSECOND).scaleb(-6)
 
 
 def parse_milliseconds(value: Any) -> Decimal | None:
-    """Return a duration in milliseconds as exact seconds."""
+    """Parse a duration in milliseconds; return exact seconds."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    found = parse_count(value)
-    return None if found is None else Decimal(found).scaleb(-3)
+    milliseconds = parse_count(value)
+    return None if milliseconds is None else Decimal(milliseconds).scaleb(-3)
 
 
 def parse_json(value: Any) -> Any:
-    """Return the JSON inside a string, nothing where it is not valid; other values as they are."""
+    """Parse JSON in a string, `None` if it is invalid; return values of other types as they are."""
     if not isinstance(value, str):
         return value
     try:
@@ -111,7 +111,7 @@ def parse_json(value: Any) -> Any:
 
 
 def parse_lenient_json(value: str) -> Any:
-    """Return the JSON in a text that may hold what the standard forbids (NaN, lone surrogates)."""
+    """Parse JSON that may hold what the standard forbids: NaN, lone surrogates."""
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
@@ -119,18 +119,18 @@ def parse_lenient_json(value: str) -> Any:
 
 
 def clean_text(value: str) -> str:
-    """Return a text that every encoder takes: half a character becomes a question mark."""
+    """Return a text that can be encoded as UTF-8: a lone surrogate becomes a question mark."""
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 def join_text(content: Any, kinds: tuple[str, ...] = ("text",)) -> str | None:
-    """Return the text of a message: a string, or the texts of its parts of these types."""
+    """Return the text of a message: a string, or the joined texts of its parts of these types."""
     if isinstance(content, str):
         return content or None
     texts = (part.get("text") for part in iter_objects(content) if part.get("type") in kinds)
-    return "".join(found for found in texts if isinstance(found, str)) or None
+    return "".join(text for text in texts if isinstance(text, str)) or None
 
 
 def split_words(text: str) -> frozenset[str]:
-    """Return the words of a text as a set: long tables of names read best so."""
+    """Return the words of a text as a set; for long tables of names."""
     return frozenset(text.split())

@@ -1,4 +1,8 @@
-"""Published breakdowns: JSON that somebody printed, read with exact numbers and lines."""
+"""Read published result files: JSON breakdowns, with exact numbers and the line of each field.
+
+A file holds one breakdown, a list of them, a whole result document, or JSON lines. A value that
+cannot be used becomes an `_UnusableValue` while the file is parsed: all problems are found at once.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +21,16 @@ from markscheme.vocabulary import DocumentError, InputError, Problem
 PublishedField = tuple[str | int, ...]
 _JSON_LINES = (".jsonl", ".ndjson")
 _MAX_DIGITS = 100
-_MAX_EXPONENT = 400  # doubles end before
+# Larger than any exponent of a double, so that every printed double can be read.
+_MAX_EXPONENT = 400
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedResult:
-    """A published document: its breakdowns, each with the place it stands at, and the totals.
+    """A published document: its breakdowns, each with its place, and the totals.
 
-    `rest` holds the rows that say that nothing was scored: no breakdown and no score.
+    `records` are the breakdowns, `unscored_rows` the rows with neither a breakdown nor a score.
+    `document` is the whole result with its summary, or empty. `by_line` marks JSON lines.
     """
 
     file: str
@@ -36,20 +42,20 @@ class PublishedResult:
 
     @property
     def unscored_count(self) -> int:
-        """How many rows hold nothing to check."""
+        """The number of rows that hold nothing to check."""
         return len(self.unscored_rows)
 
     @property
     def error_count(self) -> int:
-        """How many rows were no answers: listed after the items, or as rows of their own."""
-        listed, left = self.document.get("errors"), self.document.get("errors_left_out")
+        """The number of rows that were no answers: listed under `errors`, or rows of their own."""
+        listed, left_out = self.document.get("errors"), self.document.get("errors_left_out")
         count = len(listed) if isinstance(listed, list) else 0
-        count += left if isinstance(left, int) and left > 0 else 0
-        bad: int = sum(row.get("status") != "missing" for row in self.unscored_rows)
-        return count + bad
+        count += left_out if isinstance(left_out, int) and left_out > 0 else 0
+        count += sum(1 for row in self.unscored_rows if row.get("status") != "missing")
+        return count
 
     def find_line(self, field: PublishedField) -> int:
-        """Return the line of a field, as well as it can be told."""
+        """Return the line of a field; 1 if it cannot be found."""
         if self.by_line:
             return int(field[0]) + 1 if field else 1
         return 1 if self._tree is None else find_line(self._tree, ("", *field))
@@ -60,7 +66,7 @@ class PublishedResult:
 
     @cached_property
     def _tree(self) -> YamlMapping | None:
-        """The lines of the document where YAML can read it too; they only serve messages."""
+        """The document parsed as YAML, for line numbers in messages; `None` if that fails."""
         try:
             return parse_tree(f'{{"": {self.text}}}'.encode(), "")
         except InputError:
@@ -68,16 +74,19 @@ class PublishedResult:
 
 
 class _UnusableValue(str):
-    """What is wrong with a value, in the place of the value."""
+    """The message that says why a value cannot be used, in the place of the value."""
 
     __slots__ = ()
 
 
 def read_published_result(path: str | Path) -> PublishedResult:
-    """Read one breakdown, a list of them, a whole result, or one breakdown on each line.
+    """Read one breakdown, a list of them, a whole result, or one breakdown per line.
 
-    JSON lines are told by the ending of the name, or by a first line that is an object on its own
-    in a file that is not one document.
+    A file is JSON lines if its suffix says so, or if it is not one JSON document and its first line
+    is an object.
+
+    Raises:
+        DocumentError: with everything that is wrong with the shape of the document.
     """
     file, text = str(path), _read_result_file(Path(path), str(path))
     if Path(path).suffix.lower() in _JSON_LINES:
@@ -110,9 +119,7 @@ def _parse_json_lines(file: str, text: str) -> PublishedResult:
             problems += error.problems
     if problems:
         raise DocumentError(problems)
-    return _check_published_result(
-        _build_published_result(file, text, rows, {}, by_line=True), rows
-    )
+    return _build_published_result(file, text, rows, {}, by_line=True)
 
 
 def _parse_json_document(file: str, text: str, document: Any) -> PublishedResult:
@@ -122,27 +129,26 @@ def _parse_json_document(file: str, text: str, document: Any) -> PublishedResult
         rows = [((index,), row) for index, row in enumerate(document)]
     elif isinstance(totals.get("items"), list):
         rows = [(("items", index), row) for index, row in enumerate(totals["items"])]
-    return _check_published_result(
-        _build_published_result(file, text, rows, totals, by_line=False), rows
-    )
+    return _build_published_result(file, text, rows, totals, by_line=False)
 
 
 def _build_published_result(
     file: str, text: str, rows: list[tuple[PublishedField, Any]], document: Any, *, by_line: bool
 ) -> PublishedResult:
-    records = tuple((place, row) for place, row in rows if not _is_unscored(row))
-    return PublishedResult(
+    published = PublishedResult(
         file=file,
         text=text,
-        records=records,
+        records=tuple((place, row) for place, row in rows if not _is_unscored(row)),
         unscored_rows=tuple(row for _, row in rows if _is_unscored(row)),
         document=document,
         by_line=by_line,
     )
+    _check_published_result(published, rows)
+    return published
 
 
 def _is_unscored(row: Any) -> bool:
-    """Return whether a row says that nothing was scored, and no number beside it."""
+    """Return whether a row states that nothing was scored, and holds no number."""
     if not isinstance(row, dict) or not {"score", "breakdown"} <= set(row):
         return False
     empty = all(row.get(key) is None for key in ("score", "breakdown", "weighted"))
@@ -199,45 +205,48 @@ def _mark_unusable_number(text: str) -> _UnusableValue:
 
 
 def _build_json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object with its texts in NFC; a key that occurs twice has no value."""
-    made: dict[str, Any] = {}
+    """Return a JSON object with its texts in NFC; a key that occurs twice is unusable."""
+    result: dict[str, Any] = {}
     for key, value in pairs:
         twice = _UnusableValue("the key occurs twice; each key may occur once")
-        made[to_nfc(key)] = twice if to_nfc(key) in made else _normalise_value(value)
-    return made
+        result[to_nfc(key)] = twice if to_nfc(key) in result else _normalise_value(value)
+    return result
 
 
 def _normalise_value(value: Any) -> Any:
     if isinstance(value, list):
         return [_normalise_value(entry) for entry in value]
-    plain = isinstance(value, str) and not isinstance(value, _UnusableValue)
-    return to_nfc(value) if plain else value
+    is_text = isinstance(value, str) and not isinstance(value, _UnusableValue)
+    return to_nfc(value) if is_text else value
 
 
 def _check_published_result(
     published: PublishedResult, rows: list[tuple[PublishedField, Any]]
-) -> PublishedResult:
-    """Return what was read, or refuse it with everything that is wrong with its shape."""
+) -> None:
+    """Raise an error with everything that is wrong with the shape of a document."""
     roots: list[tuple[PublishedField, Any]] = (
         [((), published.document)] if published.document else rows
     )
-    found = [problem for place, root in roots for problem in _find_unusable_values(root, place)]
+    problems = [problem for place, root in roots for problem in _find_unusable_values(root, place)]
     for place, record in published.records:
-        found += [((*place, *field), message) for field, message in _find_shape_problems(record)]
-    found += _find_summary_problems(published.document)
-    if found:
-        file, line, name = published.file, published.find_line, published.format_field
+        problems += [((*place, *field), message) for field, message in _find_shape_problems(record)]
+    problems += _find_summary_problems(published.document)
+    if problems:
         raise DocumentError(
-            Problem(file=file, line=line(field), field=name(field), message=message)
-            for field, message in found
+            Problem(
+                file=published.file,
+                line=published.find_line(field),
+                field=published.format_field(field),
+                message=message,
+            )
+            for field, message in problems
         )
-    return published
 
 
 def _find_unusable_values(
     value: Any, field: PublishedField
 ) -> Iterator[tuple[PublishedField, str]]:
-    """Yield the values inside that cannot be used, each with its place."""
+    """Yield the unusable values inside a value, each with its place."""
     if isinstance(value, _UnusableValue):
         yield field, str(value)
     elif isinstance(value, dict | list):
@@ -259,18 +268,18 @@ def _find_summary_problems(document: Mapping[str, Any]) -> Iterator[tuple[Publis
 def _find_shape_problems(record: Any) -> list[tuple[tuple[str, ...], str]]:
     if not isinstance(record, dict):
         return [((), "is no breakdown; a JSON object with `score` and `breakdown` is needed")]
-    found: list[tuple[tuple[str, ...], str]] = [
+    problems: list[tuple[tuple[str, ...], str]] = [
         ((key,), "is missing; a breakdown has `score` and `breakdown`")
         for key in ("score", "breakdown")
         if key not in record
     ]
     if not _is_number_or_null(record.get("score")):
-        found.append((("score",), "must be a number or null"))
+        problems.append((("score",), "must be a number or null"))
     if record.get("breakdown", {}) is None:
-        found.append((("breakdown",), "must be a mapping, or null where nothing is scored"))
+        problems.append((("breakdown",), "must be a mapping, or null where nothing is scored"))
     for key in ("breakdown", "weighted"):
-        found += _find_cell_problems(key, record.get(key))
-    return found
+        problems += _find_cell_problems(key, record.get(key))
+    return problems
 
 
 def _find_cell_problems(key: str, cells: Any) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -283,7 +292,7 @@ def _find_cell_problems(key: str, cells: Any) -> Iterator[tuple[tuple[str, ...],
 
 
 def _is_number_or_null(value: Any) -> bool:
-    """Return whether it is a number or null, or was refused as a number already."""
+    """Return whether a value is a number or null, or was already found unusable."""
     return isinstance(value, int | Decimal | _UnusableValue | None) and not isinstance(value, bool)
 
 

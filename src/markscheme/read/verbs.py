@@ -7,7 +7,6 @@ form of every verb, tense and person). Nothing is read before `load_verbs` is ca
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -135,6 +134,8 @@ def load_verbs() -> VerbTable:
 
 
 def _read_verb_csv(name: str) -> list[dict[str, str]]:
+    import csv  # late, like everything that a run of another subject does not need
+
     text = (BUILTIN_DIR / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 

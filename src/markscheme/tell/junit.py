@@ -1,7 +1,7 @@
 """A judged run as JUnit XML, which every CI system reads: its gates and its items as test cases.
 
-It keeps to the strictest of the schemas in use (every attribute there, children in order), so that
-the others accept it too. The case `verdict` is green exactly when the exit code is 0.
+The document follows the strictest of the schemas in use (every attribute present, children in
+order), so that all tools accept it. The case `verdict` passes exactly when the exit code is 0.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from markscheme.weigh.gates import GateOutcome
     from markscheme.workflows.run_report import RunReport
 
-# What XML 1.0 cannot hold, not even escaped.
+# Characters that XML 1.0 cannot hold, not even escaped.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _JUnitCase:
-    """A test case: passed, or failure, error, skipped with a message and a text."""
+    """A test case; `result` is empty (passed), `failure`, `error` or `skipped`."""
 
     name: str
     group: str
@@ -41,7 +41,7 @@ class _JUnitCase:
 
 
 def render_junit(report: RunReport, when: datetime) -> bytes:
-    """Return the whole document; `when` is the time of the run."""
+    """Return the XML document; `when` is the time of the run."""
     suites = {"gates": list(_build_gate_cases(report)), "items": list(_build_item_cases(report))}
     root = Element("testsuites")
     for at, (name, cases) in enumerate(suites.items()):
@@ -118,7 +118,7 @@ def _build_gate_cases(report: RunReport) -> Iterator[_JUnitCase]:
 
 
 def _build_junit_gate_case(found: GateOutcome) -> _JUnitCase:
-    """Return a gate as a test case: a soft one that is not met is skipped with its warning."""
+    """Return a gate as a test case; a soft gate that is not met is skipped, with its warning."""
     view, hard = build_gate(found), found.gate.level is Level.HARD
     result = _JUNIT_RESULTS.get(found.outcome, "skipped")
     losses = (
@@ -159,5 +159,5 @@ def _format_lost_answers(item: ItemReport, report: RunReport) -> Iterator[str]:
 
 
 def _escape_xml_text(text: str) -> str:
-    """Return a text that XML can hold, with what it cannot hold written out."""
+    """Replace the characters that XML cannot hold by their escapes."""
     return _NOT_IN_XML.sub(lambda found: ascii(found[0])[1:-1], text)

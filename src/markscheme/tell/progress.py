@@ -1,8 +1,7 @@
-"""What is known of a subject while it is asked: how much is done, the mean so far, errors, cost.
+"""Progress on stderr: of scoring a file, and of asking live subjects.
 
-How a run stands, on a terminal: a line that moves, and below it what is known so far.
-
-Progress on a terminal; silence in a pipe, but for a line now and then of a long run.
+On a terminal it is drawn anew twice a second; in a pipe a plain line is printed every ten seconds,
+so that short runs stay silent.
 """
 
 from __future__ import annotations
@@ -10,177 +9,45 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from rich.cells import cell_len
-from rich.console import Console, Group
-from rich.constrain import Constrain
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-from rich.text import Text
-
 from markscheme.ask.replies import Fault
-from markscheme.mark import mark_answer
-from markscheme.vocabulary import compute_mean, format_decimal, format_plain
+from markscheme.vocabulary import format_decimal, format_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from rich.console import RenderableType
-
+    # These load polars or asyncio, which scoring a few answers must not wait for.
     from markscheme.ask.runner import AskedQuestion, SubjectState
-    from markscheme.vocabulary import Exam, Item, Rubric
+    from markscheme.weigh.live import RunningScore
     from markscheme.weigh.totals import AnswerCounts
-
-    class HasScoreCounts(Protocol):
-        """Anything that was scored."""
-
-        @property
-        def answers(self) -> int:
-            """How many answers it has."""
-
-        @property
-        def counts(self) -> AnswerCounts:
-            """What was counted."""
-
-    class ProgressDisplay(Protocol):
-        """Where it is shown how a run goes."""
-
-        def count_question(self) -> None:
-            """Take note of one more question that is done."""
-
-        def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
-            """Show what is known, in lines of parts."""
-
-    S = TypeVar("S", bound=HasScoreCounts)
-
-
-class SubjectProgress:
-    """One subject's replies, counted as they come and marked when somebody wants to know."""
-
-    def __init__(self, rubric: Rubric, items: Mapping[str, Item]) -> None:
-        self._rubric, self._items = rubric, items
-        self._unmarked: list[AskedQuestion] = []
-        self._scores: Counter[Fraction] = Counter()
-        self._axes: dict[str, Counter[Fraction]] = {spec.name: Counter() for spec in rubric}
-        self.done = self._errors = 0
-        self.cost = Decimal(0)
-
-    def count_reply(self, asked: AskedQuestion) -> None:
-        """Count one reply."""
-        self.done += 1
-        self._errors += asked.reply.fault is not None
-        self.cost += asked.reply.cost or 0
-        self._unmarked.append(asked)
-
-    def mark_new_replies(self) -> None:
-        """Mark what came since the last time; only who watches pays for it."""
-        some = self._unmarked[:]
-        del self._unmarked[: len(some)]  # others may come meanwhile
-        for asked in some:
-            if asked.reply.text is not None:
-                self._add_marks(asked.scheduled.question.item, asked.reply.text)
-
-    def _add_marks(self, item: str, text: str) -> None:
-        found = mark_answer(self._rubric, self._items[item], text)
-        if found.score is not None:
-            self._scores[found.score] += 1
-        for axis, cell in found.cells.items():
-            if cell.value is not None:
-                self._axes[axis][cell.value] += 1
-
-    def format_summary(self) -> list[str]:
-        """Return the mean with its interval, and how many ended with an error."""
-        errors = "1 error" if self._errors == 1 else f"{self._errors:,} errors"
-        return [self._format_mean(), errors]
-
-    def format_axes(self) -> list[str]:
-        """Return the mean of each axis."""
-        return [
-            f"{axis} {format_decimal(_compute_mean(found), 2)}"
-            for axis, found in self._axes.items()
-        ]
-
-    def _format_mean(self) -> str:
-        from markscheme.weigh.stats import SampleStatistics
-
-        told = f"score {format_decimal(_compute_mean(self._scores), 3)}"
-        sample = SampleStatistics.from_counts(self._scores)
-        if sample is None:
-            return told
-        low, high = sample.compute_interval()
-        return f"{told} [{max(0.0, low):.3f}, {min(1.0, high):.3f}]"
-
-
-def _compute_mean(counts: Counter[Fraction]) -> Fraction | None:
-    """Return the mean of values that are counted: few are different, however many there are."""
-    return compute_mean(
-        sum((value * n for value, n in counts.items()), Fraction(0)), counts.total()
-    )
-
-
-_INTERRUPT_WIDTH = len(
-    "^C"
-)  # which a terminal writes behind the last line, and would begin another one
-
-
-class TerminalProgress(Progress):
-    """What is shown while a subject is asked; it is gone when everybody was."""
-
-    def __init__(self, total: int) -> None:
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.completed}/{task.total}"),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-        )
-        self._out = Console(stderr=True)
-        self._lines: Sequence[Sequence[str]] = (("asking",),)
-        super().__init__(*columns, console=self._out, transient=True)
-        self._task = self.add_task("", total=total)
-
-    def count_question(self) -> None:
-        """Count one question that is done."""
-        self.advance(self._task)
-
-    def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
-        """Say what is known anew; how many are done is counted here."""
-        del done, rate
-        self._lines = lines or self._lines
-
-    def get_renderable(self) -> RenderableType:
-        """Return what is drawn, in as many lines as there are columns for."""
-        width = max(1, self._out.width - _INTERRUPT_WIDTH)
-        lines = [line for parts in self._lines for line in _wrap_parts(parts, width)]
-        known = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
-        return Constrain(Group(self.make_tasks_table(self.tasks), known), width)
-
-
-def _wrap_parts(parts: Sequence[str], width: int) -> list[str]:
-    """Break a list between its parts, never within one."""
-    lines = [parts[0]]
-    for part in parts[1:]:
-        longer = f"{lines[-1]}, {part}"
-        if cell_len(longer) < width:
-            lines[-1] = longer
-        else:
-            lines[-1] += ","
-            lines.append(part)
-    return lines
-
+    from markscheme.workflows.live_session import RunObserver
 
 _PIPE_INTERVAL = 10.0  # seconds between two lines in a pipe
-_TERMINAL_INTERVAL = 0.5
+_TERMINAL_INTERVAL = 0.5  # seconds between two changes of what a terminal shows
 
 
-def show_scoring_progress(stretches: Iterable[S], label: str) -> Iterator[S]:
-    """Hand the stretches on, and show on stderr how many answers went by if a person watches."""
+class HasScoreCounts(Protocol):
+    """A scored chunk, as far as progress needs to know it."""
+
+    @property
+    def answers(self) -> int:
+        """How many answers it has."""
+
+    @property
+    def counts(self) -> AnswerCounts:
+        """Counts of its answers and errors."""
+
+
+S = TypeVar("S", bound=HasScoreCounts)
+
+
+def show_scoring_progress(chunks: Iterable[S], label: str) -> Iterator[S]:
+    """Yield the chunks, and count their answers on stderr if that is a terminal."""
     if not sys.stderr.isatty():
-        yield from stretches
+        yield from chunks
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -189,65 +56,95 @@ def show_scoring_progress(stretches: Iterable[S], label: str) -> Iterator[S]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(f"reading {label}")
         answers = errors = 0
-        for stretch in stretches:
-            yield stretch
-            answers += stretch.answers
-            errors += stretch.counts.errors
+        for chunk in chunks:
+            yield chunk
+            answers += chunk.answers
+            errors += chunk.counts.errors
             bad = f", {errors:,} bad rows" if errors else ""
             progress.update(task, description=f"{answers:,} answers scored{bad}")
 
 
+class ProgressDisplay(Protocol):
+    """Where the progress of a live run is shown."""
+
+    def count_question(self) -> None:
+        """Count one more question that is done."""
+
+    def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
+        """Show the status, in lines of parts."""
+
+
 @contextmanager
-def show_asking_progress(
-    rubric: Rubric, exam: Exam, subjects: Sequence[str], total: int
-) -> Iterator[AskingProgress]:
-    """Give whom to tell of every question that is done, and show how the run goes on stderr.
+def show_asking_progress(subjects: Sequence[str], total: int) -> Iterator[AskingProgress]:
+    """Show on stderr how a live run goes; its `observer` is to be given to the run."""
+    if sys.stderr.isatty():
+        from markscheme.tell.terminal_progress import TerminalProgress
 
-    On a terminal lines that change; in a pipe a plain line every ten seconds, whatever happens.
-    """
-    items = {item.id: item for item in exam.items}
-    tallies = {name: SubjectProgress(rubric, items) for name in subjects}
-    if not sys.stderr.isatty():
-        yield AskingProgress(tallies, _PipeProgress(total), every=_PIPE_INTERVAL)
-        return
-
-    with TerminalProgress(total) as standing:
-        yield AskingProgress(tallies, standing, every=_TERMINAL_INTERVAL)
+        with TerminalProgress(total) as display:
+            yield AskingProgress(subjects, display, interval=_TERMINAL_INTERVAL, total=total)
+    else:
+        yield AskingProgress(subjects, _PipeProgress(total), interval=_PIPE_INTERVAL)
 
 
 class AskingProgress:
-    """Hears every reply and how the subjects do, and tells it every so many seconds.
+    """Collects replies, scores and states of a live run, and shows them every few seconds.
 
-    Replies come from the thread that keeps them, how the subjects do from the one that asks.
+    Replies come from the thread that commits them, scores from the one that marks, and states from
+    the event loop. With a `total`, the last score is shown at once when all questions are done.
     """
 
     def __init__(
-        self, tallies: dict[str, SubjectProgress], place: ProgressDisplay, *, every: float
+        self,
+        subjects: Sequence[str],
+        display: ProgressDisplay,
+        *,
+        interval: float,
+        total: int | None = None,
     ) -> None:
-        self._subjects, self._display, self._interval = tallies, place, every
+        self._subjects = {name: _SubjectProgress() for name in subjects}
+        self._display, self._interval, self._total = display, interval, total
         self._states: Sequence[SubjectState] = ()
         self._refreshed_at, self._refreshed_count = time.monotonic(), 0
         self._refresh_lock = Lock()
 
     @property
-    def _done_count(self) -> int:
-        return sum(tally.done for tally in self._subjects.values())
+    def observer(self) -> RunObserver:
+        """The callbacks through which a run reports to this progress."""
+        from markscheme.workflows.live_session import RunObserver
 
-    def count_reply(self, asked: AskedQuestion) -> None:
-        """Count one reply."""
+        return RunObserver(
+            on_reply=self._count_reply,
+            on_states=self._update_states,
+            on_score=self._update_score,
+            score_interval=self._interval,
+        )
+
+    @property
+    def _done_count(self) -> int:
+        return sum(subject.done for subject in self._subjects.values())
+
+    def _count_reply(self, asked: AskedQuestion) -> None:
         self._subjects[asked.scheduled.subject].count_reply(asked)
         self._display.count_question()
         self._refresh_if_due()
 
-    def update_states(self, states: Sequence[SubjectState]) -> None:
-        """Take how the subjects do, also while nobody answers; what was done before is past."""
+    def _update_score(self, subject: str, score: RunningScore) -> None:
+        self._subjects[subject].score = score
+        if self._done_count == self._total:
+            with self._refresh_lock:
+                self._refresh()
+        else:
+            self._refresh_if_due()
+
+    def _update_states(self, states: Sequence[SubjectState]) -> None:
         if not self._states:
+            # Answers from before a run was resumed are no part of its rate.
             self._refreshed_at, self._refreshed_count = time.monotonic(), self._done_count
         self._states = states
         self._refresh_if_due()
 
     def _refresh_if_due(self) -> None:
-        """Tell what is known, unless that was done just now or is being done."""
+        """Show the status, unless that was done just now or another thread is doing it."""
         if time.monotonic() - self._refreshed_at >= self._interval and self._refresh_lock.acquire(
             blocking=False
         ):
@@ -267,48 +164,76 @@ class AskingProgress:
         self._display.show_status(done, rate, lines)
 
     def _format_status_lines(self, rate: float) -> list[list[str]]:
-        """Return what is known of the answers; each of several subjects has a line of its own."""
-        for tally in self._subjects.values():
-            tally.mark_new_replies()
-        cost = sum((tally.cost for tally in self._subjects.values()), Decimal(0))
+        """Return one line for a single subject; several have one each, and one for all."""
+        cost = sum((subject.cost for subject in self._subjects.values()), Decimal(0))
         pace = [f"{rate:.1f}/s", *([f"cost {format_plain(cost)}"] if cost else [])]
         if len(self._subjects) == 1:
-            (tally,) = self._subjects.values()
-            return [[*tally.format_summary(), *pace, *tally.format_axes()]]
+            (subject,) = self._subjects.values()
+            return [[*subject.format_summary(), *pace, *subject.format_axes()]]
         each = (
-            [f"{name}: {one.done:,} done", *one.format_summary()]
-            for name, one in self._subjects.items()
+            [f"{name}: {subject.done:,} done", *subject.format_summary()]
+            for name, subject in self._subjects.items()
         )
         return [*each, pace]
 
 
+class _SubjectProgress:
+    """Counts of one subject's replies, and its latest score."""
+
+    def __init__(self) -> None:
+        self.done = self._errors = 0
+        self.cost = Decimal(0)
+        self.score: RunningScore | None = None
+
+    def count_reply(self, asked: AskedQuestion) -> None:
+        self.done += 1
+        self._errors += asked.reply.fault is not None
+        self.cost += asked.reply.cost or 0
+
+    def format_summary(self) -> list[str]:
+        """Return the mean with its interval, and how many questions ended with an error."""
+        errors = "1 error" if self._errors == 1 else f"{self._errors:,} errors"
+        mean = self.score.mean if self.score else None
+        text = f"score {format_decimal(mean, 3)}"
+        if self.score and self.score.interval:
+            low, high = self.score.interval
+            text += f" [{max(0.0, low):.3f}, {min(1.0, high):.3f}]"
+        return [text, errors]
+
+    def format_axes(self) -> list[str]:
+        """Return the mean of each axis."""
+        axes = self.score.axes if self.score else {}
+        return [f"{axis} {format_decimal(mean, 2)}" for axis, mean in axes.items()]
+
+
 class _PipeProgress:
-    """Prints plain lines."""
+    """Prints a plain line now and then."""
 
     def __init__(self, total: int) -> None:
         self._total = total
 
     def count_question(self) -> None:
-        """Do nothing: a line tells of many."""
+        """Do nothing: lines are printed by the clock."""
 
     def show_status(self, done: int, rate: float, lines: Sequence[Sequence[str]]) -> None:
-        """Print one line; who read it may be gone, and the run goes on."""
+        """Print one line."""
         left = f", about {(self._total - done) / rate:.0f} s left" if rate else ""
-        said = [f"{done:,} of {self._total:,} done{left}", *map(", ".join, lines)]
+        parts = [f"{done:,} of {self._total:,} done{left}", *map(", ".join, lines)]
+        # The reader of the pipe may be gone; the run goes on without it.
         with suppress(OSError):
-            sys.stderr.write(f"{'; '.join(said)}\n")
+            sys.stderr.write(f"{'; '.join(parts)}\n")
 
 
 def _format_troubles(states: Sequence[SubjectState], *, still: bool) -> Iterator[list[str]]:
-    """Yield what holds the run up; where it stands still and nothing is wrong, what is waited for.
+    """Yield lines about what holds the run up.
 
-    Of several subjects each says who it is.
+    Where nothing does and still no answer came lately, tell how many questions are under way.
     """
-    found = [
+    lines = [
         line for state in states for line in _format_subject_trouble(state, named=len(states) > 1)
     ]
     running = sum(state.running for state in states)
-    yield from found or ([[f"{running:,} under way"]] if still and running else [])
+    yield from lines or ([[f"{running:,} under way"]] if still and running else [])
 
 
 def _format_subject_trouble(state: SubjectState, *, named: bool) -> Iterator[list[str]]:

@@ -14,7 +14,7 @@ from markscheme.vocabulary import NoteAxis, Rating, ScaleAxis
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from markscheme.read.ratings import RatingFile
+    from markscheme.read.rating_file import RatingFile
     from markscheme.vocabulary import Rubric
     from markscheme.workflows.rate import BlindAnswer
 

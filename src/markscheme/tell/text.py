@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -128,17 +127,6 @@ def _get_terminal_width() -> int | None:
     with suppress(OSError, ValueError):
         return os.get_terminal_size(sys.stdout.fileno()).columns or None
     return None
-
-
-def warm_up_console() -> None:
-    """Print a line to nowhere while there is time.
-
-    The first line takes much longer, because rich loads the widths of all characters for it.
-    """
-    nowhere = _PipeSafeConsole(file=StringIO(), width=PIPE_WIDTH)
-    table = Table(box=None)
-    table.add_row(Text("…"))
-    nowhere.print(table)
 
 
 class _PipeSafeConsole(Console):

@@ -1,12 +1,12 @@
-"""Transcripts as one JSON document, for scripts.
-
-A transcript as a timeline that a person can follow.
-"""
+"""Transcripts for the user: as one JSON document for scripts, or as a timeline in the terminal."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,31 +14,26 @@ from rich.text import Text
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.text import create_console
-from markscheme.vocabulary import CallStatus, sentence
+from markscheme.vocabulary import Call, CallStatus, Prompt, Tokens, Transcript, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
     from rich.console import Console
-
-    from markscheme.vocabulary import Call, Prompt, Tokens, Transcript
 
 _JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 
 
-def dump_transcripts(found: Sequence[tuple[Path, Transcript]]) -> bytes:
-    """Return one transcript as a document, several as a list in one."""
+def dump_transcripts(transcripts: Sequence[tuple[Path, Transcript]]) -> bytes:
+    """Return one transcript as a JSON document, several as a document with a list."""
     records = [
-        {**_build_transcript_record(transcript), "file": str(file)} for file, transcript in found
+        {**_build_transcript_record(transcript), "file": str(file)}
+        for file, transcript in transcripts
     ]
     document = records[0] if len(records) == 1 else {"transcripts": records}
     return orjson.dumps(document, default=_encode_number, option=_JSON_OPTIONS)
 
 
 def _build_transcript_record(transcript: Transcript) -> dict[str, Any]:
-    """Return the keys that scripts rely on, then what else is known."""
+    """Return the keys that scripts rely on, then the others."""
     return {
         "format": transcript.format,
         "complete": transcript.complete,
@@ -88,7 +83,7 @@ _TARGET_ARGUMENTS = ("pattern", "query", "url", "description", "skill")
 
 
 def print_timeline(transcript: Transcript, file: str, out: Console | None = None) -> None:
-    """Print what happened, in the order of the log, sub-agents where they were started."""
+    """Print calls and prompts in the order of the log, sub-agents where they were started."""
     out = out or create_console()
     for line in _format_timeline_head(transcript, file):
         out.print(line, soft_wrap=True, highlight=False)
@@ -117,27 +112,28 @@ def _format_timeline_head(transcript: Transcript, file: str) -> Iterator[Text]:
 
 def _format_events(transcript: Transcript, indent: str) -> Iterator[Text]:
     prompts = list(transcript.prompts)
-    inner = {found.agent: found for found in transcript.subagents}
-    started = {made.call: made for made in transcript.dispatches if made.call is not None}
-    changing = {made.call for made in transcript.mutations}
+    subagents = {inner.agent: inner for inner in transcript.subagents}
+    started_by_call = {d.call: d.agent for d in transcript.dispatches if d.call is not None}
+    changing_calls = {mutation.call for mutation in transcript.mutations}
     for call in transcript.calls:
         while prompts and prompts[0].before <= call.index:
             yield from _format_prompt(prompts.pop(0), indent)
-        yield _format_call(call, indent, changes=call.index in changing)
-        made = started.get(call.index)
-        found = inner.pop(made.agent, None) if made is not None and made.agent is not None else None
-        if found is not None:
-            yield from _format_subagent(found, indent)
+        yield _format_call(call, indent, changes=call.index in changing_calls)
+        agent = started_by_call.get(call.index)
+        subagent = None if agent is None else subagents.pop(agent, None)
+        if subagent is not None:
+            yield from _format_subagent(subagent, indent)
     for prompt in prompts:
         yield from _format_prompt(prompt, indent)
-    for found in inner.values():
-        yield from _format_subagent(found, indent)
+    # Sub-agents that no call of the log has started come last.
+    for subagent in subagents.values():
+        yield from _format_subagent(subagent, indent)
 
 
 def _format_prompt(prompt: Prompt, indent: str) -> Iterator[Text]:
     unseen = translate("(a prompt that the log does not show)")
-    said = unseen if prompt.text is None else prompt.text
-    lines = [line for line in said.splitlines() if line.strip()] or [""]
+    text = unseen if prompt.text is None else prompt.text
+    lines = [line for line in text.splitlines() if line.strip()] or [""]
     for number, line in enumerate(lines[:_PROMPT_LINES_SHOWN]):
         begin = f"{_format_clock(prompt.at)}  " if number == 0 else " " * 10
         yield Text(f"{indent}{begin}> {_to_printable_line(line)}", style="bold")
@@ -148,42 +144,34 @@ def _format_prompt(prompt: Prompt, indent: str) -> Iterator[Text]:
 
 def _format_call(call: Call, indent: str, *, changes: bool) -> Text:
     line = Text(f"{indent}{_format_clock(call.started)}  {call.index + 1:>4}  ")
-    line.append(
-        f"{translate_stored(_CALL_STATUS_WORDS[call.status]):<7}", _get_call_style(call.status)
-    )
-    took = "" if call.seconds is None else f"{float(call.seconds):.1f} s"
-    line.append(f" {took:>9}  ")
+    style = "magenta" if call.status is None else _CALL_STYLES[call.status]
+    line.append(f"{translate_stored(_CALL_STATUS_WORDS[call.status]):<7}", style)
+    duration = "" if call.seconds is None else f"{float(call.seconds):.1f} s"
+    line.append(f" {duration:>9}  ")
     line.append(_to_printable_line(call.name), "bold red" if changes else "bold")
     line.append(f"  {_to_printable_line(_describe_call(call))}")
     return line
 
 
-def _get_call_style(status: CallStatus | None) -> str:
-    return "magenta" if status is None else _CALL_STYLES[status]
-
-
 def _describe_call(call: Call) -> str:
-    """Return what a call is about, in one line."""
+    """Return the command, or the telling arguments and files of a call, in one short line."""
     if call.command is not None:
-        found = " ".join(call.command.split())
+        target = " ".join(call.command.split())
     else:
-        told = [call.arguments[key] for key in _TARGET_ARGUMENTS if key in call.arguments]
-        found = "  ".join((*told, ", ".join(call.paths)))
-    return found if len(found) <= _TARGET_LENGTH else f"{found[: _TARGET_LENGTH - 1]}…"
+        arguments = [call.arguments[key] for key in _TARGET_ARGUMENTS if key in call.arguments]
+        target = "  ".join((*arguments, ", ".join(call.paths)))
+    return target if len(target) <= _TARGET_LENGTH else f"{target[: _TARGET_LENGTH - 1]}…"
 
 
 def _format_subagent(transcript: Transcript, indent: str) -> Iterator[Text]:
     inner = f"{indent}    "
     kind = f" ({transcript.kind})" if transcript.kind else ""
-    what = translate("client's own") if transcript.internal else translate("sub-agent")
-    yield Text(_to_printable_line(f"{inner}{what} {transcript.agent}{kind}"), style="cyan")
+    role = translate("client's own") if transcript.internal else translate("sub-agent")
+    yield Text(_to_printable_line(f"{inner}{role} {transcript.agent}{kind}"), style="cyan")
     yield from _format_events(transcript, inner)
-    for line in (*_format_gaps(transcript), *_format_agent_totals(transcript)):
+    gaps = [translate("incomplete: {gap}", gap=gap) for gap in transcript.gaps]
+    for line in (*gaps, *_format_agent_totals(transcript)):
         yield Text(f"{inner}{line}", style="cyan")
-
-
-def _format_gaps(transcript: Transcript) -> Iterator[str]:
-    yield from (translate("incomplete: {gap}", gap=gap) for gap in transcript.gaps)
 
 
 def _format_timeline_tail(transcript: Transcript) -> Iterator[Text]:
@@ -203,11 +191,11 @@ def _format_timeline_tail(transcript: Transcript) -> Iterator[Text]:
 def _format_agent_totals(transcript: Transcript) -> Iterator[str]:
     """Yield the metrics of one agent: calls, dispatches, changes, time, tokens."""
     statuses = Counter(call.status for call in transcript.calls)
-    without = statuses.pop(CallStatus.NONE, 0)
+    without_result = statuses.pop(CallStatus.NONE, 0)
     states = ", ".join(
         f"{n} {translate_stored(_CALL_STATUS_WORDS[status])}" for status, n in statuses.items()
     )
-    none = f", {translate('{n} without result', n=without)}" if without else ""
+    none = f", {translate('{n} without result', n=without_result)}" if without_result else ""
     calls = translate_plural("{n} call", "{n} calls", len(transcript.calls))
     dispatched = translate_plural("{n} dispatch", "{n} dispatches", len(transcript.dispatches))
     changed = translate_plural(
@@ -216,10 +204,10 @@ def _format_agent_totals(transcript: Transcript) -> Iterator[str]:
         len(transcript.mutations),
     )
     yield f"{calls}{f' ({states}{none})' if transcript.calls else ''}; {dispatched}; {changed}"
-    took, last = transcript.latency_s, transcript.last_turn_latency_s
-    turn = translate("last turn {seconds}", seconds=_format_seconds(last))
-    turns = f", {turn}" if len(transcript.prompts) > 1 else ""
-    latency = translate("latency {seconds}", seconds=_format_seconds(took))
+    last_seconds = _format_seconds(transcript.last_turn_latency_s)
+    last_turn = translate("last turn {seconds}", seconds=last_seconds)
+    turns = f", {last_turn}" if len(transcript.prompts) > 1 else ""
+    latency = translate("latency {seconds}", seconds=_format_seconds(transcript.latency_s))
     prompts = translate_plural("{n} prompt", "{n} prompts", len(transcript.prompts))
     yield f"{latency}{turns}; {prompts}"
     yield _format_tokens(transcript.tokens)
@@ -229,17 +217,14 @@ def _format_tokens(tokens: Tokens) -> str:
     output = _format_optional_number(tokens.output)
     if tokens.output_is_lower_bound:
         output = translate("at least {n}", n=output)
-    sums = f" ({translate('with sub-agents')})" if tokens.with_subagents else ""
-    return (
-        translate(
-            "tokens: input {input}, cache read {read}, cache write {write}, output {output}",
-            input=_format_optional_number(tokens.input_uncached),
-            read=_format_optional_number(tokens.cache_read),
-            write=_format_optional_number(tokens.cache_write),
-            output=output,
-        )
-        + sums
+    line = translate(
+        "tokens: input {input}, cache read {read}, cache write {write}, output {output}",
+        input=_format_optional_number(tokens.input_uncached),
+        read=_format_optional_number(tokens.cache_read),
+        write=_format_optional_number(tokens.cache_write),
+        output=output,
     )
+    return f"{line} ({translate('with sub-agents')})" if tokens.with_subagents else line
 
 
 def _format_optional_number(value: int | None) -> str:
@@ -255,4 +240,5 @@ def _format_clock(value: datetime | None) -> str:
 
 
 def _to_printable_line(text: str) -> str:
+    """Replace control characters: a log must not move the cursor or colour the terminal."""
     return "".join(c if c.isprintable() else " " for c in text)

@@ -83,6 +83,13 @@ from markscheme.vocabulary.numbers import (
     to_fraction,
 )
 from markscheme.vocabulary.rating import NoteAxis, Rating, ScaleAxis
+from markscheme.vocabulary.records import (
+    RecordFields,
+    exact_ratios,
+    list_pairs,
+    to_plain,
+    to_record,
+)
 from markscheme.vocabulary.report import ItemReport, ItemStatus, Row
 from markscheme.vocabulary.transcript import (
     MAIN_AGENT,
@@ -141,6 +148,7 @@ __all__ = [
     "Rating",
     "RatingScale",
     "Reading",
+    "RecordFields",
     "Response",
     "ResponseFields",
     "Row",
@@ -166,6 +174,7 @@ __all__ = [
     "compute_mean",
     "dump_json",
     "encode_message",
+    "exact_ratios",
     "format_decimal",
     "format_distinct",
     "format_plain",
@@ -173,6 +182,7 @@ __all__ = [
     "format_signed",
     "format_value",
     "join_messages",
+    "list_pairs",
     "resolve_matches",
     "restore_message",
     "restore_row_messages",
@@ -181,5 +191,7 @@ __all__ = [
     "sum_amounts",
     "to_float",
     "to_fraction",
+    "to_plain",
+    "to_record",
     "write_path",
 ]

@@ -90,7 +90,7 @@ def join_messages(separator: str, parts: Iterable[str]) -> str:
 
 def encode_message(text: str) -> str | None:
     """Return the template and the values of a message as JSON, or None for any other text."""
-    import orjson
+    import orjson  # noqa: PLC0415 - not loaded by `import markscheme`
 
     if not isinstance(text, Message):
         return None
@@ -121,7 +121,7 @@ def restore_message(text: str, encoded: str | None) -> str:
 
 @lru_cache(maxsize=16_384)
 def _decode_message(encoded: str) -> Message | None:
-    import orjson
+    import orjson  # noqa: PLC0415 - not loaded by `import markscheme`
 
     try:
         return _from_data(orjson.loads(encoded))

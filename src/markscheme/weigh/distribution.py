@@ -11,12 +11,22 @@ The stable distribution: how the production tutor scores, and whether it still d
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from markscheme.vocabulary import TagGroup, sentence, to_float
+from markscheme.vocabulary import (
+    Exam,
+    RecordFields,
+    Rubric,
+    TagGroup,
+    format_ratio,
+    list_pairs,
+    sentence,
+    to_float,
+)
 from markscheme.weigh.stats import (
     SampleStatistics,
     adjust_by_holm,
@@ -26,14 +36,7 @@ from markscheme.weigh.stats import (
     compute_wilson_interval,
     sum_counts,
 )
-from markscheme.weigh.totals import WeightScale, summarise_tags
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterable, Sequence
-
-    from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.totals import Run
+from markscheme.weigh.totals import Run, WeightScale, summarise_tags
 
 DRIFT_LEVEL = Fraction(1, 100)
 
@@ -89,6 +92,14 @@ class MeanEstimate:
     upper: float | None
     method: str
 
+    record_fields: ClassVar[RecordFields] = (
+        "mean",
+        ("exact", lambda estimate: format_ratio(estimate.mean)),
+        "lower",
+        "upper",
+        "method",
+    )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
@@ -120,6 +131,22 @@ class ScoreDistribution:
     own_trend: tuple[TrendPoint, ...]
     runs_needed: int
     left_out: tuple[tuple[str, str], ...]
+
+    record_fields: ClassVar[RecordFields] = (
+        "run",
+        "items",
+        "score",
+        "axes",
+        "passed",
+        ("quantiles", lambda found: {f"p{at}": value for at, value in found.quantiles.items()}),
+        "groups",
+        "trend",
+        ("by_subject", "has_subject_trends"),
+        ("followed", lambda found: [point.run for point in found.drift_points]),
+        "drifts",
+        "runs_needed",
+        list_pairs("left_out", "run", "because"),
+    )
 
     @property
     def by_subject(self) -> Mapping[str | None, tuple[TrendPoint, ...]]:

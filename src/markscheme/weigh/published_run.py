@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from markscheme.read.results import PublishedResult
+from markscheme.read.results import PublishedField, PublishedResult
 from markscheme.read.storable import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import (
     DocumentError,
@@ -21,11 +22,6 @@ from markscheme.vocabulary import (
 )
 from markscheme.weigh.totals import Marks, Measures, MeasureTotal, Run
 from markscheme.weigh.verify import verify_published
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from markscheme.read.results import PublishedField
 
 _MEASURE_KEYS = ("latency_ms", "cost", "tokens_in", "tokens_out")
 

@@ -7,28 +7,28 @@ stand, as long as the axes that gave them are the same, so every run can be weig
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from markscheme.vocabulary import (
+    AxisSpec,
     Exam,
     Level,
     Outcome,
+    RecordFields,
     Rubric,
+    exact_ratios,
     format_decimal,
     join_messages,
+    list_pairs,
     sentence,
 )
 from markscheme.weigh.gates import GateReport, evaluate_gates
 from markscheme.weigh.totals import Marks, Run, WeightScale
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from markscheme.vocabulary import AxisSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +60,17 @@ class RescoredRun:
     rank_before: int | None
     rank_after: int | None
     flips: tuple[GateFlip, ...]
+
+    record_fields: ClassVar[RecordFields] = (
+        "run",
+        "exam",
+        "before",
+        "after",
+        exact_ratios("before", "after"),
+        "rank_before",
+        "rank_after",
+        "flips",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +112,14 @@ class Recalibration:
     rankings: tuple[RankCorrelation, ...]
     proposals: tuple[BaselineProposal, ...]
     refused: tuple[tuple[str, str], ...]
+
+    record_fields: ClassVar[RecordFields] = (
+        "rubric",
+        "runs",
+        "rankings",
+        "proposals",
+        list_pairs("refused", "run", "because"),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

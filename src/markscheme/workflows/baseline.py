@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from markscheme.keep import Baseline, RunStatus
 from markscheme.keep import StoredRun as Stored
 from markscheme.vocabulary import UsageError, format_value
 from markscheme.weigh.distribution import ScoreDistribution, describe_distribution
+from markscheme.weigh.recalibrate import PastRun
+from markscheme.weigh.totals import Run
 from markscheme.workflows.find_run import FoundRun, RunFinder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markscheme.weigh.recalibrate import PastRun
-    from markscheme.weigh.totals import Run
 
 LAST_RUNS = 20
 

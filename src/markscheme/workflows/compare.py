@@ -103,7 +103,7 @@ def compare_variants(
     """
     from markscheme.read.nfc import to_nfc
     from markscheme.read.ratings import RatingScope, read_ratings
-    from markscheme.weigh.compare import adjust_variant_pairs
+    from markscheme.weigh.compare import VariantsComparison, adjust_pairs
 
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
@@ -124,7 +124,7 @@ def compare_variants(
         )
         for two in combinations(variants, 2)
     ]
-    return adjust_variant_pairs(variants, compared)
+    return VariantsComparison(variants=variants, pairs=adjust_pairs(compared))
 
 
 def _find_start_times(logs: LogFolder) -> dict[tuple[str, str, int], datetime]:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import StoreUnavailableError, UsageError, sentence
+from markscheme.vocabulary import Rubric, StoreUnavailableError, UsageError, sentence
 from markscheme.weigh.gates import GateReport, build_undecided_report, evaluate_gates
 from markscheme.weigh.records import build_gate_report_record
 from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markscheme.vocabulary import Rubric
 
 _OPEN_RUN_REASON = sentence(
     "the run is not finished: it is still being written, or its process was ended"

@@ -1,19 +1,33 @@
-"""Live runs: what is known of a run whose answers came from a live subject, and its records."""
+"""The run of one live subject: marks its replies as they come, then builds and stores the run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from markscheme.ask.questions import Question
 from markscheme.ask.replies import Fault
-from markscheme.weigh.live import LiveRunSummary
+from markscheme.ask.runner import AskedQuestion
+from markscheme.mark.batch import ERROR
+from markscheme.read.answers import AnswerBatch, read_rows
+from markscheme.vocabulary import MESSAGE_COLUMN, RowError, sentence
+from markscheme.weigh.live import LiveRunSummary, RunningScore, compute_running_score
 from markscheme.weigh.result import Result
+from markscheme.workflows.run_plan import RunPlan
+from markscheme.workflows.run_writer import RunRecorder, RunWriter
+from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.scored_chunk import ScoredChunk
+from markscheme.workflows.stored_messages import fill_messages, thin_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from markscheme.workflows.live_session import LiveSessionResult
 
-    from markscheme.ask.runner import AskedQuestion
-
+# A stored chunk holds at most so many rows, and about so many bytes of answers: it is read whole.
+_CHUNK_ROWS, _CHUNK_BYTES = 20_000, 2**26
 _NOT_ASKED_RECORD: Mapping[str, Any] = {
     "order": None,
     "tries": 0,
@@ -26,20 +40,21 @@ _NOT_ASKED_RECORD: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRun:
-    """The run of one subject: its result, what is known of how it was asked, its id if stored."""
+    """The run of one subject: its result, how the asking went, and its id if it is stored."""
 
     result: Result
     live: LiveRunSummary
     id: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document of `markscheme score`, with what a live run knows of each answer."""
+        """Return the document of `markscheme score`, plus how each answer was asked for."""
         document = self.result.to_dict()
-        told = self._asked_by_attempt
+        asked_by_attempt = self._asked_by_attempt
         for row in document["items"]:
-            found = told.get((row["item"], row["attempt"] or 1))  # a missing one has no attempt
-            row["asked"] = None if found is None else build_asked_record(found)
-        live = {**self.live.to_dict(), "unanswered": self._list_unanswered(told)}
+            # A row of a missing item has no attempt; its error is that of the first attempt.
+            asked = asked_by_attempt.get((row["item"], row["attempt"] or 1))
+            row["asked"] = None if asked is None else build_asked_record(asked)
+        live = {**self.live.to_dict(), "unanswered": self._list_unanswered(asked_by_attempt)}
         return {**document, "live": live, "run": self.id}
 
     def build_answer_records(self) -> Iterator[dict[str, Any]]:
@@ -47,35 +62,34 @@ class LiveRun:
         yield from map(build_answer_record, self.live.asked)
         for row in self._list_unanswered(self._asked_by_attempt):
             if not row["tries"] and row["error"] is None:
-                error = {"kind": Fault.FAILED.value, "why": "it was not asked"}
-                named = {"item": row["item"], "subject": self.live.subject}
-                yield {**named, "attempt": row["attempt"], "tries": 0, "error": error}
+                yield {
+                    "item": row["item"],
+                    "subject": self.live.subject,
+                    "attempt": row["attempt"],
+                    "tries": 0,
+                    "error": {"kind": Fault.FAILED.value, "why": "it was not asked"},
+                }
 
     @property
     def _asked_by_attempt(self) -> dict[tuple[str, int], AskedQuestion]:
         return {
-            (one.scheduled.question.item, one.scheduled.question.attempt): one
-            for one in self.live.asked
+            (asked.scheduled.question.item, asked.scheduled.question.attempt): asked
+            for asked in self.live.asked
         }
 
     def _list_unanswered(
-        self, told: Mapping[tuple[str, int], AskedQuestion]
+        self, asked_by_attempt: Mapping[tuple[str, int], AskedQuestion]
     ) -> list[dict[str, Any]]:
         """Return each question that has no answer; one that was not asked has no error either."""
         items = [item.id for item in self.result.exam.items]
-        attempts = range(1, self.live.questions // len(items) + 1)
-        every = (
-            (item, attempt, told.get((item, attempt))) for attempt in attempts for item in items
-        )
-        return [
-            {
-                "item": item,
-                "attempt": attempt,
-                **(build_asked_record(one) if one else _NOT_ASKED_RECORD),
-            }
-            for item, attempt, one in every
-            if one is None or one.reply.text is None
-        ]
+        rows = []
+        for attempt in range(1, self.live.questions // len(items) + 1):
+            for item in items:
+                asked = asked_by_attempt.get((item, attempt))
+                if asked is None or asked.reply.text is None:
+                    record = build_asked_record(asked) if asked else _NOT_ASKED_RECORD
+                    rows.append({"item": item, "attempt": attempt, **record})
+        return rows
 
 
 def build_asked_record(asked: AskedQuestion) -> dict[str, Any]:
@@ -95,14 +109,14 @@ def build_asked_record(asked: AskedQuestion) -> dict[str, Any]:
 
 def build_answer_record(asked: AskedQuestion) -> dict[str, Any]:
     """Return a reply as a row of an answers file, which `score` and `replay:` read."""
-    told = build_answer_row(asked) | build_asked_record(asked)
-    return {name: value for name, value in told.items() if value is not None and value is not False}
+    row = build_answer_row(asked) | build_asked_record(asked)
+    return {name: value for name, value in row.items() if value is not None and value is not False}
 
 
 def build_answer_row(asked: AskedQuestion) -> dict[str, Any]:
-    """Return of a reply what is scored and measured."""
+    """Return the part of a reply that is scored and measured."""
     reply, question = asked.reply, asked.scheduled.question
-    told = {
+    row = {
         "item": question.item,
         "subject": asked.scheduled.subject,
         "attempt": question.attempt,
@@ -112,4 +126,151 @@ def build_answer_row(asked: AskedQuestion) -> dict[str, Any]:
         "tokens_out": reply.tokens_out,
         "cost": None if reply.cost is None else float(reply.cost),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in row.items() if value is not None}
+
+
+class SubjectMarker:
+    """Marks the replies of one subject in any order, then puts them in the order of the exam.
+
+    No answer is stored with its run before the end: until then the journal holds every reply.
+    """
+
+    def __init__(
+        self, plan: RunPlan, subject: str, run_writer: RunWriter | None, *, messages: bool = False
+    ) -> None:
+        self._plan = plan
+        self._subject = subject
+        self._item_positions = {item.id: at for at, item in enumerate(plan.exam.items)}
+        self._answered: list[AskedQuestion] = []
+        self._faults: list[AskedQuestion] = []
+        self._outputs: list[pl.Series] = []
+        self._reasons: list[pl.DataFrame] = []
+        self._answer_frames: list[pl.DataFrame] = []
+        self._error_frames: list[pl.DataFrame] = []
+        self._recorder = RunRecorder(run_writer) if run_writer else None
+        keep = self._collect_outputs if self._recorder else None
+        self._scoring = ScoringSession(plan.rubric, plan.exam, keep=keep, messages=messages)
+
+    def _collect_outputs(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
+        self._outputs.append(outputs)
+        self._reasons.append(frame.select("reason", MESSAGE_COLUMN))
+
+    def mark_replies(self, replies: Sequence[AskedQuestion]) -> None:
+        """Mark the answers among these replies."""
+        answers = [asked for asked in replies if asked.reply.text is not None]
+        self._answered += answers
+        self._faults += [asked for asked in replies if asked.reply.text is None]
+        chunk = ScoredChunk(lines=len(answers))
+        for batch in read_rows(map(build_answer_row, answers), items=self._item_positions):
+            self._scoring.scorer.add_batch(chunk, batch)
+        for frame in self._scoring.build_chunk_frames(self._scoring.merge_chunk(chunk)):
+            is_error = frame["status"][0] == ERROR
+            (self._error_frames if is_error else self._answer_frames).append(frame)
+
+    def compute_running_score(self) -> RunningScore:
+        """Return the mean of what is marked so far."""
+        return compute_running_score(self._scoring.tally)
+
+    def finish_run(self, session: LiveSessionResult) -> LiveRun:
+        """Put what was marked in order, sum it up, and store it."""
+        sittings = session.sittings.items()
+        live = LiveRunSummary(
+            subject=self._subject,
+            sitting=session.sittings[self._subject],
+            seed=self._plan.seed,
+            asked=tuple(session.get_replies(self._subject)),
+            questions=sum(ask.subject == self._subject for ask in session.asks),
+            stopped=session.stopped[self._subject],
+            beside=tuple(
+                sitting for name, sitting in sittings if sitting and name != self._subject
+            ),
+        )
+        errors = AnswerBatch(errors=list(self._collect_row_errors(session)))
+        frames = chain(
+            self._sort_frames(),
+            self._scoring.build_frames([self._scoring.mark_batch(errors)]),
+        )
+        result = _name_runs(self._scoring.build_result(frames), self._subject)
+        ids = self._recorder.finish_runs(result, {"live": live.to_dict()}) if self._recorder else []
+        return LiveRun(result=result, live=live, id=ids[0] if ids else None)
+
+    def _sort_frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the answers in the order of the exam, then the rows that cannot be answers."""
+        order = sorted(
+            range(len(self._answered)), key=lambda at: self._get_position(self._answered[at])
+        )
+        # Maps the line that a reply had when it was marked to its line in the order of the exam.
+        lines = pl.Series(order, dtype=pl.UInt32).arg_sort().cast(pl.Int64) + 1
+        errors = [replace(error, line=lines[error.line - 1]) for error in self._scoring.errors]
+        self._scoring.errors = sorted(errors, key=lambda error: error.line)
+        for frames in filter(None, (self._answer_frames, self._error_frames)):
+            rows = pl.concat(frames)
+            rows = rows.with_columns(lines.gather(rows["line"] - 1).alias("line"))
+            sorting = rows["line"].arg_sort()
+            rows = rows[sorting]
+            if frames is self._answer_frames:
+                self._store_answers(rows, sorting)
+            yield rows
+
+    def _store_answers(self, rows: pl.DataFrame, sorting: pl.Series) -> None:
+        if self._recorder is not None:
+            outputs = pl.concat(self._outputs).gather(sorting)
+            # Each batch holds a message once; the chunks of the sorted rows cut across batches.
+            messages = [fill_messages(reasons)[MESSAGE_COLUMN] for reasons in self._reasons]
+            rows = rows.with_columns(pl.concat(messages).gather(sorting))
+            for start, length in _split_chunks(outputs):
+                chunk = thin_messages(rows.slice(start, length))
+                self._recorder.store_batch(outputs.slice(start, length), chunk)
+
+    def _collect_row_errors(self, session: LiveSessionResult) -> Iterator[RowError]:
+        """Yield an error for each question without an answer.
+
+        An attempt that was not asked is an error only where another attempt answered its item:
+        the item is not missing then, and the run is incomplete all the same.
+        """
+        faults = sorted(self._faults, key=self._get_position)
+        reasons = [(asked.scheduled.question, _format_fault(asked)) for asked in faults]
+        answered = {asked.scheduled.question.item for asked in self._answered}
+        for ask in session.asks:
+            is_unasked = ask.subject == self._subject and ask.key not in session.asked
+            if is_unasked and ask.question.item in answered:
+                reasons.append((ask.question, sentence("not asked")))
+        for line, (question, why) in enumerate(reasons, start=1):
+            yield _build_row_error(line, question, why)
+
+    def _get_position(self, asked: AskedQuestion) -> tuple[int, int]:
+        """Return the sort key of a reply in its run: attempt by attempt, item by item."""
+        question = asked.scheduled.question
+        return question.attempt, self._item_positions[question.item]
+
+
+def _split_chunks(outputs: pl.Series) -> Iterator[tuple[int, int]]:
+    """Yield the start and the length of each chunk to store, limited by rows and by bytes."""
+    rows = pl.int_range(outputs.len(), eager=True) // _CHUNK_ROWS
+    chunk = rows + outputs.str.len_bytes().cast(pl.Int64).cum_sum() // _CHUNK_BYTES
+    start = 0
+    for length in chunk.rle().struct.field("len"):
+        yield start, length
+        start += length
+
+
+def _name_runs(result: Result, subject: str) -> Result:
+    """Return a result whose run has the subject's name, also where it answered nothing."""
+    runs = [replace(run, name=subject, subject=subject) for run in result.runs]
+    return replace(result, each_run=lambda: runs)
+
+
+def _format_fault(asked: AskedQuestion) -> str:
+    return sentence(
+        "no answer, {status}: {words} (tries: {tries})",
+        status=asked.reply.fault,
+        words=asked.reply.why,
+        tries=asked.tries,
+    )
+
+
+def _build_row_error(line: int, question: Question, why: str) -> RowError:
+    reason = sentence(
+        "{item}, attempt {attempt}: {why}", item=question.item, attempt=question.attempt, why=why
+    )
+    return RowError(line=line, reason=reason, item=question.item)

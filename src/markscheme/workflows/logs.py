@@ -1,27 +1,24 @@
-"""Session logs under a rubric, one by one: what a comparison of variants needs of them."""
+"""Score a folder of session logs: as chunks for `score`, or one by one for comparing variants."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.mark import check_exam, mark_answer
-from markscheme.read.session_logs import read_logs
-from markscheme.vocabulary import Breakdown, RowError, SessionMetrics
+from markscheme.read.session_logs import LogFolder, read_logs
+from markscheme.vocabulary import Breakdown, Exam, RowError, Rubric, SessionMetrics
 from markscheme.weigh.totals import OperationGroup, OperationsCollector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from markscheme.read.session_logs import LogFolder
-    from markscheme.vocabulary import Exam, Rubric
     from markscheme.workflows.score import ScoringSession
     from markscheme.workflows.scored_chunk import ScoredChunk
 
 
 class LogEngine:
-    """Scores a folder of session logs, in this process: reading them is nearly all of the work."""
+    """Scores a folder of session logs in this process: reading them is nearly all of the work."""
 
     is_folder = False
     logs = True
@@ -33,13 +30,13 @@ class LogEngine:
         self._logs = logs
 
     def score_chunks(self, scoring: ScoringSession) -> Iterator[ScoredChunk]:
-        """Yield the answers scored."""
+        """Return the scored answers, in chunks."""
         return scoring.score_logs(self._logs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExaminedLog:
-    """One session: the breakdown of what was said and done, and what was measured."""
+    """One session: its breakdown, and what was measured in it."""
 
     item: str
     variant: str | None
@@ -51,7 +48,7 @@ class ExaminedLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExaminedLogs:
-    """All sessions of a folder of logs, the logs that could not be placed, and the measures."""
+    """The sessions of a folder of logs, the logs that could not be placed, and the measures."""
 
     logs: tuple[ExaminedLog, ...]
     errors: tuple[RowError, ...]
@@ -66,17 +63,17 @@ def examine_logs(
     mapping: str | Path | None = None,
     log_format: str | None = None,
 ) -> ExaminedLogs:
-    """Examine a folder of logs: one breakdown for each item, variant and attempt.
+    """Mark a folder of logs: one breakdown for each item, variant and attempt.
 
     Raises:
         UsageError: there is no such folder, or the rubric has no axes.
         InputError: there is no log in it, or the mapping file is wrong.
     """
     check_exam(rubric, exam)
-    found = read_logs(logs, exam.items, mapping=mapping, log_format=log_format)
+    folder = read_logs(logs, exam.items, mapping=mapping, log_format=log_format)
     items = {item.id: item for item in exam.items}
     operations = OperationsCollector(exam)
-    operations.add_answers(found.answers)
+    operations.add_answers(folder.answers)
     return ExaminedLogs(
         logs=tuple(
             ExaminedLog(
@@ -87,8 +84,8 @@ def examine_logs(
                 breakdown=mark_answer(rubric, items[answer.item], answer.output, answer.transcript),
                 metrics=answer.metrics,
             )
-            for answer in found.answers
+            for answer in folder.answers
         ),
-        errors=found.errors,
+        errors=folder.errors,
         operations=operations.build_groups(),
     )

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from markscheme.weigh.distribution import DRIFT_WINDOW, build_trend, find_recent_drifts
-from markscheme.weigh.gates import mismatch_reason
-from markscheme.weigh.patterns import find_patterns, observe_rows
+from markscheme.weigh.distribution import DRIFT_WINDOW, Drift, build_trend, find_recent_drifts
+from markscheme.weigh.gates import BaselineReport, GateReport, mismatch_reason
+from markscheme.weigh.patterns import Pattern, RowObservations, find_patterns, observe_rows
 from markscheme.workflows.baseline import load_subject_history
-from markscheme.workflows.find_run import is_open_run
+from markscheme.workflows.find_run import FoundRun, RunFinder, is_open_run
 from markscheme.workflows.gate import judge_run
 from markscheme.workflows.run_rows import open_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markscheme.weigh.distribution import Drift
-    from markscheme.weigh.gates import BaselineReport, GateReport
-    from markscheme.weigh.patterns import Pattern, RowObservations
-    from markscheme.workflows.find_run import FoundRun, RunFinder
 
 
 def find_run_patterns(

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from markscheme import __version__
 from markscheme.keep import NewRun, RunStatus
+from markscheme.vocabulary import Rubric
 from markscheme.weigh.recalibrate import Recalibration, find_reuse_obstacles, reweigh_run
 from markscheme.weigh.recalibrate import recalibrate_history as weigh_anew
 from markscheme.weigh.records import build_summary_record
 from markscheme.weigh.totals import summarise_marks
+from markscheme.workflows.find_run import FoundRun, RunFinder
 from markscheme.workflows.run_writer import build_counts
 from markscheme.workflows.stored_documents import build_rubric_document
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from markscheme.vocabulary import Rubric
-    from markscheme.workflows.find_run import FoundRun, RunFinder
 
 
 def recalibrate_runs(

@@ -1,6 +1,7 @@
-"""Examining: a live subject's answers, scored and stored like any other run.
+"""`markscheme run`: asks live subjects, marks what they say meanwhile, and stores the runs.
 
-What scores is heavy to load, so it is loaded, and marks, while the subject thinks.
+The steps: `run_plan` decides what is asked, `live_session` asks and journals every reply,
+`background_marker` marks replies in a thread beside it, and `live_run` builds and stores each run.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from markscheme.mark import check_axes, check_exam
 from markscheme.vocabulary import ErrorCollector, Exam, Rubric, UsageError
 from markscheme.workflows.background_marker import BackgroundMarker
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.live_session import NULL_OBSERVER, LiveSession
-from markscheme.workflows.run_plan import Settings, build_run_plan
+from markscheme.workflows.live_session import NULL_OBSERVER, LiveSession, RunObserver
+from markscheme.workflows.run_plan import RunPlan, Settings, build_run_plan
 from markscheme.workflows.run_writer import RunWriter
 
 if TYPE_CHECKING:
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, Unpack
 
+    # These load polars, and that can wait until the first questions are sent.
     from markscheme.weigh.result import Result
     from markscheme.workflows.live_run import LiveRun
-    from markscheme.workflows.live_session import RunObserver, RunPlan
     from markscheme.workflows.run_plan import RunSettings
 
-
-_STORE_OPTIONS = {
+_OPTIONS_THAT_NEED_A_STORE = {
     "resume": "--resume reads a store, and there is none",
     "cache": "--cache keeps answers in the store",
 }
@@ -54,8 +54,8 @@ def run(
     exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
     check_exam(rubric, exam)
     plan = build_run_plan(rubric, exam, [subject], Settings.from_mapping(settings))
-    (found,) = execute_plan(plan, store=store, skip=store is None)
-    return found.result
+    (live_run,) = execute_plan(plan, store=store, skip=store is None)
+    return live_run.result
 
 
 def execute_plan(
@@ -67,40 +67,43 @@ def execute_plan(
     observer: RunObserver = NULL_OBSERVER,
     messages: bool = False,
 ) -> list[LiveRun]:
-    """Carry out a plan, and score and store the run of each subject.
+    """Ask, mark and store what a plan says; return the run of each subject.
 
-    The exam was checked by the rubric when it was loaded. What the onlooker loads, while the
-    subjects are asked, is there when they have answered. With `messages` the rows have the hidden
-    column of what pages translate.
+    The caller has checked the exam against the rubric. With `skip` nothing is stored.
+    With `messages` the rows have the hidden column from which pages translate reasons.
     """
     check_axes(plan.rubric)
-    named = [subject.name for subject in plan.subjects]
-    check_store_options(named, {"resume": plan.resume, "cache": plan.cache}, skip=skip, tag=tag)
+    check_store_options(
+        plan.subject_names, {"resume": plan.resume, "cache": plan.cache}, skip=skip, tag=tag
+    )
     with ExitStack() as stack:
-        opened = runs = None
+        opened = run_writer = None
         if not skip:
+            # Before anything is asked: a store that cannot be opened must cost no question.
             opened = stack.enter_context(open_store(store, create=True))
-            runs = RunWriter(
+            run_writer = RunWriter(
                 opened, plan.rubric, plan.exam, source=_format_live_source, seed=plan.seed, tag=tag
             )
-        meanwhile = stack.enter_context(BackgroundMarker(plan, runs, observer, messages=messages))
-        examined = LiveSession(plan, opened, meanwhile.observer, runs).run()
-        return meanwhile.finish_runs(examined)
+        marker = stack.enter_context(
+            BackgroundMarker(plan, run_writer, observer, messages=messages)
+        )
+        session_result = LiveSession(plan, opened, marker.observer, run_writer).run()
+        return marker.finish_runs(session_result)
 
 
 def check_store_options(
     subjects: Sequence[str], options: Mapping[str, Any], *, skip: bool, tag: str | None
 ) -> None:
-    """Refuse what needs a store where none is used, and a tag that cannot name the run."""
+    """Refuse options that need a store where none is used, and a tag that cannot name the run."""
     with ErrorCollector() as mistakes:
         if tag is not None:
             with mistakes.collect_error():
                 check_tag(tag)
             if skip or len(subjects) > 1:
                 mistakes.add_error(UsageError("a tag names one stored run; leave it out"))
-        for name, needs in _STORE_OPTIONS.items():
+        for name, reason in _OPTIONS_THAT_NEED_A_STORE.items():
             if skip and options[name]:
-                mistakes.add_error(UsageError(f"{needs}; leave out --no-store"))
+                mistakes.add_error(UsageError(f"{reason}; leave out --no-store"))
 
 
 def _format_live_source(subject: str | None) -> str:

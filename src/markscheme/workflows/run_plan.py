@@ -1,57 +1,102 @@
-"""Plans: what the options of `markscheme run` mean, for the command line and for the library."""
+"""Plan of a live run: what the options of `markscheme run` mean, and what is to be asked.
+
+The command and `markscheme.run` share it, so both refuse the same things with the same words.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import Any, TypedDict
 
+from markscheme.ask.questions import (
+    ScheduledQuestion,
+    compute_question_key,
+    order_subjects,
+    shuffle_attempts,
+)
 from markscheme.ask.rate_limit import RunLimits
-from markscheme.ask.secrets import environment_secrets
+from markscheme.ask.secrets import Secrets, environment_secrets
 from markscheme.ask.subjects import (
     MODEL_OPTIONS,
     SamplingOptions,
+    Subject,
     SubjectOptions,
     TokenPrice,
     create_subject,
 )
-from markscheme.ask.template import load_template, read_shots
+from markscheme.ask.template import PromptTemplate, load_template, read_shots
 from markscheme.read.storable import MAX_STORABLE_NUMBER
-from markscheme.vocabulary import ErrorCollector, UsageError, format_value
-from markscheme.workflows.live_session import RunPlan
+from markscheme.vocabulary import ErrorCollector, Exam, Rubric, UsageError, format_value
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import TypedDict
 
-    from markscheme.ask.secrets import Secrets
-    from markscheme.ask.subjects import Subject
-    from markscheme.ask.template import PromptTemplate
-    from markscheme.vocabulary import Exam, Rubric
+class RunSettings(TypedDict, total=False):
+    """The keyword arguments of `markscheme.run`."""
 
-    class RunSettings(TypedDict, total=False):
-        """What `markscheme.run` takes by name."""
+    base_url: str | None
+    key_env: str | None
+    template: str | None
+    examples: str | None
+    structured: bool
+    stream: bool
+    temperature: Decimal | float | None
+    max_tokens: int | None
+    attempts: int
+    concurrency: int
+    timeout: float
+    retries: int
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    price: str | None
+    max_cost: Decimal | float | None
+    max_time: float | None
+    seed: int
+    cache: bool
+    resume: bool
 
-        base_url: str | None
-        key_env: str | None
-        template: str | None
-        examples: str | None
-        structured: bool
-        stream: bool
-        temperature: Decimal | float | None
-        max_tokens: int | None
-        attempts: int
-        concurrency: int
-        timeout: float
-        retries: int
-        requests_per_minute: int | None
-        tokens_per_minute: int | None
-        price: str | None
-        max_cost: Decimal | float | None
-        max_time: float | None
-        seed: int
-        cache: bool
-        resume: bool
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """Whom to ask what: every item of the exam, in some attempts, in an order drawn by the seed.
+
+    `remarks` are what the user should know before the first question.
+    """
+
+    rubric: Rubric
+    exam: Exam
+    subjects: tuple[Subject, ...]
+    template: PromptTemplate
+    limits: RunLimits = field(default_factory=RunLimits)
+    attempts: int = 1
+    seed: int = 0
+    resume: bool = False
+    cache: bool = False
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return len(self.exam.items) * self.attempts * len(self.subjects)
+
+    @property
+    def subject_names(self) -> list[str]:
+        """The names of the subjects, in the order in which they were given."""
+        return [subject.name for subject in self.subjects]
+
+    def generate_asks(self) -> Iterator[ScheduledQuestion]:
+        """Yield every question in its order; the subject that is asked first alternates."""
+        parameters = {subject.name: subject.parameters for subject in self.subjects}
+        orders = count()
+        attempts = shuffle_attempts(self.exam.items, attempts=self.attempts, seed=self.seed)
+        for place, (item, attempt) in enumerate(attempts):
+            question = self.template.build_question(item, attempt)
+            for name in order_subjects(self.subject_names, place):
+                key = compute_question_key(name, parameters[name], question)
+                yield ScheduledQuestion(
+                    key=key, subject=name, question=question, order=next(orders)
+                )
 
 
 _COUNT_OPTIONS = (
@@ -65,13 +110,11 @@ _INTEGER_MINIMUMS = {
     "retries": 0,
     "seed": -MAX_STORABLE_NUMBER,
     **dict.fromkeys(_COUNT_OPTIONS, 1),
-}  # each from so much on
+}
 _SECONDS_OPTIONS = {"timeout", "max_time"}
 _AMOUNT_OPTIONS = {"temperature", "max_cost"}
-_SUBJECT_OPTIONS = MODEL_OPTIONS - {"stream"} | {
-    "base_url",
-    "key_env",
-}  # by one of the subjects at least
+# Each of these must mean something to at least one of the subjects.
+_SUBJECT_OPTIONS = MODEL_OPTIONS - {"stream"} | {"base_url", "key_env"}
 _TEXT_OPTIONS = {"base_url", "key_env", "template", "examples", "price"}
 
 
@@ -101,18 +144,18 @@ class Settings:
     resume: bool = False
 
     @classmethod
-    def from_mapping(cls, told: Mapping[str, Any]) -> Settings:
-        """Return settings by name; one that there is not, or that cannot be, is wrong usage."""
-        usual = {field.name: field.default for field in fields(cls)}
+    def from_mapping(cls, options: Mapping[str, Any]) -> Settings:
+        """Build settings from options by name; raise `UsageError` for unknown or invalid ones."""
+        defaults = {known.name: known.default for known in fields(cls)}
         with ErrorCollector() as mistakes:
-            for name, value in told.items():
+            for name, value in options.items():
                 with mistakes.collect_error():
-                    _check_setting(name, value, usual)
-        return cls(**{name: _convert_setting(name, value) for name, value in told.items()})
+                    _check_setting(name, value, defaults)
+        return cls(**{name: _convert_setting(name, value) for name, value in options.items()})
 
     @property
     def options(self) -> SubjectOptions:
-        """How subjects are reached, and how they are to speak."""
+        """The options that every kind of subject gets."""
         return SubjectOptions(
             base_url=self.base_url,
             key_variable=self.key_env,
@@ -124,7 +167,7 @@ class Settings:
 
     @property
     def limits(self) -> RunLimits:
-        """How fast they are asked, and when it is enough."""
+        """How fast subjects are asked, and when the run stops."""
         return RunLimits(
             concurrency=self.concurrency,
             timeout=self.timeout,
@@ -139,58 +182,61 @@ class Settings:
 def build_run_plan(
     rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Settings
 ) -> RunPlan:
-    """Return what is to be asked; what cannot be asked is said before anything is."""
+    """Build the plan of a run; refuse all that is wrong with it before anything is asked."""
     _refuse_keys_in_arguments(subjects, settings)
     with ErrorCollector() as mistakes:
         template = _build_template(rubric, exam, settings, mistakes)
-        found = _build_subjects(subjects, settings, mistakes)
+        created = _build_subjects(subjects, settings, mistakes)
     return RunPlan(
         rubric=rubric,
         exam=exam,
-        subjects=found,
+        subjects=created,
         template=template,
         limits=settings.limits,
         attempts=settings.attempts,
         seed=settings.seed,
         resume=settings.resume,
         cache=settings.cache,
-        remarks=tuple(_describe_ignored_options(found, settings)),
+        remarks=tuple(_describe_ignored_options(created, settings)),
     )
 
 
 def _build_template(
     rubric: Rubric, exam: Exam, settings: Settings, mistakes: ErrorCollector
 ) -> PromptTemplate:
-    """Return how questions are put; examples that cannot be read keep no other mistake back."""
+    """Load template and examples; a mistake in one does not hide a mistake in the other."""
     shots: Iterable[tuple[str, str]] = ()
     with mistakes.collect_error():
         shots = read_shots(settings.examples, exam.items) if settings.examples else ()
     file, structured = settings.template, settings.structured
     with mistakes.collect_error():
         return load_template(rubric, file, structured=structured, shots=shots)
-    return load_template(rubric)  # nobody is asked with it: the mistake is told
+    # Not used: the collected mistake is raised before anything is asked.
+    return load_template(rubric)
 
 
 def _build_subjects(
-    named: Sequence[str], settings: Settings, mistakes: ErrorCollector
+    names: Sequence[str], settings: Settings, mistakes: ErrorCollector
 ) -> tuple[Subject, ...]:
-    """Return whom to ask; what nobody heeds is known where everybody is."""
-    options, found = _build_options(settings, mistakes), []
-    for name in named:
+    """Create the subjects, and collect every mistake in their names and options."""
+    options = _build_options(settings, mistakes)
+    subjects: list[Subject] = []
+    for name in names:
         with mistakes.collect_error():
             subject = create_subject(name, options)
             _refuse_keys_in_subject(subject)
-            found.append(subject)
-    if len({subject.name for subject in found}) < len(found):
-        told = "a subject is named twice; every subject of a run must be another one"
-        mistakes.add_error(UsageError(told))
-    if len(found) == len(named):
-        _refuse_unused_options(found, settings, mistakes)
-    return tuple(found)
+            subjects.append(subject)
+    if len({subject.name for subject in subjects}) < len(subjects):
+        why = "a subject is named twice; every subject of a run must be another one"
+        mistakes.add_error(UsageError(why))
+    # An option is unused only if no subject uses it, so every subject must be known.
+    if len(subjects) == len(names):
+        _refuse_unused_options(subjects, settings, mistakes)
+    return tuple(subjects)
 
 
 def _build_options(settings: Settings, mistakes: ErrorCollector) -> SubjectOptions:
-    """Return how subjects are reached; they are looked for also where the price is none."""
+    """Return the options of subjects; without the price, where that cannot be read."""
     with mistakes.collect_error():
         return settings.options
     return replace(settings, price=None).options
@@ -199,16 +245,16 @@ def _build_options(settings: Settings, mistakes: ErrorCollector) -> SubjectOptio
 def _refuse_unused_options(
     subjects: Sequence[Subject], settings: Settings, mistakes: ErrorCollector
 ) -> None:
-    """Refuse an option that would change nothing: who gives it believes that it does."""
+    """Refuse an option that has no effect on any subject."""
     for name in _list_given_options(settings, _SUBJECT_OPTIONS):
         if not any(name in subject.supported_options for subject in subjects):
-            whom = ", ".join(format_value(subject.name) for subject in subjects)
-            told = f"{_format_option(name)} means nothing to {whom}; leave it out"
-            mistakes.add_error(UsageError(told))
+            shown = ", ".join(format_value(subject.name) for subject in subjects)
+            why = f"{_format_option(name)} means nothing to {shown}; leave it out"
+            mistakes.add_error(UsageError(why))
 
 
 def _describe_ignored_options(subjects: Sequence[Subject], settings: Settings) -> Iterator[str]:
-    """Say which options change nothing for some of the subjects."""
+    """Yield a remark for each option that has no effect on one of the subjects."""
     for name in _list_given_options(settings, MODEL_OPTIONS):
         for subject in subjects:
             if name not in subject.supported_options:
@@ -216,7 +262,7 @@ def _describe_ignored_options(subjects: Sequence[Subject], settings: Settings) -
 
 
 def _list_given_options(settings: Settings, names: Iterable[str]) -> list[str]:
-    """Return the options that were given; a temperature of 0 is one."""
+    """Return the options that were given; a temperature of 0 counts as given."""
     values = {name: getattr(settings, name) for name in sorted(names)}
     return [name for name, value in values.items() if value is not None and value is not False]
 
@@ -226,15 +272,15 @@ def _format_option(name: str) -> str:
 
 
 def _refuse_keys_in_arguments(subjects: Sequence[str], settings: Settings) -> None:
-    """Refuse a key where a name or an address belongs, before anything is made of it."""
-    options = {"--base-url": settings.base_url, "--key-env": settings.key_env}
-    told = [*(("the subject", named) for named in subjects), *options.items()]
-    for what, text in told:
-        _refuse_key(what, text or "", environment_secrets())
+    """Refuse a key where a subject, an address or a variable is named."""
+    for subject in subjects:
+        _refuse_key("the subject", subject, environment_secrets())
+    _refuse_key("--base-url", settings.base_url or "", environment_secrets())
+    _refuse_key("--key-env", settings.key_env or "", environment_secrets())
 
 
 def _refuse_keys_in_subject(subject: Subject) -> None:
-    """Refuse a subject that would be stored with a key, which may come from a variable too."""
+    """Refuse a subject whose name or parameters, which are stored, hold a key."""
     secrets = environment_secrets() | subject.secrets
     _refuse_key("the subject", subject.name, secrets)
     for name, value in subject.parameters.items():
@@ -242,44 +288,41 @@ def _refuse_keys_in_subject(subject: Subject) -> None:
 
 
 def _refuse_key(what: str, text: str, secrets: Secrets) -> None:
-    hidden = secrets.certain.redact(text)
-    if hidden != text:
-        told = f"{what} {format_value(hidden)} holds a key, which would be stored and shown"
-        raise UsageError(f"{told}; let the subject read it from the environment, see --key-env")
+    redacted = secrets.certain.redact(text)
+    if redacted != text:
+        why = f"{what} {format_value(redacted)} holds a key, which would be stored and shown"
+        raise UsageError(f"{why}; let the subject read it from the environment, see --key-env")
 
 
-def _check_setting(name: str, value: Any, usual: Mapping[str, Any]) -> None:
-    """Refuse an option that there is not, or that cannot be so."""
-    if name not in usual:
-        raise UsageError(f"`{name}` is no option of a run; allowed: {', '.join(usual)}")
+def _check_setting(name: str, value: Any, defaults: Mapping[str, Any]) -> None:
+    """Refuse an option that does not exist, or a value that it cannot have."""
+    if name not in defaults:
+        raise UsageError(f"`{name}` is no option of a run; allowed: {', '.join(defaults)}")
     allowed = _describe_allowed(name, value)
-    if allowed and (value is not None or usual[name] is not None):
+    if allowed and (value is not None or defaults[name] is not None):
         raise UsageError(f"`{name}` cannot be {format_value(str(value))}; allowed is {allowed}")
 
 
 def _describe_allowed(name: str, value: Any) -> str | None:
-    """Say what is allowed, where that is not what there is."""
+    """Return a description of the allowed values, or None if `value` is valid."""
     number = _parse_number(value)
+    is_in_range = number is not None and number <= MAX_STORABLE_NUMBER
     if name in _INTEGER_MINIMUMS:
-        least = _INTEGER_MINIMUMS[name]
-        fits = (
-            isinstance(value, int) and number is not None and least <= number <= MAX_STORABLE_NUMBER
-        )
-        return None if fits else "a whole number" if least < 0 else f"a whole number from {least}"
+        minimum = _INTEGER_MINIMUMS[name]
+        if isinstance(value, int) and is_in_range and value >= minimum:
+            return None
+        return "a whole number" if minimum < 0 else f"a whole number from {minimum}"
     if name in _SECONDS_OPTIONS:
-        fits = number is not None and 0 < number <= MAX_STORABLE_NUMBER
-        return None if fits else "a number of seconds above 0"
+        return None if is_in_range and value > 0 else "a number of seconds above 0"
     if name in _AMOUNT_OPTIONS:
-        return (
-            None if number is not None and 0 <= number <= MAX_STORABLE_NUMBER else "a number from 0"
-        )
+        return None if is_in_range and value >= 0 else "a number from 0"
     if name in _TEXT_OPTIONS:
         return None if isinstance(value, str) and value else "a text that is not empty"
     return None if isinstance(value, bool) else "True or False"
 
 
 def _parse_number(value: Any) -> Decimal | None:
-    """Return a number exactly; what is none, or beyond all bounds, is none here."""
+    """Return a number exactly, or None for anything that is not a finite number."""
     if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
         return None
     number = Decimal(value)
@@ -287,22 +330,23 @@ def _parse_number(value: Any) -> Decimal | None:
 
 
 def _convert_setting(name: str, value: Any) -> Any:
-    """Return a setting as it is used: times are floats, amounts are exact."""
+    """Convert a setting to the type that is used: times are floats, amounts are exact."""
     if value is None:
         return None
     if name in _AMOUNT_OPTIONS:
-        return Decimal(str(value)) or Decimal(0)  # −0 is the same amount, and the same question
+        # −0 becomes 0: parameters are part of a question's key, and the two mean the same.
+        return Decimal(str(value)) or Decimal(0)
     return float(value) if name in _SECONDS_OPTIONS else value
 
 
-def _parse_price(told: str | None) -> TokenPrice | None:
-    if told is None:
+def _parse_price(price: str | None) -> TokenPrice | None:
+    if price is None:
         return None
-    tokens_in, _, tokens_out = told.partition(":")
+    tokens_in, _, tokens_out = price.partition(":")
     try:
         amounts = Decimal(tokens_in), Decimal(tokens_out)
     except InvalidOperation:
         amounts = Decimal(-1), Decimal(-1)
     if not all(amount.is_finite() and 0 <= amount <= MAX_STORABLE_NUMBER for amount in amounts):
-        raise UsageError(f"{format_value(told)} is no price; write for example 0.15:0.60")
+        raise UsageError(f"{format_value(price)} is no price; write for example 0.15:0.60")
     return TokenPrice(tokens_in=amounts[0], tokens_out=amounts[1])

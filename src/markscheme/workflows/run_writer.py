@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from markscheme import __version__
 from markscheme.keep import AnswerSource, NewRun, check_tag, open_store
 from markscheme.vocabulary import MESSAGE_COLUMN, UsageError, format_ratio, to_float
-from markscheme.weigh.records import build_error_record, build_summary_record
-from markscheme.weigh.totals import build_variant_records, summarise_marks
 from markscheme.workflows.stored_documents import build_exam_document, build_rubric_document
 from markscheme.workflows.stored_messages import (
     build_message_records,
@@ -131,6 +129,10 @@ class RunRecorder:
 
         A tag names one run, so the answers must be of one subject.
         """
+        # Late: these load polars, and a live run is opened before it needs it.
+        from markscheme.weigh.records import build_error_record, build_summary_record
+        from markscheme.weigh.totals import build_variant_records
+
         runs: list[str] = []
         errors = [build_error_record(error) for error in result.errors]
         with self._store.transaction():
@@ -159,6 +161,8 @@ class RunRecorder:
         """Return the totals of one run; those of the result where it is the only one."""
         if [one.subject for one in result.summary.subjects] == [run.subject]:
             return result.summary
+        from markscheme.weigh.totals import summarise_marks
+
         beginning = self._run_writer
         return summarise_marks(
             beginning.rubric, beginning.exam, run.marks, [(run.subject, run.marks)]

@@ -36,7 +36,8 @@ class ScoringSession:
 
     Memory does not grow with the number of answers, but for the ledger of attempts. `keep` is
     given the outputs and the rows of the answers of every batch, with the hidden column of their
-    messages, each message once. The frames have that column only with `messages`, for pages in another language.
+    messages, each message once. The frames have that column only with `messages`, which pages in
+    another language need.
     """
 
     def __init__(

@@ -12,12 +12,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from markscheme.vocabulary import MESSAGE_COLUMN, RowError, encode_message, restore_message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    # A run is opened before polars is loaded, so the functions that need it load it.
+    import polars as pl
 
 
 def thin_messages(cells: pl.DataFrame) -> pl.DataFrame:
@@ -34,8 +35,12 @@ def fill_messages(cells: pl.DataFrame) -> pl.DataFrame:
     return _replace_messages(cells, _fill_axis)
 
 
-def _replace_messages(cells: pl.DataFrame, replace_axis: Any) -> pl.DataFrame:
+def _replace_messages(
+    cells: pl.DataFrame, replace_axis: Callable[[pl.Series, pl.Series], pl.Series]
+) -> pl.DataFrame:
     """Replace the messages of each axis by a function of its reasons and its messages."""
+    import polars as pl
+
     reasons = cells["reason"].struct.unnest()
     messages = cells[MESSAGE_COLUMN].struct.unnest()
     columns = [replace_axis(reasons[column.name], column) for column in messages.iter_columns()]
@@ -43,6 +48,8 @@ def _replace_messages(cells: pl.DataFrame, replace_axis: Any) -> pl.DataFrame:
 
 
 def _fill_axis(reason: pl.Series, message: pl.Series) -> pl.Series:
+    import polars as pl
+
     kept = pl.DataFrame({"reason": reason, "message": message}).drop_nulls().unique("reason")
     every = reason.to_frame("reason").join(kept, on="reason", how="left", maintain_order="left")
     return every["message"].alias(message.name)

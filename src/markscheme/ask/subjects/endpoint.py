@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
+from markscheme.ask.addresses import HttpAddress
 from markscheme.ask.completions import extract_error_message, parse_completion
 from markscheme.ask.faults import build_status_reply
-from markscheme.ask.http import HttpAddress, HttpClient, HttpError
+from markscheme.ask.http import HttpClient, HttpError
 from markscheme.ask.replies import Reply
 from markscheme.ask.secrets import Secrets, read_api_key
 from markscheme.ask.sse import CompletionStream
@@ -53,11 +54,12 @@ class EndpointSubject(BaseSubject):
     async def __aenter__(self) -> Self:
         headers = {} if self._key is None else {"authorization": f"Bearer {self._key}"}
         self._client = HttpClient(self.address, headers)
+        self._client.open_session()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._client is not None:
-            self._client.close()
+            await self._client.close()
 
     async def ask(self, question: Question) -> Reply:
         """Post one question."""

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.ask.http import HttpAddress
+from markscheme.ask.addresses import HttpAddress
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, SubjectOptions
 from markscheme.ask.subjects.endpoint import EndpointSubject
 from markscheme.vocabulary import UsageError, format_value

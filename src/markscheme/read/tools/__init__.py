@@ -1,4 +1,10 @@
-"""TODO tools."""
+"""Tool calls of agents: what their arguments say, which tools belong together, what they change.
+
+`arguments` extracts files, shell commands and short texts from a call. `families` groups tools into
+memory, search, dispatch and mutation, as a rubric may redefine. `shell` splits a script into simple
+commands; `mutations` decides which of them change something. `attempts` is the view of a transcript
+that axes score. No log format is known here, and no score is given.
+"""
 
 from markscheme.read.tools.arguments import CallDetails, extract_call_details
 from markscheme.read.tools.attempts import ToolAttempt, build_attempt, find_attempts, iter_calls

@@ -1,18 +1,16 @@
-"""What a call's arguments say of its kind: files, a shell command, short texts. Not the bulk."""
+"""Extract files, the shell command and short texts from the arguments of a call; drop the bulk."""
 
 from __future__ import annotations
 
 import itertools
 import re
 import shlex
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from markscheme.read.json_fields import clean_text, split_words
 from markscheme.vocabulary import FrozenDict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 PATH_KEYS = split_words(
     "file_path filePath path absolute_path notebook_path file filename file_name target_file "
@@ -30,7 +28,7 @@ _PATCHED_FILE = re.compile(
 
 
 class CallDetails(NamedTuple):
-    """What is kept of a call's arguments; logs have many calls, and a tuple is made fastest."""
+    """What is kept of a call's arguments. Logs have many calls, and a tuple is built fastest."""
 
     paths: tuple[str, ...] = ()
     command: str | None = None
@@ -40,58 +38,56 @@ class CallDetails(NamedTuple):
 _NO_DETAILS = CallDetails()
 
 
-def extract_call_details(name: str, given: Any) -> CallDetails:
-    """Return the files, the shell command and the short texts in a call's arguments."""
-    if isinstance(given, dict) and given:
-        kept = dict(islice(_find_short_texts(given), _MAX_TEXTS))
+def extract_call_details(name: str, arguments: Any) -> CallDetails:
+    """Return the files, the shell command and the short texts in a call's arguments.
+
+    Details that were extracted before are returned as they are.
+    """
+    if isinstance(arguments, dict) and arguments:
+        texts = dict(islice(_find_short_texts(arguments), _MAX_TEXTS))
         return CallDetails(
-            tuple(_find_paths(given)),
-            _find_command(given),
-            FrozenDict(kept) if kept else _NO_ARGUMENTS,
+            tuple(_find_paths(arguments)),
+            _find_command(arguments),
+            FrozenDict(texts) if texts else _NO_ARGUMENTS,
         )
-    if isinstance(given, str):
-        paths = find_patched_files(given) if "patch" in name else ()
-        return CallDetails(paths, None, FrozenDict(input=_shorten_text(given)))
-    return given if isinstance(given, CallDetails) else _NO_DETAILS
+    if isinstance(arguments, str):
+        paths = find_patched_files(arguments) if "patch" in name else ()
+        return CallDetails(paths, None, FrozenDict(input=_shorten_text(arguments)))
+    return arguments if isinstance(arguments, CallDetails) else _NO_DETAILS
 
 
-def _find_command(given: dict[str, Any]) -> str | None:
+def _find_command(arguments: dict[str, Any]) -> str | None:
     for key in COMMAND_KEYS:
-        command = _parse_command(given[key]) if key in given else None
+        command = _parse_command(arguments[key]) if key in arguments else None
         if command is not None:
             return command
     return None
 
 
-def _find_paths(given: dict[str, Any]) -> Iterator[str]:
-    for key, value in given.items():
+def _find_paths(arguments: dict[str, Any]) -> Iterator[str]:
+    for key, value in arguments.items():
         if key in PATH_KEYS and isinstance(value, str) and value:
             yield clean_text(value)
         elif key in _PATCH_KEYS and isinstance(value, str) and "*** " in value:
             yield from find_patched_files(value)
-        elif key == "changes":
-            yield from _find_changed_files(value)
+        elif key == "changes" and isinstance(value, list):
+            changed = (change.get("path") for change in value if isinstance(change, dict))
+            yield from (clean_text(path) for path in changed if isinstance(path, str))
 
 
-def _find_short_texts(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for key, value in given.items():
+def _find_short_texts(arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in arguments.items():
         if isinstance(value, str):
-            if key not in COMMAND_KEYS or _is_single_word(value):
+            # The `command` of an editor tool is one word: the action. Others are shell commands.
+            if key not in COMMAND_KEYS or value.replace("_", "").isalpha():
                 yield clean_text(key), _shorten_text(value)
         elif isinstance(value, int):
             yield clean_text(key), str(value)
 
 
 def find_patched_files(text: str) -> tuple[str, ...]:
-    """Return the files that a patch of Codex's own format names."""
+    """Return the files that a patch in the format of Codex names."""
     return tuple(clean_text((a or b).strip()) for a, b in _PATCHED_FILE.findall(text))
-
-
-def _find_changed_files(changes: Any) -> Iterator[str]:
-    """Yield the files of a list of changes."""
-    if isinstance(changes, list):
-        paths = (change.get("path") for change in changes if isinstance(change, dict))
-        yield from (clean_text(path) for path in paths if isinstance(path, str))
 
 
 def _parse_command(value: Any) -> str | None:
@@ -103,7 +99,7 @@ def _parse_command(value: Any) -> str | None:
 
 
 def _join_command_words(words: list[str]) -> str:
-    """Return what a shell is told to run, or the words as one would type them."""
+    """Return the script of `bash -lc SCRIPT`, else the words quoted as one would type them."""
     if words[0].rpartition("/")[2] in SHELL_PROGRAMS:
         for flag, script in itertools.pairwise(words):
             if flag.startswith("-") and not flag.startswith("--") and flag.endswith("c"):
@@ -115,8 +111,3 @@ def _shorten_text(value: str) -> str:
     return clean_text(
         value if len(value) <= _MAX_TEXT_LENGTH else f"{value[: _MAX_TEXT_LENGTH - 1]}…"
     )
-
-
-def _is_single_word(value: Any) -> bool:
-    """Say whether a command is one word, as the action of an editor tool is."""
-    return isinstance(value, str) and value.replace("_", "").isalpha()

@@ -1,27 +1,23 @@
-"""What an agent attempted, by family of tools: calls, dispatches and mutations alike."""
+"""What an agent attempted, by family of tools: its calls, dispatches and mutations as one list."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.read.tools.families import DISPATCH, MUTATION, is_in_family
-from markscheme.vocabulary import MAIN_AGENT, CallStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from markscheme.vocabulary import Call, Transcript
+from markscheme.vocabulary import MAIN_AGENT, Call, CallStatus, Dispatch, Transcript
 
 _MAX_LINE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAttempt:
-    """One thing that was attempted: what, on what, how it went, and by which call of which agent.
+    """One attempt: the tool, its target, the status, and the call and agent that made it.
 
-    As text it is the evidence that a cell quotes; calls are counted from 1, as in the timeline.
+    Its text is the evidence that a cell quotes; there, calls are counted from 1 as in the timeline.
     """
 
     name: str
@@ -33,13 +29,13 @@ class ToolAttempt:
 
     def __str__(self) -> str:
         target = "" if self.target is None else f" {_shorten_line(self.target)}"
-        known = [
+        details = [
             None if self.call is None else f"call {self.call + 1}",
             None if self.at is None else f"at {self.at:%H:%M:%S}",
             "status unknown" if self.status is None else self.status.value,
             None if self.agent == MAIN_AGENT else f"agent {self.agent}",
         ]
-        return f"{_shorten_line(self.name)}{target} ({', '.join(filter(None, known))})"
+        return f"{_shorten_line(self.name)}{target} ({', '.join(filter(None, details))})"
 
 
 def _shorten_line(text: str) -> str:
@@ -48,14 +44,15 @@ def _shorten_line(text: str) -> str:
 
 
 def iter_calls(transcript: Transcript, *, nested: bool) -> Iterator[Call]:
-    """Yield the calls of an agent in order; `nested`, those of a sub-agent after its dispatch."""
-    inner = {one.agent: one for one in transcript.subagents} if nested else {}
-    started = {made.call: made.agent for made in transcript.dispatches}
+    """Yield the calls of an agent in order; `nested`: those of a sub-agent after its dispatch."""
+    inner = {child.agent: child for child in transcript.subagents} if nested else {}
+    started = {dispatch.call: dispatch.agent for dispatch in transcript.dispatches}
     for call in transcript.calls:
         yield call
         child = inner.pop(started.get(call.index) or "", None)
         if child is not None:
             yield from iter_calls(child, nested=True)
+    # Sub-agents that no call of the log has started come last.
     for child in inner.values():
         yield from iter_calls(child, nested=True)
 
@@ -67,41 +64,43 @@ def build_attempt(call: Call) -> ToolAttempt:
 
 
 def find_attempts(
-    transcript: Transcript, families: Sequence[str], given: Mapping[str, Any]
+    transcript: Transcript, families: Sequence[str], overrides: Mapping[str, Any]
 ) -> list[ToolAttempt]:
-    """Return what an agent attempted of some families, in the order of its calls.
+    """Return what an agent attempted with tools of these families, in the order of its calls.
 
-    Dispatches and mutations are those that the log shows; the family adds calls by their names.
+    The families `dispatch` and `mutation` hold the dispatches and mutations of the transcript, and
+    the calls whose tool is in the family. `overrides` is what the rubric says about families.
     """
-    found: dict[object, ToolAttempt] = {}
+    attempts: dict[object, ToolAttempt] = {}
     if DISPATCH in families:
-        for place, made in enumerate(transcript.dispatches):
-            key = ("dispatch", place) if made.call is None else made.call
-            found[key] = _build_dispatch_attempt(transcript, made.call, made.kind, made.status)
+        for position, dispatch in enumerate(transcript.dispatches):
+            key = ("dispatch", position) if dispatch.call is None else dispatch.call
+            attempts[key] = _build_dispatch_attempt(transcript, dispatch)
     if MUTATION in families:
         for change in transcript.mutations:
             call = transcript.calls[change.call]
-            found.setdefault(change.call, _build_call_attempt(call, change.name, change.target))
+            attempts.setdefault(change.call, _build_call_attempt(call, change.name, change.target))
     for call in transcript.calls:
-        if call.index not in found and any(
-            is_in_family(family, given, call) for family in families
+        if call.index not in attempts and any(
+            is_in_family(family, overrides, call) for family in families
         ):
-            found[call.index] = build_attempt(call)
-    return sorted(found.values(), key=lambda attempt: -1 if attempt.call is None else attempt.call)
+            attempts[call.index] = build_attempt(call)
+    return sorted(
+        attempts.values(), key=lambda attempt: -1 if attempt.call is None else attempt.call
+    )
 
 
-def _build_dispatch_attempt(
-    transcript: Transcript, index: int | None, kind: str | None, status: CallStatus | None
-) -> ToolAttempt:
-    if index is None:
-        return ToolAttempt(name=kind or "sub-agent", status=status, agent=transcript.agent)
-    call = transcript.calls[index]
+def _build_dispatch_attempt(transcript: Transcript, dispatch: Dispatch) -> ToolAttempt:
+    agent, status = transcript.agent, dispatch.status
+    if dispatch.call is None:
+        return ToolAttempt(name=dispatch.kind or "sub-agent", status=status, agent=agent)
+    call = transcript.calls[dispatch.call]
     return ToolAttempt(
         name=call.name,
-        target=kind,
+        target=dispatch.kind,
         status=status,
-        call=index,
-        agent=transcript.agent,
+        call=dispatch.call,
+        agent=agent,
         at=call.started,
     )
 

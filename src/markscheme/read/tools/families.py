@@ -1,25 +1,22 @@
 """Families of tools: which calls read memory, search the codebase, start agents, change something.
 
-The defaults know the supported agents and common MCP servers. A rubric replaces a family with a
-list, or adds to it and takes from it. An entry is a pattern of a tool's name, or asks for more.
+The defaults cover the supported agents and common MCP servers. A rubric replaces a family with a
+list of its own, or adds entries and removes entries. An entry is a pattern for the name of a tool,
+or a mapping of patterns that must all match.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from markscheme.vocabulary import FrozenDict, format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from markscheme.vocabulary import Call
+from markscheme.read.tools.mutations import SHELL_TOOLS, iter_commands
+from markscheme.vocabulary import Call, FrozenDict, format_value
 
 MEMORY, SEARCH, DISPATCH, MUTATION = "memory", "search", "dispatch", "mutation"
 ENTRY_KEYS = ("tool", "path", "argument", "command")
@@ -47,7 +44,8 @@ def _split_names(text: str) -> list[str]:
 
 DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
     MEMORY: (
-        "*memor*",  # memory, save_memory, mcp__memory__search_nodes, serena_read_memory
+        # memory, save_memory, mcp__memory__search_nodes, serena_read_memory
+        "*memor*",
         "*mem0*",
         "*claude-mem*",
         "*claude_mem*",
@@ -67,7 +65,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         *_split_names("file_search search_files codebase_search codesearch find_file find_files"),
         *_split_names("search_file search_dir open view lsp view_file"),
         *({"tool": tool, "command": "view"} for tool in ("str_replace_*", "text_editor")),
-        # MCP servers: files, symbols, code hosts; the second form is that of OpenCode
+        # MCP servers for files, symbols and code hosts; OpenCode writes the names without `mcp__`
         *_split_names("mcp__*__read_* mcp__*__list_dir* mcp__*__search_files mcp__*__search_code"),
         *_split_names("mcp__*__directory_tree mcp__*__get_file_contents mcp__*__find_file"),
         *_split_names(
@@ -86,7 +84,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         *_split_names("delegate_task transfer_to_* delegate_to_* delegate_work_to_*"),
     ),
     MUTATION: (
-        # what MCP servers write; the second form is that of OpenCode
+        # Tools of MCP servers that write; OpenCode writes the names without `mcp__`
         *(f"mcp__*__{verb}_*" for verb in _split_names("add append create delete edit insert")),
         *(f"mcp__*__{verb}_*" for verb in _split_names("merge move push remove rename replace")),
         *(f"mcp__*__{verb}_*" for verb in _split_names("save store update upload write")),
@@ -105,7 +103,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallMatcher:
-    """What a call must look like: patterns of its tool, of a path, an argument, a shell command."""
+    """Patterns that a call must match: its tool, a path, an argument, a shell command."""
 
     tool: re.Pattern[str] | None = None
     path: re.Pattern[str] | None = None
@@ -113,23 +111,21 @@ class CallMatcher:
     command: re.Pattern[str] | None = None
 
     def matches_call(self, call: Call) -> bool:
-        """Say whether a call looks like this."""
+        """Return whether a call matches all patterns that are set."""
         if self.tool is not None and not self.tool.fullmatch(call.name.casefold()):
             return False
         if self.argument is not None and not _matches_any(self.argument, call.arguments.values()):
             return False
         if self.command is None:
             return self.path is None or _matches_any(self.path, call.paths)
-        from markscheme.read.tools.mutations import SHELL_TOOLS, iter_commands
-
         if call.command is None or (self.tool is None and call.name.lower() not in SHELL_TOOLS):
             return False
         return any(self._matches_command(words) for words in iter_commands(call.command))
 
     def _matches_command(self, words: list[str]) -> bool:
-        """Say whether a command is the one that is meant, and names the file that is meant."""
-        named = (words[0], " ".join(words[:2]))
-        if self.command is None or not _matches_any(self.command, named):
+        """Return whether a simple command matches `command` and, with any of its words, `path`."""
+        names = (words[0], " ".join(words[:2]))
+        if self.command is None or not _matches_any(self.command, names):
             return False
         return self.path is None or _matches_any(self.path, words[1:])
 
@@ -138,57 +134,58 @@ def _matches_any(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
     return any(pattern.fullmatch(text.casefold().replace("\\", "/")) for text in texts)
 
 
-def is_in_family(family: str, given: Mapping[str, Any], call: Call) -> bool:
-    """Say whether a call is of a family; `given` is what the rubric says of families."""
+def is_in_family(family: str, overrides: Mapping[str, Any], call: Call) -> bool:
+    """Return whether a call is of a family; `overrides` is what the rubric says about families."""
     return any(
         matcher.matches_call(call)
-        for matcher in _build_matchers(family, FrozenDict.freeze(given.get(family)))
+        for matcher in _build_matchers(family, FrozenDict.freeze(overrides.get(family)))
     )
 
 
-def list_families(given: Mapping[str, Any]) -> list[str]:
-    """Return the names of all families: the usual ones, and those of the rubric."""
-    return list(dict.fromkeys(chain(DEFAULT_FAMILIES, given)))
+def list_families(overrides: Mapping[str, Any]) -> list[str]:
+    """Return the names of all families: the default ones, and those of the rubric."""
+    return list(dict.fromkeys(chain(DEFAULT_FAMILIES, overrides)))
 
 
 @lru_cache(maxsize=256)
-def _build_matchers(family: str, given: Any) -> tuple[CallMatcher, ...]:
-    return tuple(map(_build_matcher, _resolve_entries(family, given)))
+def _build_matchers(family: str, override: Any) -> tuple[CallMatcher, ...]:
+    return tuple(
+        CallMatcher(
+            **{key: re.compile(translate(text)) for key, text in _fold_entry(entry).items()}
+        )
+        for entry in _resolve_entries(family, override)
+    )
 
 
-def _resolve_entries(family: str, given: Any) -> Iterable[Any]:
-    """Return the entries of a family: the usual ones, changed or replaced by the rubric."""
-    usual = DEFAULT_FAMILIES.get(family, ())
-    if given is None:
-        return usual
-    if not isinstance(given, Mapping):
-        return tuple(given)
-    gone = [_fold_entry(entry) for entry in given.get("remove", ())]
-    kept = [entry for entry in usual if _fold_entry(entry) not in gone]
-    return (*kept, *given.get("add", ()))
+def _resolve_entries(family: str, override: Any) -> Iterable[Any]:
+    """Return the entries of a family: the default ones, changed or replaced by the rubric."""
+    defaults = DEFAULT_FAMILIES.get(family, ())
+    if override is None:
+        return defaults
+    if not isinstance(override, Mapping):
+        return tuple(override)
+    removed = [_fold_entry(entry) for entry in override.get("remove", ())]
+    kept = [entry for entry in defaults if _fold_entry(entry) not in removed]
+    return (*kept, *override.get("add", ()))
 
 
-def _fold_entry(entry: Any) -> Any:
+def _fold_entry(entry: Any) -> dict[str, str]:
+    """Return an entry as a mapping of patterns in lower case."""
     if isinstance(entry, str):
         return {"tool": entry.casefold()}
     return {key: str(value).casefold() for key, value in entry.items()}
 
 
-def _build_matcher(entry: Any) -> CallMatcher:
-    stated = _fold_entry(entry)
-    return CallMatcher(**{key: re.compile(translate(text)) for key, text in stated.items()})
-
-
-def find_family_problems(given: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield (path, message) for all that is wrong with what a rubric says of families."""
-    if not isinstance(given, Mapping):
-        yield (), f"must be a mapping of families to lists of tools, not {format_value(given)}"
+def find_family_problems(overrides: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield (path, message) for each mistake in what a rubric says about families."""
+    if not isinstance(overrides, Mapping):
+        yield (), f"must be a mapping of families to lists of tools, not {format_value(overrides)}"
         return
-    for family, told in given.items():
-        if not isinstance(told, Mapping):
-            yield from _find_entry_problems(told, (family,))
+    for family, override in overrides.items():
+        if not isinstance(override, Mapping):
+            yield from _find_entry_problems(override, (family,))
             continue
-        for key, entries in told.items():
+        for key, entries in override.items():
             if key not in _CHANGE_KEYS:
                 yield (family, key), "unknown key; a family is a list, or has `add` and `remove`"
             else:
@@ -208,8 +205,8 @@ def _find_entry_problems(entries: Any, path: tuple[str, ...]) -> Iterator[tuple[
         if isinstance(entry, str) and entry:
             continue
         if not isinstance(entry, Mapping) or not entry:
-            told = "must be the name of a tool, or a mapping with"
-            yield (*path, index), f"{told} {', '.join(ENTRY_KEYS)}; not {format_value(entry)}"
+            allowed = f"must be the name of a tool, or a mapping with {', '.join(ENTRY_KEYS)}"
+            yield (*path, index), f"{allowed}; not {format_value(entry)}"
             continue
         for key, text in entry.items():
             if key not in ENTRY_KEYS:
@@ -222,10 +219,10 @@ def _find_entry_problems(entries: Any, path: tuple[str, ...]) -> Iterator[tuple[
 
 
 def _find_absent_entries(family: str, entries: Any) -> Iterator[tuple[Any, str]]:
-    """Complain of entries that are to be removed and are not there: a typo would change nothing."""
-    usual = [_fold_entry(entry) for entry in DEFAULT_FAMILIES.get(family, ())]
+    """Yield the entries to remove that are no default entries: a typo would change nothing."""
+    defaults = [_fold_entry(entry) for entry in DEFAULT_FAMILIES.get(family, ())]
     for index, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
-        if isinstance(entry, str | Mapping) and entry and _fold_entry(entry) not in usual:
+        if isinstance(entry, str | Mapping) and entry and _fold_entry(entry) not in defaults:
             yield (
                 (family, "remove", index),
                 f"{format_value(entry)} is no usual entry of `{family}`",

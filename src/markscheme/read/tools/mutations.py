@@ -1,35 +1,41 @@
-"""Which shell commands change something: verbs, their sub-commands, and the forms that only look.
+"""Find attempts to change something: tools that write, and shell commands that do.
 
-The tables are data. A command that is not in them is taken to change nothing, unless it redirects
-its output to a file.
-
-Attempts to change something: tools that write, and shell commands that do.
-
-The names are the defaults for the supported agents; tools of MCP servers need a list of their own.
+The tables are data: changing programs, their sub-commands, and the options with which a command
+only reads. A command that is not in them is taken to change nothing, unless it redirects its output
+to a file. The tool names are those of the supported agents; a rubric names tools of MCP servers.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from markscheme.read.json_fields import split_words
 from markscheme.read.tools.arguments import SHELL_PROGRAMS, find_patched_files
 from markscheme.read.tools.shell import SimpleCommand, is_real_file, parse_simple_commands
-from markscheme.vocabulary import Mutation
+from markscheme.vocabulary import Call, Mutation
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from markscheme.vocabulary import Call
-
+WRITE_TOOLS = split_words(
+    "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
+    "replace insert file_change update_file delete_file"
+)
+EDITOR_TOOLS = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "text_editor"})
+EDITOR_CHANGES = frozenset(
+    {"create", "str_replace", "insert", "delete", "write", "append", "undo_edit"}
+)
+SHELL_TOOLS = split_words(
+    "bash shell exec_command local_shell local_shell_call run_shell_command "
+    "command_execution execute_command run_command run_terminal_cmd terminal "
+    "container.exec unified_exec"
+)
 _CHANGING_PROGRAMS = split_words(
     "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "
     "shred patch apply_patch applypatch mkfifo unzip gunzip gzip zip"
 )
 _SHELL_KEYWORDS = split_words("then do else elif if while until ! { } time")
-_WRAPPER_OPTIONS = {  # the options of each that take a word of their own
+# Programs that run another command, with their options that take a word of their own.
+_WRAPPER_OPTIONS = {
     "sudo": "ugpCh",
     "doas": "uC",
     "env": "uCS",
@@ -74,12 +80,14 @@ _OPTIONS_WITH_VALUE = frozenset(
     {"--prefix", "-C", "--cwd", "--dir", "--filter", "-F", "-w", "--workspace"}
 )
 _CHANGING_SUBCOMMANDS = {name: split_words(verbs) for name, verbs in _SUBCOMMANDS.items()}
-_READ_ONLY_OPTIONS = {  # options with which a command that changes something only prints
+# Options with which a changing program only prints.
+_READ_ONLY_OPTIONS = {
     "unzip": re.compile("-[a-zA-Z]*[lptvZ][a-zA-Z]*"),
     "gunzip": re.compile("-[a-z]*[clt][a-z]*|--(?:stdout|to-stdout|list|test)"),
     "gzip": re.compile("-[a-z]*[clt][a-z]*|--(?:stdout|to-stdout|list|test)"),
 }
-_GIT_READ_ONLY_WORDS = {  # a sub-command of git that only looks: its options or first words
+# Options and words with which a changing sub-command of git only reads.
+_GIT_READ_ONLY_WORDS = {
     "stash": frozenset({"list", "show"}),
     "apply": frozenset({"--check", "--stat", "--numstat", "--summary"}),
     "config": frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "list", "get"}),
@@ -100,65 +108,93 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
 _HARMLESS_REDIRECT = re.compile(r"[\d&]?>>? ?(?:/dev/null|&\d)(?=[\s;|)]|$)")
 _OTHER_PROGRAMS = split_words("tee sed gsed perl awk gawk curl wget find tar python")
 _SUSPICIOUS_NAMES = (*_CHANGING_PROGRAMS, *_SUBCOMMANDS, *sorted(_OTHER_PROGRAMS))
-# What can change anything has a redirection, a name of the tables, or quotes that may hide one.
+# A script that changes something has a redirection, a name of the tables, or quotes that hide one.
+# This search is much faster than parsing the script, and most scripts only read.
 _SUSPICIOUS_SCRIPT = re.compile(
     rf"[>\\]|\w['\"]+\w|\b(?:{'|'.join(map(re.escape, _SUSPICIOUS_NAMES))})"
 )
 _MAX_SHOWN_LENGTH = 200
 
 
+def find_mutation(call: Call) -> Mutation | None:
+    """Return the mutation that a call attempts; `None` if it changes nothing."""
+    name = call.name.lower()
+    target = ", ".join(call.paths) or None
+    if name in WRITE_TOOLS or (
+        name in EDITOR_TOOLS and call.arguments.get("command") in EDITOR_CHANGES
+    ):
+        return Mutation(name=call.name, target=target, status=call.status, call=call.index)
+    if name in SHELL_TOOLS and call.command is not None:
+        change = next(find_changes(call.command), None)
+        if change is not None:
+            return Mutation(name=call.name, target=change, status=call.status, call=call.index)
+    return None
+
+
 def find_changes(script: str) -> Iterator[str]:
-    """Yield what a shell script would change, looking closely only where anything could."""
+    """Yield what a shell script would change; parse it only if a quick search finds a suspect."""
     if _SUSPICIOUS_SCRIPT.search(_HARMLESS_REDIRECT.sub("", script)) is not None:
         yield from find_all_changes(script)
 
 
 def find_all_changes(script: str) -> Iterator[str]:
-    """Yield what a shell script would change: a command, or the file that it redirects to."""
+    """Yield what a shell script would change: the changing command, or the file redirected to."""
     for simple in parse_simple_commands(script):
         yield from _find_command_changes(simple)
 
 
-def iter_commands(script: str, depth: int = 0) -> Iterator[list[str]]:
-    """Yield the words of each command of a script that does not just read what another prints."""
-    for simple in parse_simple_commands(script, depth):
-        words = _strip_wrappers(simple.words)
-        if not words or simple.piped:
-            continue
-        words[0] = _get_program_name(words[0])
-        inner = (
-            _find_inner_scripts(words, simple)
-            if words[0] in SHELL_PROGRAMS or words[0] == "eval"
-            else []
-        )
-        for one in inner:
-            yield from iter_commands(one, simple.depth + 1)
-        if not inner:
-            yield words
-
-
 def _find_command_changes(simple: SimpleCommand) -> Iterator[str]:
-    words = list(_strip_wrappers(simple.words))
+    words = _strip_wrappers(simple.words)
     yield from (target for target in simple.writes if is_real_file(target))
     if not words:
         return
     verb = _get_program_name(words[0])
     if verb in SHELL_PROGRAMS or verb == "eval":
-        yield from _find_inner_changes(words, simple)
+        for script in _find_inner_scripts(words, simple):
+            for inner in parse_simple_commands(script, simple.depth + 1):
+                yield from _find_command_changes(inner)
     elif _is_change(verb, words[1:]):
         files = [path for body in simple.heredocs for path in find_patched_files(body)]
         yield ", ".join(files) if files else " ".join(words)[:_MAX_SHOWN_LENGTH]
 
 
-def _strip_wrappers(given: list[str]) -> list[str]:
-    """Return the command itself, without keywords, assignments and the likes of `sudo -u me`."""
-    rest = given
+def _find_inner_scripts(words: list[str], simple: SimpleCommand) -> list[str]:
+    """Return the scripts that a shell runs: `bash -c …`, `eval …`, `sh <<EOF`."""
+    scripts = list(simple.heredocs)
+    if _get_program_name(words[0]) == "eval":
+        scripts.append(" ".join(words[1:]))
+    for flag, script in itertools.pairwise(words):
+        if re.fullmatch(r"-[a-z]*c", flag):
+            scripts.append(script)
+            break
+    return scripts
+
+
+def iter_commands(script: str, depth: int = 0) -> Iterator[list[str]]:
+    """Yield the words of each command of a script, without those that only read from a pipe."""
+    for simple in parse_simple_commands(script, depth):
+        words = _strip_wrappers(simple.words)
+        if not words or simple.piped:
+            continue
+        words[0] = _get_program_name(words[0])
+        runs_scripts = words[0] in SHELL_PROGRAMS or words[0] == "eval"
+        inner_scripts = _find_inner_scripts(words, simple) if runs_scripts else []
+        for inner in inner_scripts:
+            yield from iter_commands(inner, simple.depth + 1)
+        if not inner_scripts:
+            yield words
+
+
+def _strip_wrappers(words: list[str]) -> list[str]:
+    """Return the command itself, without keywords, assignments and wrappers as `sudo -u me`."""
+    rest = list(words)
     while rest:
         head = _get_program_name(rest[0])
         if head in _SHELL_KEYWORDS or _ASSIGNMENT.fullmatch(rest[0]):
             rest = rest[1:]
         elif head == "command" and "".join(rest[1:2]) in {"-v", "-V"}:
-            return []  # asks where a command is
+            # It only asks where a command is.
+            return []
         elif head in _WRAPPER_OPTIONS:
             rest = _skip_wrapper_options(head, rest[1:])
         else:
@@ -171,53 +207,35 @@ def _skip_wrapper_options(wrapper: str, words: list[str]) -> list[str]:
     at = 0
     while at < len(words) and words[at].startswith("-") and len(words[at]) > 1:
         at += 2 if words[at][-1] in valued and not words[at].startswith("--") else 1
+    # The first argument of `timeout` is the duration.
     if wrapper == "timeout":
-        at += 1  # how long
+        at += 1
     return words[at:]
 
 
-def _find_inner_changes(words: list[str], simple: SimpleCommand) -> Iterator[str]:
-    """Yield what a script inside the script would change: `bash -c …`, `eval …`, `sh <<EOF`."""
-    for script in _find_inner_scripts(words, simple):
-        for inner in parse_simple_commands(script, simple.depth + 1):
-            yield from _find_command_changes(inner)
-
-
-def _find_inner_scripts(words: list[str], simple: SimpleCommand) -> list[str]:
-    """Return the scripts that a shell is given: `bash -c …`, `eval …`, `sh <<EOF`."""
-    scripts = list(simple.heredocs)
-    if _get_program_name(words[0]) == "eval":
-        scripts.append(" ".join(words[1:]))
-    for flag, script in itertools.pairwise(words):
-        if re.fullmatch(r"-[a-z]*c", flag):
-            scripts.append(script)
-            break
-    return scripts
+def _get_program_name(word: str) -> str:
+    """Return the name of a program without its folder."""
+    return word.rpartition("/")[2]
 
 
 def _is_change(verb: str, rest: list[str]) -> bool:
     if _DRY_RUN_OPTIONS & set(rest):
         return False
     if verb in _CHANGING_PROGRAMS:
-        looks = _READ_ONLY_OPTIONS.get(verb)
-        return looks is None or not any(map(looks.fullmatch, rest))
+        read_only = _READ_ONLY_OPTIONS.get(verb)
+        return read_only is None or not any(map(read_only.fullmatch, rest))
     if verb in {"python", "python3"} and rest[:2] == ["-m", "pip"]:
         return _is_change("pip", rest[2:])
     if verb == "git":
         return _is_git_change(rest)
-    special = _CHANGE_CHECKS.get(verb)
-    if special is not None:
-        return special(rest)
+    check = _CHANGE_CHECKS.get(verb)
+    if check is not None:
+        return check(rest)
     return _find_first_argument(rest) in _CHANGING_SUBCOMMANDS.get(verb, ())
 
 
-def _get_program_name(word: str) -> str:
-    """Return a command's name without the folder that it stands in."""
-    return word.rpartition("/")[2]
-
-
 def _find_first_argument(words: list[str]) -> str:
-    """Return the first word that is no option, and no value of one."""
+    """Return the first word that is neither an option nor the value of one."""
     before = ["", *words]
     pairs = zip(before, words, strict=False)
     return next((w for b, w in pairs if not w.startswith("-") and b not in _OPTIONS_WITH_VALUE), "")
@@ -231,10 +249,11 @@ def _is_git_change(rest: list[str]) -> bool:
     if verb not in _CHANGING_SUBCOMMANDS["git"]:
         return False
     if verb in {"branch", "tag"}:
-        lists = any(word.split("=")[0] in _GIT_LIST_OPTIONS for word in words)
-        return bool(words) and not lists
+        only_lists = any(word.split("=")[0] in _GIT_LIST_OPTIONS for word in words)
+        return bool(words) and not only_lists
     if verb == "remote":
         return _find_first_argument(words) in _GIT_REMOTE_CHANGES
+    # `git config NAME` prints the value.
     if verb == "config" and len(words) == 1:
         return False
     if verb in {"clean", "add", "rm", "mv"} and any(
@@ -271,27 +290,24 @@ def _is_wget_change(rest: list[str]) -> bool:
 
 def _find_option_values(rest: list[str], short: str, long: str) -> list[str]:
     """Return the values of an option, attached to it or in a word of their own."""
-    found = []
+    values = []
     for word, following in zip(rest, [*rest[1:], ""], strict=True):
         option = re.fullmatch(f"(?:{short}|{long}=|{long}$)(.*)", word, re.DOTALL)
         if option is not None:
-            found.append(option[1] or following)
-    return found
+            values.append(option[1] or following)
+    return values
 
 
 def _is_find_change(rest: list[str]) -> bool:
     if "-delete" in rest:
         return True
-    runs = (at for at, word in enumerate(rest) if word in {"-exec", "-execdir", "-ok", "-okdir"})
-    return any(
-        any(_find_command_changes(SimpleCommand(words=_take_find_command(rest[at + 1 :]))))
-        for at in runs
-    )
-
-
-def _take_find_command(words: list[str]) -> list[str]:
-    """Return the words of a command that `find` runs, which ends with a semicolon or a plus."""
-    return list(itertools.takewhile(lambda word: word not in {";", "+"}, words))
+    for at, word in enumerate(rest):
+        if word in {"-exec", "-execdir", "-ok", "-okdir"}:
+            # The command that `find` runs ends with a semicolon or a plus.
+            words = itertools.takewhile(lambda word: word not in {";", "+"}, rest[at + 1 :])
+            if any(_find_command_changes(SimpleCommand(words=list(words)))):
+                return True
+    return False
 
 
 def _is_tar_change(rest: list[str]) -> bool:
@@ -330,33 +346,3 @@ _CHANGE_CHECKS = {
     "uv": _is_uv_change,
     "go": _is_go_change,
 }
-
-
-WRITE_TOOLS = split_words(
-    "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
-    "replace insert file_change update_file delete_file"
-)
-EDITOR_TOOLS = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "text_editor"})
-EDITOR_CHANGES = frozenset(
-    {"create", "str_replace", "insert", "delete", "write", "append", "undo_edit"}
-)
-SHELL_TOOLS = split_words(
-    "bash shell exec_command local_shell local_shell_call run_shell_command "
-    "command_execution execute_command run_command run_terminal_cmd terminal "
-    "container.exec unified_exec"
-)
-
-
-def find_mutation(call: Call) -> Mutation | None:
-    """Return the attempt to change something that a call is, if it is one."""
-    name = call.name.lower()
-    target = ", ".join(call.paths) or None
-    if name in WRITE_TOOLS or (
-        name in EDITOR_TOOLS and call.arguments.get("command") in EDITOR_CHANGES
-    ):
-        return Mutation(name=call.name, target=target, status=call.status, call=call.index)
-    if name in SHELL_TOOLS and call.command is not None:
-        found = next(find_changes(call.command), None)
-        if found is not None:
-            return Mutation(name=call.name, target=found, status=call.status, call=call.index)
-    return None

@@ -1,17 +1,15 @@
-"""Shell commands, read well enough to see what they would write: quotes, heredocs, redirections.
+"""Split a shell script into simple commands, with their words and the files they redirect to.
 
-It splits a script into simple commands with their words and the files they redirect to. What stands
-in quotes or in the body of a heredoc is text; what stands in a substitution is a command again.
+This is no full shell parser: it understands quotes, heredocs, comments, substitutions and
+redirections well enough to see what a script would write. Text in quotes or in a heredoc is text;
+text in a substitution is a command again.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_DEPTH = 8
 _PLAIN_TEXT = re.compile(r"[^\s'\"\\$`<>|&;()#]+")
@@ -22,9 +20,10 @@ _HEREDOC_DELIMITER = re.compile(r"[ \t]*(?P<quote>['\"]?)(?P<word>[^\s'\"|&;()<>
 
 @dataclass(slots=True)
 class SimpleCommand:
-    """One simple command: its words, the files it redirects to, the heredocs it is fed.
+    """One simple command: its words, the files it redirects to, the heredocs it reads.
 
-    `piped` says that it reads what the command before it prints.
+    `piped` says that it reads the output of the command before it. `depth` is the number of
+    substitutions and inner scripts around it.
     """
 
     words: list[str] = field(default_factory=list)
@@ -35,18 +34,18 @@ class SimpleCommand:
 
 
 def parse_simple_commands(script: str, depth: int = 0) -> Iterator[SimpleCommand]:
-    """Yield the simple commands of a script, those inside substitutions too."""
+    """Yield the simple commands of a script, also those inside substitutions."""
     if depth < MAX_DEPTH:
         yield from _ShellScanner(script, depth).scan_script()
 
 
 def is_real_file(target: str) -> bool:
-    """Say whether writing to this target changes a file."""
+    """Return whether writing to this target changes a file; `/dev/null` and `&1` are no files."""
     return bool(target) and _NON_FILE_TARGET.fullmatch(target) is None
 
 
 class _ShellScanner:
-    """Walks over a script once."""
+    """Scans a script once from left to right; `position` is the next character."""
 
     def __init__(self, script: str, depth: int) -> None:
         self.script = script
@@ -105,7 +104,7 @@ class _ShellScanner:
             self._scan_dollar()
 
     def _read_until(self, closing: str) -> str:
-        """Return what stands before the closing character, and go past it."""
+        """Return the text before the closing character, and move past it."""
         start = self.position + 1
         end = self.script.find(closing, start)
         end = len(self.script) if end < 0 else end
@@ -146,8 +145,8 @@ class _ShellScanner:
         self.position = len(self.script) if end < 0 else end + 2
 
     def _read_parenthesis(self, start: int) -> str:
-        """Return what stands up to the matching parenthesis, and go past it."""
-        open_, quote, at = 1, "", start
+        """Return the text before the matching parenthesis, and move past it."""
+        open_count, quote, at = 1, "", start
         while at < len(self.script):
             character = self.script[at]
             if character == "\\" and quote != "'":
@@ -157,8 +156,8 @@ class _ShellScanner:
             elif character in "'\"":
                 quote = character
             else:
-                open_ += (character == "(") - (character == ")")
-                if not open_:
+                open_count += (character == "(") - (character == ")")
+                if not open_count:
                     break
             at += 1
         self.position = at + 1
@@ -169,9 +168,10 @@ class _ShellScanner:
         self.commands.extend(parse_simple_commands(script, self.depth + 1))
 
     def _scan_redirect(self) -> None:
-        """Take an operator such as `>`, `2>>`, `&>` or `<<`; what follows it is no argument."""
-        found = _REDIRECT_OPERATOR.match(self.script, self.position)
-        operator = found.group() if found is not None else ">"
+        """Scan an operator such as `>`, `2>>`, `&>` or `<<`; the word after it is no argument."""
+        match = _REDIRECT_OPERATOR.match(self.script, self.position)
+        operator = match.group() if match is not None else ">"
+        # Inside `[[ … ]]` the characters compare.
         if self.current.words[:1] == ["[["]:
             self._end_word()
             self.position += 1
@@ -185,7 +185,8 @@ class _ShellScanner:
             and "".join(self.word_parts).isdigit()
             and operator[0] != "&"
         ):
-            self.word_parts = None  # the number of a stream
+            # The digits before the operator are the number of a stream, not a word.
+            self.word_parts = None
         self._end_word()
         if operator in {"<<", "<<-"}:
             self._open_heredoc(operator)
@@ -193,10 +194,10 @@ class _ShellScanner:
             self.redirect_operator = operator
 
     def _open_heredoc(self, operator: str) -> None:
-        found = _HEREDOC_DELIMITER.match(self.script, self.position)
-        if found is not None:
-            self.position = found.end()
-            delimiter = found["word"].replace("\\", "")
+        match = _HEREDOC_DELIMITER.match(self.script, self.position)
+        if match is not None:
+            self.position = match.end()
+            delimiter = match["word"].replace("\\", "")
             self.pending_heredocs.append((delimiter, operator == "<<-", self.current))
 
     def _scan_separator(self, character: str) -> None:
@@ -213,22 +214,20 @@ class _ShellScanner:
             return
         if self.current.words[:1] == ["[["] and character in "|&()":
             return
-        if character == "&" and self.current.piped and not self.current.words:  # the rest of |&
+        # The second character of `|&`.
+        if character == "&" and self.current.piped and not self.current.words:
             return
         self._end_command()
-        if (
-            character == "|"
-            and "|" not in self.script[self.position - 2 : self.position - 1] + self._peek_next()
-        ):
+        before = self.script[self.position - 2 : self.position - 1]
+        after = self.script[self.position : self.position + 1]
+        # A single `|` is a pipe, `||` is not.
+        if character == "|" and "|" not in before + after:
             self.current.piped = True
         if character == "\n":
             self._read_heredoc_bodies()
 
-    def _peek_next(self) -> str:
-        return self.script[self.position : self.position + 1]
-
     def _read_heredoc_bodies(self) -> None:
-        """Read the bodies of the heredocs that the line before has opened."""
+        """Read the bodies of the heredocs that the previous line has opened."""
         for delimiter, dashed, owner in self.pending_heredocs:
             start = self.position
             while self.position < len(self.script):

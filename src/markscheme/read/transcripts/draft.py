@@ -1,10 +1,16 @@
-"""A transcript in the making: readers tell it what they meet, in the order of the log."""
+"""`Draft`: collects what a reader meets in a log, then builds the frozen `Transcript`.
+
+A reader calls the `add_…` methods in the order of the log. The draft pairs results with calls,
+finds the final text, computes latencies, and notes the gaps that make a transcript incomplete.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from typing import Any
 
 from markscheme.read.json_fields import clean_text, compute_seconds
 from markscheme.read.tools import CallDetails, extract_call_details, find_mutation
@@ -19,12 +25,6 @@ from markscheme.vocabulary import (
     Transcript,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from decimal import Decimal
-
-    from markscheme.vocabulary import Mutation
-
 PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"
 CALLS_AFTER_TEXT = "calls follow the last text, so it is no answer"
@@ -33,7 +33,7 @@ LOG_TRUNCATED = "the log is cut off"
 
 @dataclass(slots=True)
 class DraftCall:
-    """A call whose result may still come."""
+    """A call whose result may still follow in the log."""
 
     name: str
     id: str | None
@@ -43,10 +43,19 @@ class DraftCall:
     status: CallStatus | None = CallStatus.NONE
     has_result: bool = False
 
+    def set_outcome(self, status: CallStatus | None) -> None:
+        """Set the status of a call whose record holds its result; `NONE` means no result yet."""
+        self.status = status
+        self.has_result = status is not CallStatus.NONE
+
 
 @dataclass(slots=True)
 class DraftDispatch:
-    """A dispatch whose sub-agent may still be found."""
+    """A dispatch whose sub-agent may still follow in the log.
+
+    Its status is that of its call, unless `has_own_status` is set: a background agent goes on after
+    its call has returned.
+    """
 
     kind: str | None
     call: DraftCall | None
@@ -58,7 +67,7 @@ class DraftDispatch:
 
 @dataclass(slots=True)
 class DraftPrompt:
-    """A prompt, and when the last text before the next prompt ended."""
+    """A prompt, the number of calls before it, and the end of the last text that answers it."""
 
     text: str | None
     before: int
@@ -81,21 +90,25 @@ class Draft:
         self.children: list[Transcript] = []
         self.models: dict[str, None] = {}
         self.gaps: dict[str, None] = {}
-        self.pending_gap: str | None = None  # a gap, unless the agent goes on after it
+        # Becomes a gap at the end of the log, unless the agent goes on after it.
+        self.pending_gap: str | None = None
+        self.usages: list[Tokens] = []
+        # Set by readers of logs that state a total; otherwise the usages are summed.
         self.tokens: Tokens | None = None
         self.final_texts: list[str] = []
         self.final_at: datetime | None = None
+        # Set by readers of logs that state the latency; otherwise it is computed from the prompts.
         self.latency: tuple[Decimal | None, Decimal | None] | None = None
         self._last_message: object = None
         self._calls_at_final = 0
         self._open_calls: dict[str, list[DraftCall]] = {}
 
     def add_prompt(self, text: str | None, at: datetime | None = None) -> None:
-        """Take what the agent was asked."""
+        """Add what the agent was asked; `None` if the log does not show the text."""
         self.prompts.append(DraftPrompt(text, len(self.calls), at))
 
     def add_text(self, text: str, at: datetime | None = None, message: object = None) -> None:
-        """Take text of the agent; parts of one message belong together."""
+        """Add text of the agent. Texts with the same `message` id are parts of one final text."""
         if not text.strip():
             return
         self.pending_gap = None
@@ -109,16 +122,15 @@ class Draft:
             self.prompts[-1].answered_at, self.prompts[-1].has_reply = at, True
 
     def add_call(
-        self, name: str, given: Any, *, id_: str | None = None, at: datetime | None = None
+        self, name: str, arguments: Any, *, id_: str | None = None, at: datetime | None = None
     ) -> DraftCall:
-        """Take a tool call with its arguments; its result may come later."""
+        """Add a tool call with its arguments; its result may come later."""
         self.pending_gap = None
-        kept = extract_call_details(name, given)
-        made = DraftCall(name, id_, at, kept)
-        self.calls.append(made)
+        call = DraftCall(name, id_, at, extract_call_details(name, arguments))
+        self.calls.append(call)
         if id_ is not None:
-            self._open_calls.setdefault(id_, []).append(made)
-        return made
+            self._open_calls.setdefault(id_, []).append(call)
+        return call
 
     def add_result(
         self, id_: str | None, status: CallStatus | None, at: datetime | None = None
@@ -127,57 +139,66 @@ class Draft:
         waiting = self._open_calls.get(id_) if id_ is not None else None
         if not waiting:
             return None
-        made = waiting.pop()
+        call = waiting.pop()
         if not waiting:
             del self._open_calls[id_]  # type: ignore[arg-type]
-        if status is not None or not made.has_result:  # an earlier event may have told more
-            made.status = status
-        made.ended, made.has_result = at, True
-        return made
+        # A status that an earlier event has set is kept where this result states none.
+        if status is not None or not call.has_result:
+            call.status = status
+        call.ended, call.has_result = at, True
+        return call
 
     def add_dispatch(
         self, kind: str | None, call: DraftCall | None, prompt: str | None = None
     ) -> DraftDispatch:
-        """Take an attempt to start a sub-agent."""
-        made = DraftDispatch(kind, call, prompt)
-        self.dispatches.append(made)
-        return made
+        """Add an attempt to start a sub-agent."""
+        dispatch = DraftDispatch(kind, call, prompt)
+        self.dispatches.append(dispatch)
+        return dispatch
 
     def add_model(self, name: Any) -> None:
-        """Take the name of a model that answered."""
+        """Add the name of a model that answered."""
         if isinstance(name, str) and name:
             self.models[clean_text(name)] = None
 
+    def add_usage(self, tokens: Tokens) -> None:
+        """Add the tokens of one model call."""
+        self.usages.append(tokens)
+
     def add_gap(self, reason: str) -> None:
-        """Say that something is missing."""
+        """Note why the transcript is not complete."""
         self.gaps[reason] = None
 
-    def build_transcript(self, format_: str, *, skipped: int = 0) -> Transcript:
-        """Return what was read, frozen."""
+    def build_transcript(
+        self, format_: str, *, skipped: int = 0, truncated: bool = False
+    ) -> Transcript:
+        """Build the transcript. `skipped` lines and a `truncated` log are gaps."""
+        if truncated:
+            self.add_gap(LOG_TRUNCATED)
         self._add_final_gaps(skipped)
-        calls = tuple(self._freeze_call(index, made) for index, made in enumerate(self.calls))
-        first, last = self.latency if self.latency is not None else self._compute_latencies()
-        final = "\n".join(self.final_texts)
+        calls = tuple(self._build_call(index, call) for index, call in enumerate(self.calls))
+        latency, last_turn_latency = self.latency or self._compute_latencies()
+        final_text = "\n".join(self.final_texts)
         return Transcript(
             format=format_,
             session=self.session,
             agent=self.agent,
-            final_text=clean_text(final) if final else None,
+            final_text=clean_text(final_text) if final_text else None,
             calls=calls,
             dispatches=tuple(self._build_dispatches()),
-            mutations=tuple(_find_mutations(calls)),
+            mutations=tuple(filter(None, map(find_mutation, calls))),
             prompts=tuple(
                 Prompt(
-                    text=None if made.text is None else clean_text(made.text),
-                    before=made.before,
-                    at=made.at,
-                    latency_s=compute_seconds(made.at, made.answered_at),
+                    text=None if prompt.text is None else clean_text(prompt.text),
+                    before=prompt.before,
+                    at=prompt.at,
+                    latency_s=compute_seconds(prompt.at, prompt.answered_at),
                 )
-                for made in self.prompts
+                for prompt in self.prompts
             ),
-            latency_s=first,
-            last_turn_latency_s=last,
-            tokens=self.tokens or Tokens(),
+            latency_s=latency,
+            last_turn_latency_s=last_turn_latency,
+            tokens=self.tokens or sum_tokens(self.usages) or Tokens(),
             subagents=tuple(self.children),
             gaps=tuple(self.gaps),
             skipped_lines=skipped,
@@ -187,7 +208,7 @@ class Draft:
         )
 
     def _add_final_gaps(self, skipped: int) -> None:
-        """Say what is missing, as far as it can be seen from what was read."""
+        """Add the gaps that can only be seen at the end of the log."""
         if self.pending_gap is not None:
             self.add_gap(self.pending_gap)
         if skipped:
@@ -196,55 +217,49 @@ class Draft:
             self.add_gap(NO_FINAL_TEXT)
         elif self._calls_at_final < len(self.calls):
             self.add_gap(CALLS_AFTER_TEXT)
-        if any(not made.has_result for made in self.calls):
+        if any(not call.has_result for call in self.calls):
             self.add_gap(NO_RESULT)
         if self.final_texts and self.prompts and not self.prompts[-1].has_reply:
             self.add_gap(PROMPT_UNANSWERED)
 
     def _compute_latencies(self) -> tuple[Decimal | None, Decimal | None]:
+        """Return the seconds to the final text from the first prompt, and from the last one."""
         if not self.prompts or not self.final_texts:
             return None, None
         first, last = self.prompts[0], self.prompts[-1]
         return compute_seconds(first.at, self.final_at), compute_seconds(last.at, last.answered_at)
 
-    def _freeze_call(self, index: int, made: DraftCall) -> Call:
+    def _build_call(self, index: int, call: DraftCall) -> Call:
         return Call(
             index=index,
-            name=clean_text(made.name),
-            status=made.status,
+            name=clean_text(call.name),
+            status=call.status,
             agent=self.agent,
-            id=made.id,
-            started=made.started,
-            seconds=compute_seconds(made.started, made.ended),
-            paths=made.details.paths,
-            command=made.details.command,
-            arguments=made.details.arguments,
+            id=call.id,
+            started=call.started,
+            seconds=compute_seconds(call.started, call.ended),
+            paths=call.details.paths,
+            command=call.details.command,
+            arguments=call.details.arguments,
         )
 
-    def _build_dispatches(self) -> Iterable[Dispatch]:
-        places = {id(made): index for index, made in enumerate(self.calls)}
-        for made in self.dispatches:
-            status = made.status if made.has_own_status or made.call is None else made.call.status
+    def _build_dispatches(self) -> Iterator[Dispatch]:
+        indices = {id(call): index for index, call in enumerate(self.calls)}
+        for dispatch in self.dispatches:
+            call = dispatch.call
             yield Dispatch(
-                kind=made.kind,
-                status=status,
-                call=None if made.call is None else places.get(id(made.call)),
-                agent=made.agent,
+                kind=dispatch.kind,
+                status=dispatch.status if dispatch.has_own_status or call is None else call.status,
+                call=None if call is None else indices.get(id(call)),
+                agent=dispatch.agent,
             )
-
-
-def _find_mutations(calls: Iterable[Call]) -> Iterable[Mutation]:
-    for call in calls:
-        found = find_mutation(call)
-        if found is not None:
-            yield found
 
 
 def sum_tokens(parts: Iterable[Tokens]) -> Tokens | None:
     """Return the sum of the parts, field by field; a field that no part has stays unknown."""
-    found = list(parts)
+    usages = list(parts)
     fields = {
-        name: [value for part in found if (value := getattr(part, name)) is not None]
+        name: [value for usage in usages if (value := getattr(usage, name)) is not None]
         for name in ("input_uncached", "cache_read", "cache_write", "output", "reasoning")
     }
     if not any(fields.values()):

@@ -1,4 +1,4 @@
-"""What a log format is to the rest: a name, what gives it away, and a reader."""
+"""The protocol that each log format implements: a name, a check of the content, and a reader."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from markscheme.vocabulary import Transcript
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFormat:
-    """One log format. `looks_for` says in words what `recognises` checks in the content.
+    """One log format.
 
-    `together` reads logs of one folder, where one may belong to another or repeat it.
+    `name` is what `--log-format` takes. `looks_for` describes in words what `can_read_log` checks;
+    it is shown when no format recognises a log. `read_log` returns one transcript per session.
+
+    `read_together` is for formats in which the files of a folder depend on each other: a sub-agent
+    has a file of its own, or a forked session repeats the lines of another. Without it, each log of
+    a folder is read on its own.
     """
 
     name: str
@@ -23,7 +28,7 @@ class LogFormat:
     read_together: Callable[[Sequence[Log]], Iterable[tuple[Log, Transcript]]] | None = None
 
     def read_logs(self, logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
-        """Read logs that lie together, each transcript with the log that it comes from."""
+        """Read the logs of one folder; yield each transcript with the log it comes from."""
         if self.read_together is not None:
             yield from self.read_together(logs)
             return

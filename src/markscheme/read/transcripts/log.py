@@ -1,8 +1,7 @@
-"""What is left of a JSON document that was cut off: everything up to its last whole value.
+"""`Log`: one log file as JSON records, whatever its encoding, compression or damage.
 
-A log as it lies there: its lines or its document, whatever its encoding, compression or damage.
-
-A log of lines is read line by line and never held; a document is parsed as a whole.
+A log with one JSON object per line is read line by line and never held in memory. A log that is one
+JSON document is parsed as a whole; a truncated document is closed after its last whole value.
 """
 
 from __future__ import annotations
@@ -11,54 +10,17 @@ import codecs
 import io
 import json
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import orjson
 
 from markscheme.read.json_fields import JsonObject, iter_objects, parse_lenient_json
 from markscheme.vocabulary import InputError, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
-_CLOSING_BRACKETS = {"{": "}", "[": "]"}
-
-
-def repair_json(text: str) -> Any:
-    """Return the document with what is open closed after its last whole value, or nothing."""
-    found = _find_last_whole_value(text)
-    if found is None:
-        return None
-    end, open_ = found
-    closing = "".join(_CLOSING_BRACKETS[bracket] for bracket in reversed(open_))
-    try:
-        return json.loads(text[:end] + closing)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _find_last_whole_value(text: str) -> tuple[int, str] | None:
-    """Return where the last whole value ends, and the brackets that are open there."""
-    stack: list[str] = []
-    whole: tuple[int, str] | None = None
-    for token in _JSON_TOKEN.finditer(text):
-        mark = token.group()
-        if mark in _CLOSING_BRACKETS:
-            stack.append(mark)
-        elif mark in "}]":
-            if not stack:
-                return None
-            stack.pop()
-            whole = token.end(), "".join(stack)
-        elif mark == ",":
-            whole = token.start(), "".join(stack)
-    return whole
-
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _SAMPLE_LINES = 200
@@ -67,11 +29,18 @@ _SQLITE_MAGIC, _ZIP_MAGIC, _ZSTD_MAGIC = b"SQLite format 3\0", b"PK\x03\x04", b"
 _UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BUFFER_BYTES = 1 << 20
 _COMPRESSED_CHUNK_BYTES = 1 << 16
+# Lines of a server-sent event stream that carry no data.
 _EVENT_STREAM_PREFIXES = (b"event:", b"id:", b"retry:", b":")
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_CLOSING_BRACKETS = {"{": "}", "[": "]"}
 
 
 class Log:
-    """One file. `skipped` counts the lines that could not be read; `cut` says it was cut off."""
+    """One log file, or a folder that is a log as a whole.
+
+    After `iter_records`, `skipped` is the number of lines that could not be read, and `truncated`
+    says whether the file ends in the middle of a record.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -101,7 +70,7 @@ class Log:
         return self._head.startswith(_ZIP_MAGIC)
 
     def iter_records(self) -> Iterator[JsonObject]:
-        """Yield the objects of the log, one for each line or element; count what is none."""
+        """Yield the JSON objects of the log, one per line or list element; count the others."""
         self.skipped, self.truncated = 0, False
         if not self.is_text:
             return
@@ -113,16 +82,17 @@ class Log:
 
     @cached_property
     def document(self) -> Any:
-        """The whole JSON document, or nothing where the log is one of lines."""
+        """The whole JSON document; `None` if the log has several lines of JSON."""
         if not self.is_text:
             return None
         if self._has_lines:
-            return self._line_objects[0] if self._is_one_line else None
+            lines, is_whole_log = self._first_lines
+            return self._line_objects[0] if is_whole_log and len(lines) == 1 else None
         return self._whole_document
 
     @cached_property
     def sample(self) -> list[JsonObject]:
-        """The first objects of the log, to see what it is."""
+        """The first objects of the log, for detecting its format."""
         if not self.is_text:
             return []
         if self._has_lines:
@@ -132,9 +102,13 @@ class Log:
             [whole] if isinstance(whole, dict) else list(islice(iter_objects(whole), _SAMPLE_LINES))
         )
 
+    def build_error(self, message: str) -> InputError:
+        """Return an error about this log, to be raised."""
+        return InputError([Problem(file=str(self.path), line=1, field="", message=message)])
+
     @contextmanager
     def open_stream(self) -> Iterator[BinaryIO]:
-        """Open the log as UTF-8, unpacked and without its byte order mark."""
+        """Open the log as UTF-8, decompressed and without its byte order mark."""
         try:
             with self.path.open("rb", buffering=_BUFFER_BYTES) as file:
                 yield self._decode_stream(file)
@@ -150,10 +124,6 @@ class Log:
             file.seek(len(codecs.BOM_UTF8))
         return file
 
-    def build_error(self, message: str) -> InputError:
-        """Return the error that says why this log is not read."""
-        return InputError([Problem(file=str(self.path), line=1, field="", message=message)])
-
     def _read_head(self) -> bytes:
         if self.is_folder:
             return b""
@@ -165,49 +135,45 @@ class Log:
             raise self.build_error(f"cannot be read: {reason}") from None
 
     @cached_property
-    def _first_lines(self) -> tuple[list[bytes], bool]:
-        """The first lines, and whether these are all."""
-        taken: list[bytes] = []
-        size = 0
-        with self.open_stream() as stream:
-            for raw in iter(partial(stream.readline, MAX_LINE_BYTES), b""):
-                taken.extend(part for part in raw.split(b"\r") if part.strip())
-                size += len(raw)
-                if len(taken) >= _SAMPLE_LINES or size > _SAMPLE_BYTES:
-                    return taken, False
-        return taken, True
-
-    @cached_property
-    def _line_objects(self) -> list[JsonObject]:
-        found = (parse_line(raw) for raw in self._first_lines[0])
-        return [record for record in found if isinstance(record, dict)]
-
-    @property
-    def _is_one_line(self) -> bool:
-        lines, all_of_it = self._first_lines
-        return all_of_it and len(lines) == 1
-
-    @cached_property
     def _has_lines(self) -> bool:
-        """Whether each line is an object of its own."""
+        """Whether each line is a JSON object of its own."""
         lines, _ = self._first_lines
-        if not lines or isinstance(parse_line(lines[0]), dict):
+        if not lines or isinstance(_parse_line(lines[0]), dict):
             return True
-        opens = lines[0].lstrip()[:1]
-        if opens == b"{" and len(self._line_objects) > 1:
-            return True  # only the first line is damaged: no need to hold the whole file
-        if opens in {b"[", b"{"} and self._json_value is not None:
+        first_byte = lines[0].lstrip()[:1]
+        # Only the first line is damaged. Decide before the whole file is read to see if it is JSON.
+        if first_byte == b"{" and len(self._line_objects) > 1:
+            return True
+        if first_byte in {b"[", b"{"} and self._json_value is not None:
             return False
         return bool(self._line_objects)
 
     @cached_property
+    def _first_lines(self) -> tuple[list[bytes], bool]:
+        """The first lines, and whether they are the whole log."""
+        lines: list[bytes] = []
+        size = 0
+        with self.open_stream() as stream:
+            for raw in iter(partial(stream.readline, MAX_LINE_BYTES), b""):
+                lines.extend(part for part in raw.split(b"\r") if part.strip())
+                size += len(raw)
+                if len(lines) >= _SAMPLE_LINES or size > _SAMPLE_BYTES:
+                    return lines, False
+        return lines, True
+
+    @cached_property
+    def _line_objects(self) -> list[JsonObject]:
+        records = (_parse_line(raw) for raw in self._first_lines[0])
+        return [record for record in records if isinstance(record, dict)]
+
+    @cached_property
     def _json_value(self) -> Any:
-        """The whole file as one JSON value, where it is one."""
+        """The whole file as one JSON value; `None` if it is not valid JSON."""
         return _parse_json_bytes(self._content)
 
     @cached_property
     def _whole_document(self) -> Any:
-        """The document, also behind a line of other text, also where it was cut off."""
+        """The JSON document, even after a line of other text, even if it is truncated."""
         if self._json_value is not None:
             return self._json_value
         text = self._content
@@ -215,11 +181,11 @@ class Log:
         if not starts:
             return None
         inner = text[min(starts) :]
-        found = _parse_json_bytes(inner)
-        if found is None:
+        document = _parse_json_bytes(inner)
+        if document is None:
             self._is_document_truncated = True
-            found = repair_json(inner.decode("utf-8", "replace"))
-        return found
+            document = _repair_json(inner.decode("utf-8", "replace"))
+        return document
 
     @property
     def _content(self) -> bytes:
@@ -227,6 +193,7 @@ class Log:
             return stream.read()
 
     def _iter_elements(self) -> Iterator[JsonObject]:
+        """Yield the document, or the objects of its list."""
         whole = self._whole_document
         self.truncated = self._is_document_truncated
         if isinstance(whole, dict):
@@ -241,6 +208,7 @@ class Log:
     def _parse_lines(self, stream: BinaryIO) -> Iterator[JsonObject]:
         loads, previous = orjson.loads, b""
         for raw in iter(partial(stream.readline, MAX_LINE_BYTES), b""):
+            # Some clients write a line twice in a row; it counts once.
             if raw == previous:
                 continue
             previous = raw
@@ -254,12 +222,13 @@ class Log:
             else:
                 self.skipped += 1
         last = previous.rpartition(b"\r")[2]
-        if last.strip() and not last.endswith(b"\n") and parse_line(last) is None:
+        if last.strip() and not last.endswith(b"\n") and _parse_line(last) is None:
             self.truncated = True
 
     def _parse_damaged_line(self, raw: bytes, stream: BinaryIO) -> Iterator[JsonObject]:
-        """Yield what can be read of a line that is no JSON as it stands."""
+        """Yield the objects of a line that is not valid JSON as it stands; count the rest."""
         if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
+            # The line is longer than the limit: skip the rest of it.
             while raw and not raw.endswith(b"\n"):
                 raw = stream.readline(MAX_LINE_BYTES)
             self.skipped += 1
@@ -268,7 +237,7 @@ class Log:
             stripped = part.strip()
             if not stripped or stripped.startswith(_EVENT_STREAM_PREFIXES):
                 continue
-            record = parse_line(stripped)
+            record = _parse_line(stripped)
             if isinstance(record, dict):
                 yield record
             else:
@@ -276,7 +245,7 @@ class Log:
 
 
 class _ZstdStream(io.RawIOBase):
-    """A compressed log, unpacked while it is read; where it is damaged or cut off, it ends."""
+    """A zstandard file, decompressed while it is read. It ends where the file is damaged or cut."""
 
     def __init__(self, file: BinaryIO, log: Log) -> None:
         from zstandard import ZstdDecompressor, ZstdError
@@ -293,6 +262,7 @@ class _ZstdStream(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         while not self._buffer:
+            # A file may hold several frames: the next one begins with the unused bytes.
             packed = self._decompressor.unused_data if self._decompressor.eof else b""
             if self._decompressor.eof:
                 self._decompressor = self._new_decompressor()
@@ -305,9 +275,14 @@ class _ZstdStream(io.RawIOBase):
                 self._log.truncated = True
                 return 0
             self._log.truncated = not self._decompressor.eof
-        found, self._buffer = self._buffer[: len(buffer)], self._buffer[len(buffer) :]
-        buffer[: len(found)] = found
-        return len(found)
+        chunk, self._buffer = self._buffer[: len(buffer)], self._buffer[len(buffer) :]
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+
+def _parse_line(raw: bytes) -> Any:
+    """Parse one line of JSON, also a `data:` line of an event stream; return `None` if invalid."""
+    return _parse_json_bytes(raw.strip().removeprefix(b"data:"))
 
 
 def _parse_json_bytes(raw: bytes) -> Any:
@@ -317,6 +292,32 @@ def _parse_json_bytes(raw: bytes) -> Any:
         return parse_lenient_json(raw.decode("utf-8", "replace"))
 
 
-def parse_line(raw: bytes) -> Any:
-    """Return the JSON value of one line, or nothing; also what an event stream calls data."""
-    return _parse_json_bytes(raw.strip().removeprefix(b"data:"))
+def _repair_json(text: str) -> Any:
+    """Parse a truncated document up to its last whole value; return `None` if that fails."""
+    end = _find_last_whole_value(text)
+    if end is None:
+        return None
+    position, open_brackets = end
+    closing = "".join(_CLOSING_BRACKETS[bracket] for bracket in reversed(open_brackets))
+    try:
+        return json.loads(text[:position] + closing)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _find_last_whole_value(text: str) -> tuple[int, str] | None:
+    """Return where the last whole value ends, and the brackets that are open there."""
+    stack: list[str] = []
+    last_whole: tuple[int, str] | None = None
+    for match in _JSON_TOKEN.finditer(text):
+        symbol = match.group()
+        if symbol in _CLOSING_BRACKETS:
+            stack.append(symbol)
+        elif symbol in "}]":
+            if not stack:
+                return None
+            stack.pop()
+            last_whole = match.end(), "".join(stack)
+        elif symbol == ",":
+            last_whole = match.start(), "".join(stack)
+    return last_whole

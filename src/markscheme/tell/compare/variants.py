@@ -25,11 +25,11 @@ def build_variant_rows(found: VariantsComparison) -> TableRows:
     """Return every two variants as rows, the header first."""
     compared = (
         (
-            pair.comparison.baseline,
-            pair.comparison.candidate,
-            pair.comparison.statistics.paired,
+            pair.baseline,
+            pair.candidate,
+            pair.statistics.paired,
             pair.p_holm,
-            format_decision(pair.comparison.decision.outcome),
+            format_decision(pair.decision.outcome),
         )
         for pair in found.pairs
     )
@@ -38,7 +38,7 @@ def build_variant_rows(found: VariantsComparison) -> TableRows:
 
 def format_variants_title(found: VariantsComparison) -> str:
     """Return the first line."""
-    first = found.decided[0]
+    first = found.beside_first[0]
     return translate(
         "{candidates} against {baseline} under {rubric} v{version} on {exam}",
         candidates=", ".join(found.variants[1:]),
@@ -51,7 +51,7 @@ def format_variants_title(found: VariantsComparison) -> str:
 
 def format_decision_lines(found: VariantsComparison) -> Iterator[str]:
     """Yield the decision on each candidate, why, and what to do next."""
-    for one in found.decided:
+    for one in found.beside_first:
         yield f"{one.candidate}: {format_decision(one.decision.outcome)}{_format_rule(one)}"
         yield f"  {translate('because: {because}', because=translate_stored(one.decision.because))}"
         yield f"  {translate('next: {next}', next=translate_stored(one.decision.next))}"
@@ -78,4 +78,4 @@ def render_variants_markdown(found: VariantsComparison) -> str:
     """Return several variants as Markdown, each candidate with all that is known of it."""
     head = [f"### {safe(format_variants_title(found))}"]
     head += render_markdown_table(translate("Pairs of variants"), build_variant_rows(found))
-    return "\n".join([*head, "", *map(render_comparison_markdown, found.decided)])
+    return "\n".join([*head, "", *map(render_comparison_markdown, found.beside_first)])

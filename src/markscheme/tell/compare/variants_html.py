@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 def render_variants_html(found: VariantsComparison, version: str) -> str:
     """Return the whole page; `version` is that of the program that wrote it."""
-    drawn = MAX_DRAWN_QUERIES // len(found.decided)
+    drawn = MAX_DRAWN_QUERIES // len(found.beside_first)
     each = []
-    for at, one in enumerate(found.decided):
+    for at, one in enumerate(found.beside_first):
         colour = at % len(AXIS_COLOURS)
         view = build_comparison_view(one, colour=colour, drawn=drawn)
         each.append({**view, "name": one.candidate, "id": f"v{at + 1}-", "colour": colour})
@@ -33,7 +33,7 @@ def render_variants_html(found: VariantsComparison, version: str) -> str:
         {"words": {}},
         version=version,
         title=format_variants_title(found),
-        first=found.decided[0],
+        first=found.beside_first[0],
         baseline=found.variants[0],
         candidates=each,
         pairs=build_variant_rows(found),
@@ -45,14 +45,14 @@ def render_variants_html(found: VariantsComparison, version: str) -> str:
 
 def _collect_means(found: VariantsComparison) -> list[dict[str, Fraction | None]]:
     """Return the mean of each variant on each axis, the baseline first."""
-    each = [one.overall.axes for one in found.decided]
+    each = [one.overall.axes for one in found.beside_first]
     candidates = ({axis: sides.candidate for axis, sides in axes.items()} for axes in each)
     return [{axis: sides.baseline for axis, sides in each[0].items()}, *candidates]
 
 
 def _draw_variant_axes(found: VariantsComparison) -> Markup | None:
     """Draw the mean of every variant on every axis, where something was rated."""
-    first, means = found.decided[0], _collect_means(found)
+    first, means = found.beside_first[0], _collect_means(found)
     if all(mean is None for axes in means for mean in axes.values()):
         return None
     scales = first.rubric.scales
@@ -67,7 +67,7 @@ def _build_variant_axis_rows(found: VariantsComparison) -> TableRows:
     """Return the same as a table, the header first."""
     means = _collect_means(found)
     rows: TableRows = [(translate("axis"), *found.variants)]
-    for scale in found.decided[0].rubric.scales:
+    for scale in found.beside_first[0].rubric.scales:
         rows.append((scale.label, *(format_decimal(axes.get(scale.name), 2) for axes in means)))
     return rows
 

@@ -1,14 +1,12 @@
-"""TODO compare."""
+"""Comparing variants by ratings, and runs by their scores: verdicts, decision, evidence.
 
-from markscheme.weigh.compare.attempt_pairs import (
-    AttemptPairs,
-    AttemptValues,
-    describe_attempts,
-    extract_single_attempts,
-)
-from markscheme.weigh.compare.build import compare_ratings
-from markscheme.weigh.compare.conclusions import describe_doubts
-from markscheme.weigh.compare.observations import collect_observations
+Every comparison follows the same path: observations in pairs (`pairs`), statistics computed from
+them (`statistics`), a result (`result`) with sentences (`advice`), and its JSON document
+(`records`). `ratings` and `runs` say what is paired. Nothing here reads files or draws: files are
+read by `markscheme.workflows`, pages are drawn by `markscheme.tell.compare`.
+"""
+
+from markscheme.weigh.compare.advice import describe_attempts, describe_doubts
 from markscheme.weigh.compare.operating_characteristic import (
     DecisionChances,
     OperatingCharacteristic,
@@ -23,28 +21,41 @@ from markscheme.weigh.compare.order_effects import (
     count_first_in_pairs,
     find_first_asked,
 )
+from markscheme.weigh.compare.pairs import (
+    AttemptPairs,
+    AttemptValues,
+    PairedObservations,
+    PairedSummary,
+    PairedValues,
+    Sides,
+    extract_single_attempts,
+    summarise_pairs,
+)
 from markscheme.weigh.compare.planning import ComparisonPlan, plan_comparison
+from markscheme.weigh.compare.ratings import collect_observations, compare_ratings
 from markscheme.weigh.compare.result import (
     Aggregate,
     CheckSummary,
     Comparison,
     MetricSummary,
     Observed,
+    PairComparison,
+    PairedTag,
     Query,
     Ruling,
-    Sides,
+    RunPair,
+    RunsComparison,
+    VariantsComparison,
+    adjust_pairs,
 )
 from markscheme.weigh.compare.rules import ComparisonRules, index_scores
-from markscheme.weigh.compare.run_advice import rename_by_subject
-from markscheme.weigh.compare.runs import ComparedRun, PairedTag, RunPair, RunsComparison, pair_runs
+from markscheme.weigh.compare.runs import ComparedRun, pair_runs, rename_by_subject
 from markscheme.weigh.compare.statistics import (
-    PairedSummary,
     Statistics,
     compute_non_inferiority_p,
+    compute_statistics,
     summarise_axes,
-    summarise_pairs,
 )
-from markscheme.weigh.compare.variants import VariantsComparison, adjust_variant_pairs
 
 __all__ = [
     "Aggregate",
@@ -61,8 +72,11 @@ __all__ = [
     "MetricSummary",
     "Observed",
     "OperatingCharacteristic",
+    "PairComparison",
+    "PairedObservations",
     "PairedSummary",
     "PairedTag",
+    "PairedValues",
     "Query",
     "Ruling",
     "RunPair",
@@ -72,11 +86,12 @@ __all__ = [
     "SimulationResult",
     "Statistics",
     "VariantsComparison",
-    "adjust_variant_pairs",
+    "adjust_pairs",
     "collect_observations",
     "compare_ratings",
     "compute_non_inferiority_p",
     "compute_operating_characteristic",
+    "compute_statistics",
     "count_first",
     "count_first_in_pairs",
     "describe_attempts",

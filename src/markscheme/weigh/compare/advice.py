@@ -1,33 +1,34 @@
-"""Sentences that follow from the numbers of a comparison: what to do, what to watch, what is known.
+"""The sentences that follow from the numbers of a comparison: what is known, what to do and watch.
 
-They are English and kept; pages translate them.
+They are stored in English; pages translate them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import DecisionOutcome, format_decimal, sentence
-from markscheme.weigh.compare.conclusions import describe_conclusions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic
-    from markscheme.weigh.compare.result import CheckSummary, Comparison, Query, Ruling
-    from markscheme.weigh.compare.rules import ComparisonRules
+from markscheme.vocabulary import DecisionOutcome, format_decimal, format_signed, sentence
+from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic
+from markscheme.weigh.compare.pairs import AttemptPairs
+from markscheme.weigh.compare.result import CheckSummary, Comparison, Query, Ruling, RunPair
+from markscheme.weigh.compare.rules import ComparisonRules
+from markscheme.weigh.compare.statistics import ALPHA, Statistics
+from markscheme.weigh.gates import Evidence
 
 _ADDITIONAL_QUERIES = 3
-_POOR_AGREEMENT = Fraction(667, 1000)  # below it Krippendorff draws no conclusion at all
+# Krippendorff: below this alpha, ratings support no conclusion.
+_POOR_AGREEMENT = Fraction(667, 1000)
 _LARGE_RATIO = Fraction(5, 4)
+# Smaller differences would be shown as 0.00 with two places.
+_SMALL_POINTS = 0.01
 
 
-def describe_next_step(contest: ComparisonRules, ruling: Ruling, queries: Sequence[Query]) -> str:
-    """Return what the table says to do, with the modes in which more queries would tell most."""
+def describe_next_step(rules: ComparisonRules, ruling: Ruling, queries: Sequence[Query]) -> str:
+    """Return the next step of the table row; if conditional, with the modes to test further."""
     if ruling.outcome is not DecisionOutcome.CONDITIONAL:
         return ruling.next
-    worst = contest.rules.verdicts[-1]
+    worst = rules.verdict_rules.verdicts[-1]
     modes = dict.fromkeys(query.mode for query in queries if query.verdict == worst)
     return sentence(
         "{next} Run the {n} additional queries in: {modes}.",
@@ -37,28 +38,23 @@ def describe_next_step(contest: ComparisonRules, ruling: Ruling, queries: Sequen
     )
 
 
-def format_difference(value: Fraction) -> str:
-    """Return a difference with its sign."""
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{format_decimal(abs(value), 2)}"
-
-
-def find_monitoring_points(found: Comparison) -> Iterator[str]:
-    """Yield what to watch: what is weak in these numbers."""
-    yield from _describe_watched_queries(found)
-    yield from _describe_widest_mode(found)
-    yield from _describe_weakest_axis(found)
-    for check in found.structural:
-        yield from _describe_check(check, found)
-    for metric in found.operational:
+def find_monitoring_points(comparison: Comparison) -> Iterator[str]:
+    """Yield what to watch: weak queries, modes, axes, checks, measurements and agreement."""
+    yield from _describe_watched_queries(comparison)
+    yield from _describe_widest_mode(comparison)
+    yield from _describe_weakest_axis(comparison)
+    for check in comparison.structural:
+        yield from _describe_check(check, comparison)
+    for metric in comparison.operational:
         before, after = metric.mean.baseline, metric.mean.candidate
         if before and after is not None and after >= before * _LARGE_RATIO:
             yield sentence(
                 "{metric} is {times} times that of {baseline}",
                 metric=metric.metric,
                 times=format_decimal(after / before, 2),
-                baseline=found.baseline,
+                baseline=comparison.baseline,
             )
-    agreed = found.statistics.agreement
+    agreed = comparison.statistics.agreement
     if agreed is not None and agreed.alpha is not None and agreed.alpha < _POOR_AGREEMENT:
         yield sentence(
             "raters agree too little to build on (alpha {alpha}): go through the anchors together",
@@ -66,13 +62,13 @@ def find_monitoring_points(found: Comparison) -> Iterator[str]:
         )
 
 
-def _describe_watched_queries(found: Comparison) -> Iterator[str]:
-    for query in found.queries:
+def _describe_watched_queries(comparison: Comparison) -> Iterator[str]:
+    for query in comparison.queries:
         if query.baseline_below_floor:
             yield sentence(
                 "{item}: {baseline} itself is below the floor ({mean}): look at the query",
                 item=query.item,
-                baseline=found.baseline,
+                baseline=comparison.baseline,
                 mean=format_decimal(query.mean.baseline, 2),
             )
         if query.meaningful_axes:
@@ -81,14 +77,14 @@ def _describe_watched_queries(found: Comparison) -> Iterator[str]:
                 item=query.item,
                 mode=query.mode,
                 axes=", ".join(
-                    f"{axis} ({format_difference(query.axes[axis].difference or Fraction(0))})"
+                    f"{axis} ({format_signed(query.axes[axis].difference or Fraction(0), 2)})"
                     for axis in query.meaningful_axes
                 ),
             )
 
 
-def _describe_widest_mode(found: Comparison) -> Iterator[str]:
-    gaps = {mode: part.mean.difference for mode, part in found.by_mode.items()}
+def _describe_widest_mode(comparison: Comparison) -> Iterator[str]:
+    gaps = {mode: part.mean.difference for mode, part in comparison.by_mode.items()}
     known = {mode: gap for mode, gap in gaps.items() if gap is not None}
     if len(known) < 2:  # noqa: PLR2004 - the widest of several
         return
@@ -97,27 +93,27 @@ def _describe_widest_mode(found: Comparison) -> Iterator[str]:
         yield sentence(
             "{mode} shows the widest gap: {gap} on average",
             mode=widest,
-            gap=format_difference(known[widest]),
+            gap=format_signed(known[widest], 2),
         )
 
 
-def _describe_weakest_axis(found: Comparison) -> Iterator[str]:
-    gaps = {axis: sides.difference for axis, sides in found.overall.axes.items()}
+def _describe_weakest_axis(comparison: Comparison) -> Iterator[str]:
+    gaps = {axis: sides.difference for axis, sides in comparison.overall.axes.items()}
     known = {axis: gap for axis, gap in gaps.items() if gap is not None and gap < 0}
     if not known:
         return
     weakest = min(known, key=lambda axis: known[axis])
-    titles = {scale.name: scale.title for scale in found.rubric.scales}
+    titles = {scale.name: scale.title for scale in comparison.rubric.scales}
     yield sentence(
         "{axis} ({title}) loses most: {gap} on average",
         axis=weakest,
         title=titles[weakest],
-        gap=format_difference(known[weakest]),
+        gap=format_signed(known[weakest], 2),
     )
 
 
-def _describe_check(check: CheckSummary, found: Comparison) -> Iterator[str]:
-    """Say whose problem a failing check is: that of both, or that of one variant."""
+def _describe_check(check: CheckSummary, comparison: Comparison) -> Iterator[str]:
+    """Say whether a failing check is a problem of both variants or of one."""
     (judged_b, judged_c), (failed_b, failed_c) = check.judged, check.failed
     if failed_b and failed_c and 2 * (failed_b + failed_c) >= judged_b + judged_c:
         yield sentence(
@@ -132,10 +128,10 @@ def _describe_check(check: CheckSummary, found: Comparison) -> Iterator[str]:
             "{axis} fails only for {candidate}, in {failed} of {judged}: the same prompt works for "
             "{baseline}",
             axis=check.axis,
-            candidate=found.candidate,
+            candidate=comparison.candidate,
             failed=failed_c,
             judged=judged_c,
-            baseline=found.baseline,
+            baseline=comparison.baseline,
         )
     elif failed_b or failed_c:
         yield sentence(
@@ -144,19 +140,21 @@ def _describe_check(check: CheckSummary, found: Comparison) -> Iterator[str]:
             axis=check.axis,
             failed_b=failed_b,
             judged_b=judged_b,
-            baseline=found.baseline,
+            baseline=comparison.baseline,
             failed_c=failed_c,
             judged_c=judged_c,
-            candidate=found.candidate,
+            candidate=comparison.candidate,
         )
 
 
-def describe_comparison(found: Comparison) -> Iterator[str]:
-    """Yield what these numbers can and cannot show, in words for those who do not do statistics."""
-    yield from _describe_query_mismatch(found)
-    yield from describe_conclusions(found.statistics, found.candidate, found.baseline)
-    yield from found.first.describe_order(found.baseline, found.candidate)
-    statistics = found.statistics
+def describe_comparison(comparison: Comparison) -> Iterator[str]:
+    """Yield what the numbers of two rated variants can and cannot show, for non-statisticians."""
+    yield from _describe_query_mismatch(comparison)
+    yield from _describe_conclusions(
+        comparison.statistics, comparison.candidate, comparison.baseline
+    )
+    yield from comparison.first.describe_order(comparison.baseline, comparison.candidate)
+    statistics = comparison.statistics
     if statistics.operating is not None:
         yield from _describe_operating(statistics.operating)
     elif statistics.paired.sd == 0:
@@ -171,8 +169,10 @@ def describe_comparison(found: Comparison) -> Iterator[str]:
             "as high as {upper}.",
             worst=worst,
             n=statistics.paired.n,
-            verdict=found.rubric.verdict_rules.verdicts[-1] if found.rubric.verdict_rules else "",
-            upper=format_percent(Fraction(upper)),
+            verdict=comparison.rubric.verdict_rules.verdicts[-1]
+            if comparison.rubric.verdict_rules
+            else "",
+            upper=_format_percent(Fraction(upper)),
         )
     deciding = [flip for flip in statistics.sensitivity if flip.decides]
     if deciding:
@@ -181,39 +181,39 @@ def describe_comparison(found: Comparison) -> Iterator[str]:
             "change it.",
             n=len(deciding),
         )
-    elif found.decision.outcome is not None:
+    elif comparison.decision.outcome is not None:
         yield sentence("No single rating, changed by one point, would change the decision.")
 
 
-def _describe_operating(found: OperatingCharacteristic) -> Iterator[str]:
-    """Say what the table would do to two identical variants, and how that is known."""
+def _describe_operating(operating: OperatingCharacteristic) -> Iterator[str]:
+    """Say what the table would decide for two identical variants, and how that was computed."""
     yield sentence(
         "With this noise, two identical variants would get {chances}; two repeats would "
         "disagree {disagree} of the time.",
         chances=", ".join(
-            f"{outcome.value} {format_percent(chance)}"
-            for outcome, chance in found.identical.items()
+            f"{outcome.value} {_format_percent(chance)}"
+            for outcome, chance in operating.identical.items()
             if outcome is not None
         ),
-        disagree=format_percent(found.repeats_disagree),
+        disagree=_format_percent(operating.repeats_disagree),
     )
-    drawn = {"draws": f"{found.simulated.draws:,}", "seed": found.simulated.seed}
+    drawn = {"draws": f"{operating.simulated.draws:,}", "seed": operating.simulated.seed}
     yield (
         sentence(
             "That is exact; a simulation of {draws} comparisons (seed {seed}) differs by at most "
             "{apart} percentage points.",
             **drawn,
-            apart=format_decimal(100 * found.apart, 2),
+            apart=format_decimal(100 * operating.apart, 2),
         )
-        if found.exact
+        if operating.exact
         else sentence("That is from a simulation of {draws} comparisons (seed {seed}).", **drawn)
     )
 
 
-def _describe_query_mismatch(found: Comparison) -> Iterator[str]:
-    """Say that the table was made for other numbers of queries, where it was."""
-    table = found.rubric.decision_table
-    counts = {mode: part.queries for mode, part in found.by_mode.items()}
+def _describe_query_mismatch(comparison: Comparison) -> Iterator[str]:
+    """Warn if the table was made for other numbers of queries."""
+    table = comparison.rubric.decision_table
+    counts = {mode: part.queries for mode, part in comparison.by_mode.items()}
     if table is not None and counts != dict(table.queries):
         yield sentence(
             "The decision table is made for {meant} queries and decides here on {counts}; "
@@ -223,9 +223,160 @@ def _describe_query_mismatch(found: Comparison) -> Iterator[str]:
         )
 
 
-def format_percent(share: Fraction) -> str:
-    """Return a share in percent; what is not 0 or 1 is never shown as if it were."""
+def _format_percent(share: Fraction) -> str:
+    """Return a share in percent; only exact 0 and 1 are shown as 0 % and 100 %."""
     whole = round(100 * share)
     if share and not whole:
         return "< 1 %"
     return "> 99 %" if share < 1 and whole == 100 else f"{whole} %"  # noqa: PLR2004
+
+
+def _describe_conclusions(statistics: Statistics, candidate: str, baseline: str) -> Iterator[str]:
+    """Yield what this number of pairs can conclude, and what the evidence says."""
+    n = statistics.paired.n
+    if not n:
+        yield sentence("Nothing is in pairs; nothing can be said.")
+        return
+    yield from _describe_directional(statistics)
+    evidence = statistics.non_inferiority
+    named = {
+        "candidate": candidate,
+        "margin": format_decimal(statistics.margin),
+        "baseline": baseline,
+    }
+    match evidence.outcome:
+        case Evidence.PASS:
+            yield sentence(
+                "The t interval shows that {candidate} is at most {margin} below {baseline} "
+                "on average.",
+                **named,
+            )
+        case Evidence.FAIL:
+            yield sentence(
+                "The t interval shows that {candidate} is more than {margin} below {baseline} "
+                "on average.",
+                **named,
+            )
+        case Evidence.INCONCLUSIVE:
+            yield sentence(
+                "Whether {candidate} is at most {margin} below {baseline} on average cannot be "
+                "told from these pairs.",
+                **named,
+            )
+    yield from _describe_unconfirmed(statistics)
+    needed = evidence.items_needed
+    if evidence.outcome is Evidence.INCONCLUSIVE and needed is not None:
+        yield (
+            sentence("About {n} items like these would settle it.", n=needed)
+            if statistics.paired.repeated
+            else sentence("About {n} pairs like these would settle it.", n=needed)
+        )
+    points = statistics.detectable.two_sided_points
+    if points is not None:
+        yield sentence(
+            "A true difference of {points} points or more would be noticed 4 times in 5; "
+            "smaller ones are often missed.",
+            points=format_decimal(Fraction(points), 2 if points >= _SMALL_POINTS else 6),
+        )
+
+
+def describe_doubts(statistics: Statistics) -> Iterator[str]:
+    """Yield the sentences that speak against relying on the outcome."""
+    yield from _describe_directional(statistics)
+    yield from _describe_unconfirmed(statistics)
+
+
+def _describe_unconfirmed(statistics: Statistics) -> Iterator[str]:
+    """Warn if the exact test does not confirm what the t interval shows."""
+    exact = statistics.non_inferiority_p
+    passed = statistics.non_inferiority.outcome is Evidence.PASS
+    if passed and exact is not None and exact > ALPHA:
+        yield sentence(
+            "The exact test, which assumes less than the t interval, does not confirm it (p {p}).",
+            p=format_decimal(exact, 6),
+        )
+
+
+def _describe_directional(statistics: Statistics) -> Iterator[str]:
+    """Warn if no test of so few pairs can reach significance."""
+    if not statistics.descriptive_only:
+        return
+    two, one = statistics.smallest_p
+    pairs, holm = statistics.pairs_for_p
+    named = {
+        "n": statistics.paired.n,
+        "two": format_decimal(two, 6),
+        "one": format_decimal(one, 6),
+        "pairs": pairs,
+        "holm": holm,
+    }
+    if statistics.paired.repeated:
+        yield sentence(
+            "With {n} items, statistical significance cannot be reached: the smallest two-sided p "
+            "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
+            "proof; 0.05 needs {pairs} items, {holm} if each axis is tested.",
+            **named,
+        )
+        return
+    yield sentence(
+        "With {n} pairs, statistical significance cannot be reached: the smallest two-sided p "
+        "is {two} (one-sided {one}), whatever the scores. This is directional evidence, not "
+        "proof; 0.05 needs {pairs} pairs, {holm} if each axis is tested.",
+        **named,
+    )
+
+
+def describe_run_pair(pair: RunPair) -> Iterator[str]:
+    """Yield what the numbers of two runs can and cannot show."""
+    yield from describe_attempts(pair.attempts, pair.baseline, pair.candidate)
+    yield from _describe_conclusions(pair.statistics, pair.candidate, pair.baseline)
+    yield from pair.first.describe_order(pair.baseline, pair.candidate)
+
+
+def describe_attempts(attempts: AttemptPairs, baseline: str, candidate: str) -> Iterator[str]:
+    """Yield how several attempts are counted, and which attempts are left out."""
+    if attempts.count > len(attempts.items):
+        yield sentence(
+            "{pairs} pairs of attempts on {items} items are won, lost or tied; the attempts of one "
+            "item are not independent, so the interval and the tests go by item, with the mean of "
+            "its pairs.",
+            pairs=attempts.count,
+            items=len(attempts.items),
+        )
+    if attempts.baseline_only or attempts.candidate_only:
+        yield sentence(
+            "Attempts that only one of the runs has are not compared: {before} of {baseline}, "
+            "{after} of {candidate}.",
+            before=attempts.baseline_only,
+            baseline=baseline,
+            after=attempts.candidate_only,
+            candidate=candidate,
+        )
+
+
+def decide_outcome(pairs: Sequence[RunPair], first: str) -> tuple[Evidence, str]:
+    """Return whether any run is worse than the first by more than the margin, and a sentence."""
+    candidates: Mapping[Evidence, list[str]] = {outcome: [] for outcome in Evidence}
+    for pair in pairs:
+        if pair.baseline == first:
+            candidates[pair.statistics.non_inferiority.outcome].append(pair.candidate)
+    named = {outcome: ", ".join(names) for outcome, names in candidates.items()}
+    if named[Evidence.FAIL]:
+        return Evidence.FAIL, sentence(
+            "worse than {first} by more than the margin: {named}",
+            first=first,
+            named=named[Evidence.FAIL],
+        )
+    if named[Evidence.INCONCLUSIVE]:
+        return Evidence.INCONCLUSIVE, sentence(
+            "it cannot be told whether worse than {first} by more than the margin: {named}",
+            first=first,
+            named=named[Evidence.INCONCLUSIVE],
+        )
+    if named[Evidence.PASS]:
+        return Evidence.PASS, sentence(
+            "not worse than {first} by more than the margin: {named}",
+            first=first,
+            named=named[Evidence.PASS],
+        )
+    return Evidence.INCONCLUSIVE, ""

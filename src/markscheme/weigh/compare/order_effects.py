@@ -1,23 +1,20 @@
-"""Who was asked first: what comes of the order must not be taken for what comes of the variant."""
+"""Order effects: which side was asked first, so that its influence is not taken for quality."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from markscheme.vocabulary import sentence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 AskedPlaces: TypeAlias = Mapping[tuple[str, int], Any]
-"""Where in one order each answer was asked, by item and attempt: a number or a time."""
+"""When each answer was asked, by item and attempt: a position in one order, or a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedFirstCounts:
-    """How often each of two was asked first, and of how many pairs that is not recorded."""
+    """How often each side was asked first, and for how many pairs that is not recorded."""
 
     baseline: int
     candidate: int
@@ -25,25 +22,16 @@ class AskedFirstCounts:
 
     @property
     def known(self) -> int:
-        """Of how many pairs the order is recorded."""
+        """The number of pairs whose order is recorded."""
         return self.baseline + self.candidate
 
     @property
     def balanced(self) -> bool | None:
-        """Whether each was first as often as the other, as nearly as the number allows."""
+        """Whether both were first equally often, up to one; `None` if no order is recorded."""
         return abs(self.baseline - self.candidate) <= 1 if self.known else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "baseline": self.baseline,
-            "candidate": self.candidate,
-            "unknown": self.unknown,
-            "balanced": self.balanced,
-        }
-
     def describe_order(self, baseline: str, candidate: str) -> Iterator[str]:
-        """Yield who was asked first how often, and what is wrong with that."""
+        """Yield sentences on how often each side was asked first, with a warning if unbalanced."""
         if not self.known:
             yield sentence(
                 "Which of the two was asked first is not recorded; the first should alternate."
@@ -69,7 +57,7 @@ class AskedFirstCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedOrder:
-    """Where in the order of one sitting each answer was asked, and who else was asked in turns."""
+    """The positions at which one run asked its questions, and the runs it took turns with."""
 
     sitting: str
     other_sittings: tuple[str, ...]
@@ -79,28 +67,29 @@ class AskedOrder:
 def count_first_in_pairs(
     baseline: AskedOrder | None, candidate: AskedOrder | None, pairs: Iterable[tuple[str, int]]
 ) -> AskedFirstCounts:
-    """Count who was asked first in these pairs; known only of two that were asked in turns."""
+    """Count which side was asked first in each pair; known only for runs that took turns."""
     ours: AskedPlaces = {}
     theirs: AskedPlaces = {}
     if baseline and candidate and candidate.sitting in baseline.other_sittings:
         places = [*baseline.places.values(), *candidate.places.values()]
-        if len(set(places)) == len(places):  # else the numbers are of different orders
+        # A position that occurs twice shows that the two runs did not share one order.
+        if len(set(places)) == len(places):
             ours, theirs = baseline.places, candidate.places
     return count_first(is_earlier(ours.get(pair), theirs.get(pair)) for pair in pairs)
 
 
 def count_first(firsts: Iterable[bool | None]) -> AskedFirstCounts:
-    """Count whether the baseline was first; `None` where that is not known."""
-    found = list(firsts)
+    """Count whether the baseline was asked first; `None` stands for not known."""
+    known = list(firsts)
     return AskedFirstCounts(
-        baseline=found.count(True), candidate=found.count(False), unknown=found.count(None)
+        baseline=known.count(True), candidate=known.count(False), unknown=known.count(None)
     )
 
 
 def is_earlier(baseline: Any, candidate: Any) -> bool | None:
-    """Return whether the baseline has the earlier place; not known of places that do not differ.
+    """Return whether the baseline was asked earlier; `None` if that cannot be told.
 
-    A time with a zone and one without cannot be compared.
+    Equal places cannot be ordered, nor can a time with a zone and one without.
     """
     if baseline is None or candidate is None or baseline == candidate:
         return None
@@ -113,16 +102,16 @@ def is_earlier(baseline: Any, candidate: Any) -> bool | None:
 def find_first_asked(
     places: Mapping[tuple[str, str, int], Any], variants: tuple[str, str]
 ) -> dict[str, str]:
-    """Return which of two variants was asked first on each item, by the first attempt of both.
+    """Return by item which of two variants was asked first, judged by the first attempt of both.
 
-    `places` are by item, variant and attempt, in one order.
+    `places` holds positions in one order, or times, by item, variant and attempt.
     """
-    found: dict[str, str] = {}
+    first_asked: dict[str, str] = {}
     for item, variant, attempt in sorted(places):
-        if variant == variants[0] and item not in found:
+        if variant == variants[0] and item not in first_asked:
             first = is_earlier(
                 places[item, variant, attempt], places.get((item, variants[1], attempt))
             )
             if first is not None:
-                found[item] = variants[0] if first else variants[1]
-    return found
+                first_asked[item] = variants[0] if first else variants[1]
+    return first_asked

@@ -1,42 +1,82 @@
-"""A comparison as plain values: what every output of it draws. Numbers are exact fractions."""
+"""The results of comparisons as plain values, with exact fractions: what every output draws.
+
+`PairComparison` is what all of them share: two sides, their paired observations and statistics.
+`Comparison` adds verdicts and a decision (by ratings), `RunPair` adds items and tags (by runs).
+`VariantsComparison` and `RunsComparison` hold every two of several variants or runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
-from markscheme.vocabulary import Cell, DecisionOutcome, Exam, FrozenDict, Rating, Rubric
-from markscheme.weigh.compare.order_effects import AskedFirstCounts, count_first
-from markscheme.weigh.compare.records import build_comparison_record
-from markscheme.weigh.compare.statistics import Statistics
+from markscheme.vocabulary import (
+    Allowance,
+    Cell,
+    DecisionOutcome,
+    Exam,
+    FrozenDict,
+    Rating,
+    Rubric,
+)
+from markscheme.weigh.compare.order_effects import AskedFirstCounts
+from markscheme.weigh.compare.pairs import (
+    AttemptPairs,
+    PairedObservations,
+    PairedSummary,
+    Sides,
+    SingleRunNoise,
+)
+from markscheme.weigh.compare.records import (
+    build_comparison_record,
+    build_runs_record,
+    build_variants_record,
+)
+from markscheme.weigh.compare.statistics import Statistics, adjust_summaries
+from markscheme.weigh.gates import Evidence
+from markscheme.weigh.stats import McNemar
+from markscheme.weigh.totals import Measures
 
 MEANINGFUL_POINTS = 2
-"""From so many points on, a difference on one axis means something."""
+"""A difference on one axis counts as meaningful from this many points on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
-    """A number of the baseline beside that of the candidate; `None` where it is not known."""
+class PairComparison:
+    """A candidate beside a baseline: the part that comparisons by ratings and by runs share.
 
-    baseline: Fraction | None
-    candidate: Fraction | None
+    `first` counts which side was asked first. `p_holm` is the two-sided p of the score, adjusted
+    for the number of pairs; only one of several pairs has it.
+    """
 
-    @property
-    def difference(self) -> Fraction | None:
-        """The candidate's less the baseline's."""
-        if self.baseline is None or self.candidate is None:
-            return None
-        return self.candidate - self.baseline
+    baseline: str
+    candidate: str
+    observations: PairedObservations
+    statistics: Statistics
+    first: AskedFirstCounts
+    p_holm: Fraction | None = None
+
+
+_Pair = TypeVar("_Pair", bound=PairComparison)
+
+
+def adjust_pairs(pairs: Sequence[_Pair]) -> tuple[_Pair, ...]:
+    """Return pairs of several variants or runs with p-values that are adjusted for their number."""
+    adjusted = adjust_summaries(pair.statistics.paired for pair in pairs)
+    return tuple(
+        dataclasses.replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What was marked and measured of one answer, beside what people rated.
+    """What was marked and measured of one answer, shown beside what people rated.
 
-    `structural` holds the cells of the marked axes by name, `metrics` the measured numbers; one
-    that is not known is `None`, never 0.
+    `structural` holds the cells of the marked axes by name, `metrics` the measured numbers; an
+    unknown number is `None`, never 0.
     """
 
     item: str
@@ -47,11 +87,11 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One query: the averages of both variants, the verdict on it, and why.
+    """One query: the averages of both variants, the verdict, and why.
 
-    `axes` holds the mean over raters on each scale. Without a verdict, `missing` says what lacks.
-    `order` is which variant is to go first when the query is run: it alternates. `first` is the
-    one that was asked first, where that is recorded.
+    `axes` holds the mean over raters on each scale. A query without a verdict lists in `missing`
+    what was not rated. `order` is the order in which to ask the variants; it alternates between
+    queries. `first` is the variant that was asked first, where that is recorded.
     """
 
     item: str
@@ -70,17 +110,18 @@ class Query:
     @property
     def meaningful_axes(self) -> tuple[str, ...]:
         """The scales on which the variants are apart by 2 points or more."""
-        apart = {axis: sides.difference for axis, sides in self.axes.items()}
         return tuple(
-            a for a, by in apart.items() if by is not None and abs(by) >= MEANINGFUL_POINTS
+            axis
+            for axis, sides in self.axes.items()
+            if sides.difference is not None and abs(sides.difference) >= MEANINGFUL_POINTS
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """The decision over all queries: the row of the table that decided, why, and what to do next.
+    """The decision over all queries: the table row that decided, why, and what to do next.
 
-    `outcome` is `None` where nothing can be decided. `monitoring` says what to watch.
+    `outcome` is `None` where nothing can be decided. `monitoring` lists what to watch.
     """
 
     outcome: DecisionOutcome | None
@@ -93,7 +134,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
-    """Several queries together; means are over those that have averages of both variants."""
+    """Several queries together; means are over the queries with averages of both variants."""
 
     queries: int
     n: int
@@ -104,9 +145,9 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSummary:
-    """One marked axis over all answers: how many of those that were judged do not have full marks.
+    """One marked axis over all answers: how many were judged, and how many lack full marks.
 
-    `pairs` lists by query what each variant got; `None` where it was not judged.
+    `pairs` holds by query what each variant got; `None` where it was not judged.
     """
 
     axis: str
@@ -120,7 +161,7 @@ class CheckSummary:
 class MetricSummary:
     """One measured number over all answers: the mean of each variant, and both by query.
 
-    The means are over the queries in which both are known, `n` of them.
+    Means are over the `n` queries for which both variants have the number.
     """
 
     metric: str
@@ -130,13 +171,11 @@ class MetricSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """A candidate beside a baseline: verdicts, decision, evidence. Every output is made from it."""
+class Comparison(PairComparison):
+    """Two variants compared by ratings: verdicts on queries, the decision, and the evidence."""
 
     rubric: Rubric
     exam: Exam
-    baseline: str
-    candidate: str
     raters: tuple[str, ...]
     ratings: tuple[Rating, ...]
     queries: tuple[Query, ...]
@@ -145,15 +184,97 @@ class Comparison:
     by_mode: Mapping[str, Aggregate]
     structural: tuple[CheckSummary, ...]
     operational: tuple[MetricSummary, ...]
-    statistics: Statistics
-
-    @property
-    def first(self) -> AskedFirstCounts:
-        """How often each variant was asked first."""
-        return count_first(
-            None if query.first is None else query.first == self.baseline for query in self.queries
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
         return build_comparison_record(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantsComparison:
+    """Every two of several variants compared by ratings; the first variant is the baseline."""
+
+    variants: tuple[str, ...]
+    pairs: tuple[Comparison, ...]
+
+    @property
+    def beside_first(self) -> tuple[Comparison, ...]:
+        """The baseline with each candidate: the comparisons that decide."""
+        return self.pairs[: len(self.variants) - 1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that `markscheme compare --format json` prints."""
+        return build_variants_record(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTag:
+    """The items that share a value of a tag; `p_holm` is adjusted for all groups of the exam."""
+
+    tag: str
+    value: str
+    paired: PairedSummary
+    p_holm: Fraction | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPair(PairComparison):
+    """Two runs compared by item and attempt.
+
+    Means are over the attempts that are paired. `passed` counts the pairs that only one run passes.
+    `regressed` are the items whose mean went from pass to fail, the largest loss first, and
+    `recovered` those that went the other way. `single` is the noise of one attempt on each side,
+    where several attempts show it.
+    """
+
+    score: Sides
+    axes: Mapping[str, Sides]
+    attempts: AttemptPairs
+    single: SingleRunNoise | None
+    tags: tuple[PairedTag, ...]
+    passed: McNemar
+    regressed: tuple[str, ...]
+    recovered: tuple[str, ...]
+
+    @property
+    def items(self) -> Mapping[str, Sides]:
+        """The mean score of each item in both runs."""
+        return self.observations.score.items
+
+    @property
+    def moved(self) -> list[str]:
+        """The items whose mean changed, the largest loss first."""
+        changes = {item: sides.difference for item, sides in self.items.items() if sides.difference}
+        return sorted(changes, key=lambda item: (changes[item], item))
+
+    @property
+    def lost(self) -> list[str]:
+        """The items whose mean fell, the largest loss first."""
+        return [item for item in self.moved if (self.items[item].difference or 0) < 0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsComparison:
+    """Every two of several runs, and the outcome: is one of them worse than the first?
+
+    Runs that cannot be compared have no pairs, and `because` says why.
+    """
+
+    rubric: Rubric
+    exam: Exam
+    runs: tuple[str, ...]
+    subjects: tuple[str | None, ...]
+    measures: tuple[Measures, ...]
+    margin: Allowance
+    pairs: tuple[RunPair, ...]
+    outcome: Evidence
+    because: str
+
+    @property
+    def beside_first(self) -> tuple[RunPair, ...]:
+        """The pairs of the first run with each of the others."""
+        return self.pairs[: len(self.runs) - 1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that `markscheme compare RUN RUN --format json` prints."""
+        return build_runs_record(self)

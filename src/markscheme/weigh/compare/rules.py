@@ -1,15 +1,15 @@
-"""Scores of ratings, looked up by what was rated.
+"""The rules of a comparison by ratings: from scores to verdicts, to a decision, in exact numbers.
 
-From ratings to verdicts and a decision, in exact numbers.
+Also the sensitivity of that decision: which single rating, changed by one point, would flip it.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from markscheme.vocabulary import (
     Bounds,
@@ -17,29 +17,30 @@ from markscheme.vocabulary import (
     DocumentError,
     Exam,
     FrozenDict,
+    Item,
     Problem,
+    Rating,
     Rubric,
+    ScaleAxis,
     UsageError,
     VerdictRule,
     VerdictRules,
     compute_mean,
     format_decimal,
+    format_signed,
     format_value,
     sentence,
 )
-from markscheme.weigh.compare.result import Aggregate, Query, Ruling, Sides
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from markscheme.vocabulary import Item, Rating
+from markscheme.weigh.compare.pairs import Sides, average_sides
+from markscheme.weigh.compare.result import Aggregate, Query, Ruling
+from markscheme.weigh.compare.statistics import RatingFlip
 
 ScoresByRater = dict[tuple[str, str, str], dict[str, int]]
 """The scores of each (item, variant, axis) by rater."""
 
 
 def index_scores(ratings: Iterable[Rating]) -> ScoresByRater:
-    """Return the scores by item, variant and axis; notes have none."""
+    """Index scores by item, variant and axis; ratings that are only notes have none."""
     scores: ScoresByRater = defaultdict(dict)
     for rating in ratings:
         if rating.score is not None:
@@ -49,7 +50,7 @@ def index_scores(ratings: Iterable[Rating]) -> ScoresByRater:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRules:
-    """Two variants under one rubric on one exam: the rules by which they are compared."""
+    """How two variants are compared on one exam: by the verdict rules and table of a rubric."""
 
     rubric: Rubric
     exam: Exam
@@ -60,19 +61,19 @@ class ComparisonRules:
         if self.baseline == self.candidate:
             raise UsageError(f"baseline and candidate are both `{self.baseline}`; name two")
         lacking = [
-            what
-            for what, there in (
+            part
+            for part, value in (
                 ("axes of kind `scale`", self.rubric.scales),
                 ("`verdict_rules`", self.rubric.verdict_rules),
                 ("`decision_table`", self.rubric.decision_table),
             )
-            if not there
+            if not value
         ]
         if lacking:
-            told = (
-                f"the rubric `{self.rubric.name}` cannot compare: it has no {', no '.join(lacking)}"
+            raise UsageError(
+                f"the rubric `{self.rubric.name}` cannot compare: it has no "
+                f"{', no '.join(lacking)}; see docs/comparison.md"
             )
-            raise UsageError(f"{told}; see docs/comparison.md")
         problems = [p for item in self.exam.items for p in _find_mode_problems(item, self.table)]
         if problems:
             raise DocumentError(problems)
@@ -83,15 +84,15 @@ class ComparisonRules:
         return self.baseline, self.candidate
 
     @cached_property
-    def rules(self) -> VerdictRules:
-        """The verdict rules, which are there."""
+    def verdict_rules(self) -> VerdictRules:
+        """The verdict rules of the rubric."""
         if self.rubric.verdict_rules is None:
             raise UsageError("the rubric has no verdict rules")
         return self.rubric.verdict_rules
 
     @cached_property
     def table(self) -> DecisionTable:
-        """The decision table, which is there."""
+        """The decision table of the rubric."""
         if self.rubric.decision_table is None:
             raise UsageError("the rubric has no decision table")
         return self.rubric.decision_table
@@ -103,18 +104,18 @@ class ComparisonRules:
 
     @cached_property
     def floors(self) -> tuple[VerdictRule, ...]:
-        """The rules for the worst verdict that look at the candidate alone."""
-        worst, free = self.rules.verdicts[-1], Bounds()
+        """The rules for the worst verdict that look only at the candidate's average."""
+        worst, free = self.verdict_rules.verdicts[-1], Bounds()
         return tuple(
             rule
-            for rule in self.rules.rules
+            for rule in self.verdict_rules.rules
             if rule.verdict == worst
             and rule.candidate != free
             and (rule.baseline, rule.difference) == (free, free)
         )
 
     def judge_queries(self, ratings: Sequence[Rating]) -> tuple[Query, ...]:
-        """Return the verdict on every query of the exam, in its order."""
+        """Return every query of the exam with its verdict, in the order of the exam."""
         scores = index_scores(ratings)
         notes: dict[str, list[Rating]] = defaultdict(list)
         for rating in ratings:
@@ -128,19 +129,11 @@ class ComparisonRules:
     def judge_query(
         self, item: Item, scores: ScoresByRater, place: int = 0, notes: tuple[Rating, ...] = ()
     ) -> Query:
-        """Return the verdict on one query; a cell that a rater left out leaves it without one."""
+        """Return one query with its verdict; without one if a rater left a cell out."""
         missing = tuple(self._find_missing(item, scores))
         axes = {axis: self._average_raters(item, axis, scores) for axis in self.scales}
-        averages = Sides(baseline=None, candidate=None)
-        if not missing:
-            averages = Sides(
-                baseline=compute_mean(
-                    sum(_require_mean(s.baseline) for s in axes.values()), len(axes)
-                ),
-                candidate=compute_mean(
-                    sum(_require_mean(s.candidate) for s in axes.values()), len(axes)
-                ),
-            )
+        # The average of a variant is the mean of its scales.
+        averages = Sides(baseline=None, candidate=None) if missing else average_sides(axes.values())
         verdict, reasons = self.judge_averages(averages)
         return Query(
             item=item.id,
@@ -158,24 +151,24 @@ class ComparisonRules:
         )
 
     def judge_averages(self, averages: Sides) -> tuple[str | None, tuple[str, ...]]:
-        """Return the verdict on two averages, with every reason that holds for it."""
+        """Return the verdict on two averages, with the reason of every rule that gave it."""
         if averages.baseline is None or averages.candidate is None:
             return None, ()
-        matching = self.rules.matching(averages.baseline, averages.candidate)
-        verdict = self.rules.verdict_of(matching)
+        matching = self.verdict_rules.matching(averages.baseline, averages.candidate)
+        verdict = self.verdict_rules.verdict_of(matching)
         reasons = (rule.reason for rule in matching if rule.verdict == verdict and rule.reason)
         return verdict, tuple(dict.fromkeys(reasons))
 
     def _find_missing(self, item: Item, scores: ScoresByRater) -> Iterable[str]:
-        """Yield what lacks: whoever rates a query rates both variants on every scale."""
+        """Yield what was not rated: a rater of a query must rate both variants on every scale."""
         cells = [(variant, axis) for variant in self.variants for axis in self.scales]
-        given = {cell: scores.get((item.id, *cell), {}) for cell in cells}
-        raters = sorted({rater for by in given.values() for rater in by})
+        scored = {cell: scores.get((item.id, *cell), {}) for cell in cells}
+        raters = sorted({rater for by_rater in scored.values() for rater in by_rater})
         if not raters:
             yield sentence("nobody rated it")
         for variant, axis in cells:
             for rater in raters:
-                if rater not in given[variant, axis]:
+                if rater not in scored[variant, axis]:
                     yield sentence(
                         "{rater} did not rate {axis} of {variant}",
                         rater=rater,
@@ -184,8 +177,8 @@ class ComparisonRules:
                     )
 
     def _average_raters(self, item: Item, axis: str, scores: ScoresByRater) -> Sides:
-        both = (scores.get((item.id, variant, axis), {}) for variant in self.variants)
-        baseline, candidate = (compute_mean(sum(by.values()), len(by)) for by in both)
+        by_variant = (scores.get((item.id, variant, axis), {}) for variant in self.variants)
+        baseline, candidate = (compute_mean(sum(by.values()), len(by)) for by in by_variant)
         return Sides(baseline=baseline, candidate=candidate)
 
     def _explain_verdict(
@@ -197,8 +190,7 @@ class ComparisonRules:
                 "no verdict: {first}{more}", first=missing[0], more=f" (+{more})" if more else ""
             )
         numbers = f"{format_decimal(averages.baseline)} → {format_decimal(averages.candidate)}"
-        difference = averages.difference or Fraction(0)
-        by = f"{'+' if difference > 0 else '−' if difference < 0 else '±'}{format_decimal(abs(difference))}"
+        by = format_signed(averages.difference)
         if verdict is None:
             return sentence(
                 "averages {numbers} ({by}): the rules give no one verdict", numbers=numbers, by=by
@@ -207,58 +199,53 @@ class ComparisonRules:
 
     def decide(self, verdicts: Mapping[str, str | None]) -> Ruling:
         """Return the decision that follows from the verdicts on all queries, by item."""
-        modes = {item.id: item.tags["mode"] for item in self.exam.items}
         missing = [item for item, verdict in verdicts.items() if verdict is None]
         if missing:
-            because = sentence(
-                "no verdict on {items}; a decision needs one on every query",
-                items=", ".join(missing),
+            return Ruling(
+                outcome=self.table.missing,
+                rule=None,
+                because=sentence(
+                    "no verdict on {items}; a decision needs one on every query",
+                    items=", ".join(missing),
+                ),
+                next=sentence("Rate what is missing, then compare again."),
             )
-            outcome = self.table.missing
-            then = sentence("Rate what is missing, then compare again.")
-            return Ruling(outcome=outcome, rule=None, because=because, next=then)
+        modes = {item.id: item.tags["mode"] for item in self.exam.items}
         counts = Counter((modes[item], str(verdict)) for item, verdict in verdicts.items())
         rows = self.table.matching(counts)
         outcome = self.table.decide(counts)
         told = self._describe_verdict_counts(verdicts, modes)
-        if outcome is None:
-            because = (
-                sentence("no row of the table holds for {told}", told=told)
-                if not rows
-                else sentence(
-                    "rows that hold disagree ({rows}): {told}",
-                    rows=", ".join(row.name for row in rows),
-                    told=told,
-                )
+        if outcome is not None:
+            return Ruling(
+                outcome=outcome,
+                rule=rows[0].name,
+                rules=tuple(row.name for row in rows),
+                because=told,
+                next=rows[0].next,
             )
-            then = sentence("Mend the decision table: `markscheme lint` shows what it lacks.")
-            return Ruling(outcome=None, rule=None, because=because, next=then)
-        first = rows[0]
-        return Ruling(
-            outcome=outcome,
-            rule=first.name,
-            rules=tuple(row.name for row in rows),
-            because=told,
-            next=first.next,
+        because = (
+            sentence(
+                "rows that hold disagree ({rows}): {told}",
+                rows=", ".join(row.name for row in rows),
+                told=told,
+            )
+            if rows
+            else sentence("no row of the table holds for {told}", told=told)
         )
+        fix = sentence("Mend the decision table: `markscheme lint` shows what it lacks.")
+        return Ruling(outcome=None, rule=None, because=because, next=fix)
 
     def _describe_verdict_counts(
         self, verdicts: Mapping[str, str | None], modes: Mapping[str, str]
     ) -> str:
-        """Say how many queries got which verdict, and name those below the best ones."""
+        """Say how many queries got which verdict, the worst first, and name them."""
         parts = []
-        for verdict in reversed(self.rules.verdicts):
-            items = [item for item, given in verdicts.items() if given == verdict]
+        for verdict in reversed(self.verdict_rules.verdicts):
+            items = [item for item, reached in verdicts.items() if reached == verdict]
             if items:
                 named = ", ".join(f"{item} ({modes[item]})" for item in items)
                 parts.append(f"{len(items)} {verdict}: {named}")
         return "; ".join(parts)
-
-
-def _require_mean(value: Fraction | None) -> Fraction:
-    if value is None:
-        raise ValueError("a mean of nothing was asked for")
-    return value
 
 
 def _find_mode_problems(item: Item, table: DecisionTable) -> Iterable[Problem]:
@@ -266,39 +253,72 @@ def _find_mode_problems(item: Item, table: DecisionTable) -> Iterable[Problem]:
     if mode in table.queries:
         return
     place = item.place
-    told = (
+    problem = (
         "is missing" if mode is None else f"{format_value(mode)} is no mode of the decision table"
     )
     yield Problem(
         file=place.file if place else "exam",
         line=place.line if place else 1,
         field=f"{place.field}.tags.mode" if place else f"{item.id}.tags.mode",
-        message=f"{told}; a query needs one of: {allowed}",
+        message=f"{problem}; a query needs one of: {allowed}",
     )
 
 
 def aggregate_queries(queries: Sequence[Query], verdicts: Sequence[str]) -> Aggregate:
-    """Return several queries together."""
+    """Return the means and verdict counts of several queries."""
     whole = [query for query in queries if query.mean.difference is not None]
     axes = list(whole[0].axes) if whole else []
     return Aggregate(
         queries=len(queries),
         n=len(whole),
-        mean=average_sides([query.mean for query in whole]),
+        mean=average_sides(query.mean for query in whole),
         axes=FrozenDict(
-            {axis: average_sides([query.axes[axis] for query in whole]) for axis in axes}
+            {axis: average_sides(query.axes[axis] for query in whole) for axis in axes}
         ),
         verdicts=FrozenDict({v: sum(query.verdict == v for query in queries) for v in verdicts}),
     )
 
 
-def average_sides(sides: Sequence[Sides]) -> Sides:
-    """Return the means of both variants; of nothing, nothing."""
-    return Sides(
-        baseline=compute_mean(
-            sum((s.baseline or Fraction(0) for s in sides), Fraction(0)), len(sides)
-        ),
-        candidate=compute_mean(
-            sum((s.candidate or Fraction(0) for s in sides), Fraction(0)), len(sides)
-        ),
-    )
+def find_flips(
+    rules: ComparisonRules, ratings: Sequence[Rating], queries: Sequence[Query]
+) -> tuple[RatingFlip, ...]:
+    """Return every rating whose change by one point flips a verdict, those that decide first."""
+    scores = index_scores(ratings)
+    scales = {scale.name: scale for scale in rules.rubric.scales}
+    queries_by_item = {query.item: query for query in queries}
+    verdicts = {query.item: query.verdict for query in queries}
+    decision = rules.decide(verdicts).outcome
+    flips = []
+    for rating, score in _list_changes(ratings, scales):
+        query = queries_by_item[rating.item]
+        # One point moves the average of the variant by one part in raters times scales.
+        parts = len(scores[rating.item, rating.variant, rating.axis]) * len(scales)
+        side = "baseline" if rating.variant == rules.baseline else "candidate"
+        average = getattr(query.mean, side)
+        if average is None:
+            continue
+        moved = average + Fraction(score - (rating.score or 0), parts)
+        verdict, _ = rules.judge_averages(replace(query.mean, **{side: moved}))
+        if verdict != query.verdict:
+            flip = RatingFlip(
+                rating=rating,
+                score=score,
+                verdict_before=query.verdict,
+                verdict_after=verdict,
+                decision_before=decision,
+                decision_after=rules.decide({**verdicts, rating.item: verdict}).outcome,
+            )
+            flips.append(flip)
+    return tuple(sorted(flips, key=lambda flip: not flip.decides))
+
+
+def _list_changes(
+    ratings: Sequence[Rating], scales: Mapping[str, ScaleAxis]
+) -> Iterator[tuple[Rating, int]]:
+    """Yield each rating with the score one point lower and one point higher, within its scale."""
+    for rating in ratings:
+        if rating.score is not None:
+            scale = scales[rating.axis]
+            for score in (rating.score - 1, rating.score + 1):
+                if scale.lowest <= score <= scale.highest:
+                    yield rating, score

@@ -1,39 +1,35 @@
-"""The statistics of a comparison: what paired differences show, and what they cannot."""
+"""The statistics of a comparison: what paired differences can show, and what they cannot."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import DecisionOutcome, Rating, compute_mean
+from markscheme.vocabulary import Allowance, DecisionOutcome, Rating
 from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic
-from markscheme.weigh.gates import NonInferiority
+from markscheme.weigh.compare.pairs import PairedObservations, PairedSummary
+from markscheme.weigh.gates import NonInferiority, evaluate_non_inferiority
 from markscheme.weigh.stats import (
     POWER,
     Agreement,
     ClusteredMean,
-    SampleStatistics,
-    SignFlip,
     adjust_by_holm,
+    compute_clustered_mean,
     compute_smallest_p,
     count_pairs_for_alpha,
     count_pairs_needed,
     find_detectable_effect,
     run_sign_flip_test,
-    t_cdf,
+    sum_by_cluster,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-CONFIDENCE = 0.95
 ALPHA = Fraction(1, 20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingFlip:
-    """A rating that, changed to another score, would change the verdict on its query.
+    """A rating that would change the verdict on its query if it had another `score`.
 
     `decision_after` differs from `decision_before` where the decision would change too.
     """
@@ -52,41 +48,8 @@ class RatingFlip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairedSummary:
-    """Differences in pairs, candidate less baseline: mean, t interval, t-test, exact sign-flip.
-
-    What needs a spread is `None` where there is one pair, or where all differences are equal.
-    `wins`, `losses` and `ties` count the pairs by the sign of their difference. Where an item has
-    several pairs, they count all of them, and the rest goes by the means of the `n` items.
-    """
-
-    n: int
-    mean: Fraction | None
-    sd: float | None
-    standard_error: float | None
-    lower: float | None
-    upper: float | None
-    t: float | None
-    p_t: float | None
-    flips: SignFlip | None
-    wins: int
-    losses: int
-    ties: int
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs there are; more than `n` where items have several."""
-        return self.wins + self.losses + self.ties
-
-    @property
-    def repeated(self) -> bool:
-        """Whether an item has several pairs."""
-        return self.pairs > self.n
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PairedAxis:
-    """One axis in pairs; `p` is its two-sided sign-flip p, `p_holm` that over all axes."""
+    """One axis: `p` is its two-sided sign-flip p, `p_holm` the same adjusted for all axes."""
 
     axis: str
     paired: PairedSummary
@@ -96,9 +59,9 @@ class PairedAxis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detectable:
-    """What so many pairs can show with power 0.8, in standard deviations and in points.
+    """The smallest effect that `n` pairs show with power 0.8, in standard deviations and in points.
 
-    `pairs_needed` is how many would show a difference of the size of the margin, one-sided.
+    `pairs_needed` is how many pairs show a difference of the size of the margin, one-sided.
     """
 
     n: int
@@ -112,10 +75,12 @@ class Detectable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """What can be known from these pairs, and `plain`: the same in plain words.
+    """The statistics of one pair of variants or runs; `plain` holds their meaning in sentences.
 
-    `smallest_p` is the smallest two-sided and one-sided p that so many pairs can reach;
-    `pairs_for_p` how many it takes for a two-sided 0.05, alone and over all axes.
+    `smallest_p` is the smallest two-sided and one-sided p that this number of pairs can reach.
+    `pairs_for_p` is how many pairs a two-sided 0.05 takes, for one test and for a test per axis.
+    Only ratings have `agreement`, `operating`, `sensitivity` and `guarantee` (the number of queries
+    with the worst verdict, and the bounds of their share); only runs have `clustered`.
     """
 
     paired: PairedSummary
@@ -135,74 +100,90 @@ class Statistics:
 
     @property
     def descriptive_only(self) -> bool:
-        """Whether no two-sided test of these pairs could reach 0.05 at all."""
+        """Whether no two-sided test of this many pairs can reach 0.05."""
         return self.smallest_p[0] > ALPHA
 
 
-def summarise_pairs(
-    differences: Sequence[Fraction], each: Sequence[Fraction] | None = None
-) -> PairedSummary:
-    """Return what the differences show; `each` pair, where a difference is the mean of several."""
-    each = differences if each is None else each
-    sample = SampleStatistics.from_values(differences)
-    spread = sample if sample is not None and sample.variance else None
-    lower, upper = spread.compute_interval(CONFIDENCE) if spread else (None, None)
-    t = spread.compute_t() if spread else None
-    return PairedSummary(
-        n=len(differences),
-        mean=compute_mean(sum(differences, Fraction(0)), len(differences)),
-        sd=sample.sd if sample else None,
-        standard_error=sample.standard_error if sample else None,
-        lower=lower,
-        upper=upper,
-        t=t,
-        p_t=None if t is None else 2 * t_cdf(-abs(t), len(differences) - 1),
-        flips=run_sign_flip_test(differences) if differences else None,
-        wins=sum(value > 0 for value in each),
-        losses=sum(value < 0 for value in each),
-        ties=sum(not value for value in each),
-    )
+def compute_statistics(
+    observations: PairedObservations,
+    allowance: Allowance,
+    *,
+    score_range: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1)),
+    clusters: Sequence[Hashable] = (),
+) -> Statistics:
+    """Compute the statistics of any comparison.
 
-
-def summarise_axes(found: Mapping[str, PairedSummary]) -> tuple[PairedAxis, ...]:
-    """Return what every axis shows, with p-values adjusted for their number by Holm's method."""
-    tested = [one.flips.two_sided for one in found.values() if one.flips]
-    adjusted = iter(adjust_by_holm(tested))
-    return tuple(
-        PairedAxis(
-            axis=axis,
-            paired=one,
-            p=one.flips.two_sided if one.flips else None,
-            p_holm=next(adjusted) if one.flips else None,
+    `allowance` is how far the candidate may be below the baseline. `score_range` is the lowest and
+    the highest score that can be given. `clusters` has one value per item: items with equal values
+    are not taken to be independent.
+    """
+    values = observations.score.list_values()
+    summary = observations.score.summarise_items()
+    margin = allowance.points(observations.score.average().baseline or Fraction(0))
+    # A relative margin r is tested on candidate - (1 - r) * baseline, as the interval does.
+    kept = 1 - Fraction(allowance.amount) if allowance.relative else Fraction(1)
+    differences = [candidate - kept * baseline for baseline, candidate in values]
+    return Statistics(
+        paired=summary,
+        axes=summarise_axes(
+            {axis: paired.summarise_items() for axis, paired in observations.axes.items()}
+        ),
+        margin=margin,
+        non_inferiority=evaluate_non_inferiority(values, allowance, score_range, clusters),
+        non_inferiority_p=compute_non_inferiority_p(
+            differences, Fraction(0) if allowance.relative else margin, clusters
+        ),
+        smallest_p=compute_smallest_p(len(values)),
+        pairs_for_p=(
+            count_pairs_for_alpha(ALPHA),
+            count_pairs_for_alpha(ALPHA, max(1, len(observations.axes))),
+        ),
+        detectable=_compute_detectable(len(values), summary.sd, margin),
+        clustered=compute_clustered_mean(
+            [candidate - baseline for baseline, candidate in values], clusters
         )
-        for axis, one in found.items()
+        if clusters
+        else None,
     )
 
 
-def compute_non_inferiority_p(differences: Sequence[Fraction], margin: Fraction) -> Fraction | None:
-    """Return the exact chance of differences this good if the true one were the margin down."""
-    return (
-        run_sign_flip_test([value + margin for value in differences]).upper if differences else None
+def adjust_summaries(summaries: Iterable[PairedSummary]) -> list[Fraction | None]:
+    """Adjust two-sided p-values for their number by Holm's method; `None` where nothing is paired.
+
+    Used wherever several tests are made at once: over axes, tags, and pairs of variants or runs.
+    """
+    p_values = [summary.p for summary in summaries]
+    adjusted = iter(adjust_by_holm([p for p in p_values if p is not None]))
+    return [None if p is None else next(adjusted) for p in p_values]
+
+
+def summarise_axes(summaries: Mapping[str, PairedSummary]) -> tuple[PairedAxis, ...]:
+    """Return the axes with p-values that are adjusted for their number."""
+    adjusted = adjust_summaries(summaries.values())
+    return tuple(
+        PairedAxis(axis=axis, paired=summary, p=summary.p, p_holm=p_holm)
+        for (axis, summary), p_holm in zip(summaries.items(), adjusted, strict=True)
     )
 
 
-def build_detectable(n: int, sd: float | None, margin: Fraction) -> Detectable:
-    """Return what n pairs can show, in points where the spread of the differences is known."""
+def compute_non_inferiority_p(
+    differences: Sequence[Fraction], margin: Fraction, clusters: Sequence[Hashable] = ()
+) -> Fraction | None:
+    """Return the exact chance of differences this good if the true difference were -margin."""
+    if not differences:
+        return None
+    shifted = [value + margin for value in differences]
+    return run_sign_flip_test(sum_by_cluster(shifted, clusters) if clusters else shifted).upper
+
+
+def _compute_detectable(n: int, sd: float | None, margin: Fraction) -> Detectable:
+    """Return what n pairs can show; in points where the spread of the differences is known."""
     two, one = (find_detectable_effect(n, sides=sides) if n > 1 else None for sides in (2, 1))
-    needed = count_pairs_needed(float(margin) / sd, sides=1) if sd else None
     return Detectable(
         n=n,
         two_sided=two,
         one_sided=one,
         two_sided_points=two * sd if two and sd else None,
         one_sided_points=one * sd if one and sd else None,
-        pairs_needed=needed,
-    )
-
-
-def compute_reach(n: int, axes: int) -> tuple[tuple[Fraction, Fraction], tuple[int, int]]:
-    """Return the smallest p of n pairs, and how many pairs a p of 0.05 takes."""
-    return compute_smallest_p(n), (
-        count_pairs_for_alpha(ALPHA),
-        count_pairs_for_alpha(ALPHA, max(1, axes)),
+        pairs_needed=count_pairs_needed(float(margin) / sd, sides=1) if sd else None,
     )

@@ -1,12 +1,20 @@
-"""The baseline gate: a run beside the run that it must not fall behind, item by item."""
+"""The baseline gate: compare a run with the run that it must not fall behind, item by item."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import FrozenDict, Outcome, format_decimal, format_distinct, sentence
+from markscheme.vocabulary import (
+    BaselineLimit,
+    FrozenDict,
+    Gate,
+    Outcome,
+    format_decimal,
+    format_distinct,
+    sentence,
+)
 from markscheme.weigh.gates.evidence import evaluate_non_inferiority
+from markscheme.weigh.gates.metrics import GateContext
 from markscheme.weigh.gates.outcomes import (
     AxisChange,
     BaselineReport,
@@ -16,16 +24,11 @@ from markscheme.weigh.gates.outcomes import (
     ItemLoss,
     get_failure_outcome,
 )
-from markscheme.weigh.totals import explain_incomplete
-
-if TYPE_CHECKING:
-    from markscheme.vocabulary import BaselineLimit, Gate
-    from markscheme.weigh.gates.metrics import GateContext
-    from markscheme.weigh.totals import Marks, Run, ScoreTotals
+from markscheme.weigh.totals import Marks, Run, ScoreTotals, explain_incomplete
 
 
-def evaluate_baseline_gate(gate: Gate, case: GateContext, baseline: Run | None) -> GateOutcome:
-    """Compare a run with its baseline; where the two cannot be compared, the gate cannot tell."""
+def evaluate_baseline_gate(gate: Gate, context: GateContext, baseline: Run | None) -> GateOutcome:
+    """Compare a run with its baseline; undecided if the two runs cannot be compared."""
     limit = gate.baseline
     if limit is None:
         raise ValueError(f"`{gate.name}` is no baseline gate")
@@ -34,8 +37,8 @@ def evaluate_baseline_gate(gate: Gate, case: GateContext, baseline: Run | None) 
         return GateOutcome(
             gate=gate, outcome=Outcome.NOT_APPLICABLE, observed=None, because=because
         )
-    because = _explain_baseline_mismatch(case, baseline)
-    report = _build_baseline_report(case, baseline, limit, comparable=not because)
+    because = _explain_baseline_mismatch(context, baseline)
+    report = _build_baseline_report(context, baseline, limit, comparable=not because)
     if because or report.after is None or report.floor is None:
         return _build_baseline_outcome(gate, Outcome.UNDECIDED, because, report)
     because = _describe_baseline_change(limit, report, report.after, report.floor)
@@ -79,9 +82,9 @@ def _build_baseline_outcome(
     )
 
 
-def _explain_baseline_mismatch(case: GateContext, baseline: Run) -> str:
-    """Say why the two runs cannot be compared, where they cannot."""
-    run = case.run
+def _explain_baseline_mismatch(context: GateContext, baseline: Run) -> str:
+    """Return why the two runs cannot be compared, or "" if they can."""
+    run = context.run
     for what, ours, theirs in (
         (sentence("rubric"), run.rubric, baseline.rubric),
         (sentence("exam"), run.exam, baseline.exam),
@@ -116,7 +119,7 @@ def _describe_baseline_change(
     moved = sentence("unchanged")
     if change:
         moved = sentence("up {by}", by=by) if change > 0 else sentence("down {by}", by=by)
-    words = (
+    templates = (
         sentence(
             "score {after} is {moved} from {before}, below {floor} (a drop of {limit})",
         ),
@@ -124,7 +127,7 @@ def _describe_baseline_change(
             "score {after} is {moved} from {before}, at or above {floor} (a drop of {limit})",
         ),
     )
-    told = words[after >= floor].format(
+    because = templates[after >= floor].format(
         after=format_distinct(after, floor),
         moved=moved,
         before=format_decimal(report.before),
@@ -133,21 +136,25 @@ def _describe_baseline_change(
     )
     lost = len(report.regressed)
     if not lost:
-        return told
+        return because
     if lost == 1:
-        return sentence("{because}; {n:,} item went from pass to fail", because=told, n=lost)
-    return sentence("{because}; {n:,} items went from pass to fail", because=told, n=lost)
+        return sentence("{because}; {n:,} item went from pass to fail", because=because, n=lost)
+    return sentence("{because}; {n:,} items went from pass to fail", because=because, n=lost)
 
 
 def _build_baseline_report(
-    case: GateContext, baseline: Run, limit: BaselineLimit, *, comparable: bool
+    context: GateContext, baseline: Run, limit: BaselineLimit, *, comparable: bool
 ) -> BaselineReport:
-    """Return a run beside its baseline: scores where the rubric is the same, items always."""
-    ours, theirs = case.run.marks, baseline.marks
+    """Compare a run with its baseline: added and removed items always, scores if comparable."""
+    ours, theirs = context.run.marks, baseline.marks
     added = tuple(item for item in ours.items if item not in theirs.items)
     removed = tuple(item for item in theirs.items if item not in ours.items)
-    now = case.scale.sum_answers(ours.counts())
-    if case.run.rubric is None or case.run.rubric != baseline.rubric or ours.axes != theirs.axes:
+    now = context.scale.sum_answers(ours.counts())
+    if (
+        context.run.rubric is None
+        or context.run.rubric != baseline.rubric
+        or ours.axes != theirs.axes
+    ):
         return BaselineReport(
             baseline=baseline.name,
             before=None,
@@ -156,10 +163,10 @@ def _build_baseline_report(
             added=added,
             removed=removed,
         )
-    then = case.scale.sum_answers(theirs.counts())
+    then = context.scale.sum_answers(theirs.counts())
     before, after = then.mean, now.mean
-    needed = case.detailed or limit.evidence_required
-    changes = _compute_item_changes(case, theirs) if needed else []
+    needed = context.detailed or limit.evidence_required
+    changes = _compute_item_changes(context, theirs) if needed else []
     pairs = [(change.before, change.after) for change in changes]
     moved = sorted((c for c in changes if c.change), key=lambda change: change.change)
     return BaselineReport(
@@ -169,10 +176,10 @@ def _build_baseline_report(
         floor=None if before is None else before - limit.max_drop.points(before),
         axes=tuple(
             AxisChange(axis=axis, before=then.axis_means[axis], after=now.axis_means[axis])
-            for axis in case.scale.axes
+            for axis in context.scale.axes
         ),
-        regressed=tuple(c for c in moved if c.after < case.pass_mark <= c.before),
-        recovered=tuple(c for c in moved if c.before < case.pass_mark <= c.after),
+        regressed=tuple(c for c in moved if c.after < context.pass_mark <= c.before),
+        recovered=tuple(c for c in moved if c.before < context.pass_mark <= c.after),
         moved=tuple(moved),
         unmoved=len(changes) - len(moved),
         added=added,
@@ -182,15 +189,15 @@ def _build_baseline_report(
     )
 
 
-def _compute_item_changes(case: GateContext, theirs: Marks) -> list[ItemChange]:
-    """Return the items that both runs have scored, each as a mean over its attempts."""
-    found = []
-    for item, counts in case.run.marks.items.items():
-        now, then = (case.scale.sum_item(c) for c in (counts, theirs.items.get(item, {})))
+def _compute_item_changes(context: GateContext, theirs: Marks) -> list[ItemChange]:
+    """Return the change of each item that both runs have scored, as means over its attempts."""
+    changes = []
+    for item, counts in context.run.marks.items.items():
+        now, then = (context.scale.sum_item(c) for c in (counts, theirs.items.get(item, {})))
         if now.mean is not None and then.mean is not None:
             axes = FrozenDict() if now is then else _compute_axis_moves(then, now)
-            found.append(ItemChange(item=item, before=then.mean, after=now.mean, axes=axes))
-    return found
+            changes.append(ItemChange(item=item, before=then.mean, after=now.mean, axes=axes))
+    return changes
 
 
 def _compute_axis_moves(then: ScoreTotals, now: ScoreTotals) -> FrozenDict:
@@ -201,7 +208,7 @@ def _compute_axis_moves(then: ScoreTotals, now: ScoreTotals) -> FrozenDict:
 def _warn_suspicious_rise(
     limit: BaselineLimit, before: Fraction | None, after: Fraction | None
 ) -> str | None:
-    """Say that a rise looks too good, where it is larger than the rubric finds plausible."""
+    """Return a warning about a rise that is larger than the rubric finds plausible, or None."""
     if before is None or after is None or after - before <= limit.suspicious_rise.points(before):
         return None
     return sentence(

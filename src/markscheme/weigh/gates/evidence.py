@@ -1,16 +1,16 @@
-"""Evidence: do the paired differences show that a score dropped by no more than it may?
+"""Test of non-inferiority: do the paired differences show that a score dropped too far, or not?
 
-A limit on the mean is noisy when items are few, so beside it stands a test of non-inferiority with
-three outcomes. Sums are exact; only the bounds are floats.
+A limit on the mean alone is noisy if there are few items. The test adds an outcome for "not enough
+evidence": pass, fail or inconclusive. Sums are exact; only the bounds are floats.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import sentence
+from markscheme.vocabulary import Allowance, sentence
 from markscheme.weigh.gates.outcomes import Evidence, NonInferiority
 from markscheme.weigh.stats import (
     ClusteredMean,
@@ -22,13 +22,9 @@ from markscheme.weigh.stats import (
     t_quantile,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    from markscheme.vocabulary import Allowance
-
 CONFIDENCE = 0.95
-_MAX_ITEMS = 10**9  # more items than this is no advice
+# More items than this are no useful advice.
+_MAX_ITEMS = 10**9
 
 
 def evaluate_non_inferiority(
@@ -39,8 +35,9 @@ def evaluate_non_inferiority(
 ) -> NonInferiority:
     """Test pairs of (baseline, candidate) against the largest drop allowed, one-sided at 95 %.
 
-    `scores` are the lowest and the highest one that there is. With `clusters`, one for each pair,
-    those that share one are not independent, and the bounds are the wider ones of both readings.
+    `scores` are the lowest and the highest possible score. `clusters` names the cluster of each
+    pair: pairs in the same cluster are not independent, so the wider of the bounds by item and the
+    bounds by cluster are used.
     """
     kept = 1 - Fraction(limit.amount) if limit.relative else Fraction(1)
     margin = Fraction(0) if limit.relative else -Fraction(limit.amount)
@@ -49,23 +46,23 @@ def evaluate_non_inferiority(
     sample = SampleStatistics.from_values(values)
     if sample is None:
         return _build_inconclusive_evidence(len(pairs), margin)
-    around = compute_clustered_mean(values, clusters) if clusters else None
-    if clusters and around is None:
-        told = sentence("all items are in one cluster: a spread needs at least two")
-        return replace(_build_inconclusive_evidence(len(pairs), margin), because=told)
+    clustered = compute_clustered_mean(values, clusters) if clusters else None
+    if clusters and clustered is None:
+        because = sentence("all items are in one cluster: a spread needs at least two")
+        return replace(_build_inconclusive_evidence(len(pairs), margin), because=because)
     if not sample.standard_error or len({after - before for before, after in differences}) == 1:
         low, high = scores
-        narrow: _StudentBounds | _ConstantBounds = _ConstantBounds(
+        by_item: _StudentBounds | _ConstantBounds = _ConstantBounds(
             centre=float(sample.mean),
             lowest=float(low - kept * high),
             highest=float(high - kept * low),
         )
     else:
-        narrow = _StudentBounds(centre=float(sample.mean), sd=sample.sd)
+        by_item = _StudentBounds(centre=float(sample.mean), sd=sample.sd)
     bounds = (
-        narrow
-        if around is None
-        else _ClusteredBounds(narrow=narrow, clustered_mean=around, n=sample.n)
+        by_item
+        if clustered is None
+        else _ClusteredBounds(by_item=by_item, clustered_mean=clustered, n=sample.n)
     )
     lower, upper = bounds.compute_bounds(sample.n)
     outcome = _classify_bounds(lower - float(margin), upper - float(margin))
@@ -81,26 +78,28 @@ def evaluate_non_inferiority(
         margin=margin,
         lower=lower,
         upper=upper,
-        p=_compute_p_value(sample, margin, around) if isinstance(narrow, _StudentBounds) else None,
+        p=_compute_p_value(sample, margin, clustered)
+        if isinstance(by_item, _StudentBounds)
+        else None,
         items_needed=needed,
         because=_explain_evidence(outcome, sample.n, (lower, upper), margin, needed),
     )
 
 
 def _compute_p_value(
-    sample: SampleStatistics, margin: Fraction, around: ClusteredMean | None
+    sample: SampleStatistics, margin: Fraction, clustered: ClusteredMean | None
 ) -> float:
-    """Return the chance of such a mean at the limit, by item or by cluster, whichever is larger."""
+    """Return the p-value of the mean at the limit, by item or by cluster, whichever is larger."""
     by_item = t_cdf(-sample.compute_t(margin), sample.n - 1)
-    if around is None or not around.standard_error:
+    if clustered is None or not clustered.standard_error:
         return by_item
-    t = float(sample.mean - margin) / around.standard_error
-    return max(by_item, t_cdf(-t, around.clusters - 1))
+    t = float(sample.mean - margin) / clustered.standard_error
+    return max(by_item, t_cdf(-t, clustered.clusters - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StudentBounds:
-    """Bounds of a mean whose items differ: Student's t."""
+    """Bounds of the mean by Student's t, if the differences are not all equal."""
 
     centre: float
     sd: float
@@ -112,10 +111,10 @@ class _StudentBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ConstantBounds:
-    """Bounds where every pair differs by the same: a t-test would be certain after two items.
+    """Bounds of the mean if every pair differs by the same; a t-test would be certain of that.
 
-    All that is known is that among n items none differed otherwise; a share of them that n leaves
-    in doubt may, by as much as scores can: the lowest and the highest difference there is.
+    n equal items leave a share of unseen items possible (at most `compute_unseen_share`). Those may
+    differ by as much as scores can: by the lowest or the highest difference.
     """
 
     centre: float
@@ -130,9 +129,9 @@ class _ConstantBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ClusteredBounds:
-    """Bounds of n items in clusters: those by cluster, where they are wider than those by item."""
+    """Bounds by cluster, or by item if those are wider."""
 
-    narrow: _StudentBounds | _ConstantBounds
+    by_item: _StudentBounds | _ConstantBounds
     clustered_mean: ClusteredMean
     n: int
 
@@ -140,7 +139,7 @@ class _ClusteredBounds:
         groups = max(2, n * self.clustered_mean.clusters // self.n)
         error = self.clustered_mean.standard_error * (self.clustered_mean.clusters / groups) ** 0.5
         half = t_quantile(CONFIDENCE, groups - 1) * error
-        lower, upper = self.narrow.compute_bounds(n)
+        lower, upper = self.by_item.compute_bounds(n)
         centre = float(self.clustered_mean.mean)
         return min(lower, centre - half), max(upper, centre + half)
 
@@ -178,18 +177,18 @@ def _build_inconclusive_evidence(n: int, margin: Fraction) -> NonInferiority:
 def _explain_evidence(
     outcome: Evidence, n: int, bounds: tuple[float, float], margin: Fraction, needed: int | None
 ) -> str:
-    what = {"n": n, "lower": bounds[0], "upper": bounds[1], "limit": float(margin)}
+    values = {"n": n, "lower": bounds[0], "upper": bounds[1], "limit": float(margin)}
     if outcome is Evidence.PASS:
         return sentence(
             "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: both above the limit, "
             "{limit:.4f}",
-            **what,
+            **values,
         )
     if outcome is Evidence.FAIL:
         return sentence(
             "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: both below the limit, "
             "{limit:.4f}",
-            **what,
+            **values,
         )
     settle = sentence("no number of items like these")
     if needed is not None:
@@ -197,6 +196,6 @@ def _explain_evidence(
     return sentence(
         "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: the limit, {limit:.4f}, "
         "lies between; {settle} would settle it",
-        **what,
+        **values,
         settle=settle,
     )

@@ -1,45 +1,72 @@
-"""Gates: a limit that a run meets or not, told with what was seen, by how much, and what to fix."""
+"""Evaluate the gates of a rubric on one run, and decide the verdict.
+
+`evaluate_gates` is the entry. Each gate ends as pass, fail (or warn, if the gate is soft),
+undecided, or not applicable. A gate is undecided, never passed, if
+
+- the run was scored under another rubric or is of another exam (`mismatch_reason`);
+- the run is incomplete: an item is missing, a row is an error, or an answer has no score. Only a
+  limit on errors or missing items that is already exceeded still fails (`_evaluate_gate`);
+- its metric has no value, for example because no latency was recorded (`metrics`);
+- it is a baseline gate and the two runs cannot be compared, or evidence is required and is
+  inconclusive (`baseline`).
+
+The verdict on the run follows from the hard gates: fail if one fails, else undecided if one is
+undecided (`_decide_verdict`). Every outcome says in `because` what was seen and why it follows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import ZERO, Level, Outcome, format_plain, sentence
+from markscheme.vocabulary import ZERO, Exam, Gate, Level, Outcome, Rubric, format_plain, sentence
 from markscheme.weigh.gates.baseline import evaluate_baseline_gate
-from markscheme.weigh.gates.metrics import GateContext, describe_gate_metric, format_metric_value
-from markscheme.weigh.gates.outcomes import GateOutcome, GateReport, get_failure_outcome
-from markscheme.weigh.totals import explain_incomplete
+from markscheme.weigh.gates.metrics import (
+    GateContext,
+    MetricObservation,
+    describe_gate_metric,
+    format_metric_value,
+)
+from markscheme.weigh.gates.outcomes import (
+    GateOutcome,
+    GateReport,
+    ItemLoss,
+    get_failure_outcome,
+)
+from markscheme.weigh.totals import Run, explain_incomplete
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markscheme.vocabulary import Exam, Gate, Rubric
-    from markscheme.weigh.gates.metrics import MetricObservation
-    from markscheme.weigh.gates.outcomes import ItemLoss
-    from markscheme.weigh.totals import Run
-
-_MAX_NAMED_ITEMS = 3  # so many items to mend are named in a sentence
+_DECIDED_OUTCOMES = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)
+# How many items to mend a message names.
+_MAX_NAMED_ITEMS = 3
 
 
 def evaluate_gates(
     rubric: Rubric, exam: Exam, run: Run, baseline: Run | None = None, *, detailed: bool = True
 ) -> GateReport:
-    """Return what every gate that is bound to the exam says of a run, and what follows.
+    """Evaluate every gate that applies to the exam, and decide the verdict on the run.
 
-    Without detail the outcomes are the same, but no item is named: for a look at many runs.
+    With `detailed=False` the outcomes are the same, but no item is named; that is faster for a look
+    at many runs.
     """
-    outcomes = _evaluate_applicable_gates(
-        GateContext(rubric, exam, run, detailed=detailed), baseline
-    )
+    context = GateContext(rubric, exam, run, detailed=detailed)
+    gates = [gate for gate in rubric.gates if gate.applies_to(exam)]
+    mismatch = mismatch_reason(rubric, exam, run)
+    outcomes = []
+    for gate in gates:
+        if mismatch:
+            outcomes.append(build_undecided_outcome(gate, mismatch))
+        elif gate.baseline is not None:
+            outcomes.append(evaluate_baseline_gate(gate, context, baseline))
+        else:
+            outcomes.append(_evaluate_gate(gate, context))
     verdict, because = _decide_verdict(outcomes, complete=run.marks.complete)
-    return GateReport(run=run.name, outcomes=outcomes, verdict=verdict, because=because)
+    return GateReport(run=run.name, outcomes=tuple(outcomes), verdict=verdict, because=because)
 
 
 def build_undecided_report(rubric: Rubric, exam: Exam, run: str, because: str) -> GateReport:
-    """Return that no gate can tell anything of the run of this name."""
+    """Return a report in which every gate is undecided, for the same reason."""
     gates = (gate for gate in rubric.gates if gate.applies_to(exam))
     return GateReport(
         run=run,
@@ -49,34 +76,21 @@ def build_undecided_report(rubric: Rubric, exam: Exam, run: str, because: str) -
     )
 
 
-def _evaluate_applicable_gates(case: GateContext, baseline: Run | None) -> tuple[GateOutcome, ...]:
-    gates = [gate for gate in case.rubric.gates if gate.applies_to(case.exam)]
-    because = mismatch_reason(case.rubric, case.exam, case.run)
-    if because:
-        return tuple(build_undecided_outcome(gate, because) for gate in gates)
-    return tuple(
-        _evaluate_gate(gate, case)
-        if gate.baseline is None
-        else evaluate_baseline_gate(gate, case, baseline)
-        for gate in gates
-    )
-
-
 def build_undecided_outcome(
-    gate: Gate, because: str, seen: MetricObservation | None = None
+    gate: Gate, because: str, observed: MetricObservation | None = None
 ) -> GateOutcome:
-    """Return the outcome of a gate that cannot tell, with what could be seen nevertheless."""
+    """Return the outcome of an undecided gate, with what was observed nevertheless."""
     return GateOutcome(
         gate=gate,
         outcome=Outcome.UNDECIDED,
-        observed=seen.value if seen else None,
+        observed=observed.value if observed else None,
         because=because,
-        fix_first=seen.losses if seen else (),
+        fix_first=observed.losses if observed else (),
     )
 
 
 def mismatch_reason(rubric: Rubric, exam: Exam, run: Run) -> str:
-    """Say that the run is not one of this rubric and exam, where it is not."""
+    """Return why the run does not belong to this rubric and exam, or "" if it does."""
     axes, items = tuple(spec.name for spec in rubric), {item.id for item in exam.items}
     if run.rubric not in {None, rubric.fingerprint} or run.marks.axes != axes:
         return sentence(
@@ -90,31 +104,38 @@ def mismatch_reason(rubric: Rubric, exam: Exam, run: Run) -> str:
     return ""
 
 
-def _evaluate_gate(gate: Gate, case: GateContext) -> GateOutcome:
-    """Decide on exact values; an incomplete run never passes, but what is too many stays so."""
-    seen, marks = case.observe_metric(gate), case.run.marks
-    side = None if seen.value is None else _find_nearest_limit(gate, seen.value)
-    too_many = gate.metric in {"errors", "missing"} and side is not None and side.margin < 0
+def _evaluate_gate(gate: Gate, context: GateContext) -> GateOutcome:
+    """Compare the metric of a gate with its limits, in exact numbers.
+
+    An incomplete run is undecided. But too many errors or missing items stay too many, whatever
+    the rest of the run would bring, so those gates fail at once.
+    """
+    observed, marks = context.observe_metric(gate), context.run.marks
+    limit = None if observed.value is None else _find_nearest_limit(gate, observed.value)
+    too_many = gate.metric in {"errors", "missing"} and limit is not None and limit.margin < 0
     if not marks.complete and not too_many:
-        return build_undecided_outcome(gate, explain_incomplete(marks), seen)
-    if seen.value is None or side is None:
-        return build_undecided_outcome(gate, seen.why)
-    because = _describe_margin(gate, seen.value, side)
-    if side.margin < 0:
-        because = _add_remedy(because, seen.losses, -side.margin)
+        return build_undecided_outcome(gate, explain_incomplete(marks), observed)
+    if observed.value is None or limit is None:
+        return build_undecided_outcome(gate, observed.why)
+    because = _describe_margin(gate, observed.value, limit)
+    if limit.margin < 0:
+        because = _add_remedy(because, observed.losses, -limit.margin)
     return GateOutcome(
         gate=gate,
-        outcome=Outcome.PASS if side.margin >= 0 else get_failure_outcome(gate),
-        observed=seen.value,
-        margin=side.margin,
+        outcome=Outcome.PASS if limit.margin >= 0 else get_failure_outcome(gate),
+        observed=observed.value,
+        margin=limit.margin,
         because=because,
-        fix_first=seen.losses,
+        fix_first=observed.losses,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GateLimit:
-    """One limit of a gate and how far inside it a value is."""
+    """One limit of a gate, the margin of a value to it, and the sentences for inside and outside.
+
+    The margin is negative if the value is outside the limit.
+    """
 
     limit: Decimal
     margin: Fraction
@@ -122,35 +143,36 @@ class _GateLimit:
 
 
 def _find_nearest_limit(gate: Gate, value: Fraction) -> _GateLimit:
-    """Return the limit that a value is nearest to, or furthest beyond."""
-    sides = []
+    """Return the limit with the smallest margin: the nearest, or the one exceeded most."""
+    limits = []
     if (low := gate.at_least) is not None:
-        words = (
+        templates = (
             sentence("{what} {seen} is at least {limit}, {by}"),
             sentence("{what} {seen} is below {limit}, {by}"),
         )
-        sides.append(_GateLimit(limit=low, margin=value - Fraction(low), templates=words))
+        limits.append(_GateLimit(limit=low, margin=value - Fraction(low), templates=templates))
     if (high := gate.at_most) is not None:
-        words = (
+        templates = (
             sentence("{what} {seen} is at most {limit}, {by}"),
             sentence("{what} {seen} is above {limit}, {by}"),
         )
-        sides.append(_GateLimit(limit=high, margin=Fraction(high) - value, templates=words))
-    return min(sides, key=lambda side: side.margin)
+        limits.append(_GateLimit(limit=high, margin=Fraction(high) - value, templates=templates))
+    return min(limits, key=lambda limit: limit.margin)
 
 
-def _describe_margin(gate: Gate, value: Fraction, side: _GateLimit) -> str:
-    """Say how a value stands to a limit."""
-    margin = format_metric_value(gate, abs(side.margin), ZERO)
-    by = sentence("by {margin}", margin=margin) if side.margin else sentence("exactly")
-    seen, limit = format_metric_value(gate, value, side.limit), format_plain(side.limit)
-    return side.templates[side.margin < 0].format(
-        what=describe_gate_metric(gate), seen=seen, limit=limit, by=by
+def _describe_margin(gate: Gate, value: Fraction, nearest: _GateLimit) -> str:
+    """Say on which side of a limit a value is, and by how much."""
+    margin = format_metric_value(gate, abs(nearest.margin), ZERO)
+    return nearest.templates[nearest.margin < 0].format(
+        what=describe_gate_metric(gate),
+        seen=format_metric_value(gate, value, nearest.limit),
+        limit=format_plain(nearest.limit),
+        by=sentence("by {margin}", margin=margin) if nearest.margin else sentence("exactly"),
     )
 
 
 def _add_remedy(because: str, losses: Sequence[ItemLoss], shortfall: Fraction) -> str:
-    """Add which items, mended, would meet the limit, where items can."""
+    """Add which items, if mended, would meet the limit; nothing if no items would."""
     gained, worst = Fraction(0), []
     for loss in losses:
         if gained >= shortfall:
@@ -171,37 +193,30 @@ def _add_remedy(because: str, losses: Sequence[ItemLoss], shortfall: Fraction) -
 
 
 def _decide_verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcome, str]:
-    """Say what follows from all gates: a soft gate never blocks, and nothing judged is no pass."""
-    hard = {found.gate.name: found.outcome for found in outcomes if found.gate.level is Level.HARD}
-    for outcome, words in (
+    """Return the verdict on a run and the reason, from the outcomes of all gates.
+
+    A soft gate never blocks. A run on which no gate decided anything does not pass.
+    """
+    hard = [result for result in outcomes if result.gate.level is Level.HARD]
+    for verdict, template in (
         (Outcome.FAIL, sentence("not met: {gates}")),
         (Outcome.UNDECIDED, sentence("undecided: {gates}")),
     ):
-        names = [name for name, found in hard.items() if found is outcome]
+        names = [result.gate.name for result in hard if result.outcome is verdict]
         if names:
-            return outcome, words.format(gates=", ".join(names))
-    judged = [found for found in outcomes if found.outcome in _DECIDED_OUTCOMES]
-    if not judged:
-        return (
-            Outcome.UNDECIDED,
-            sentence("nothing was judged: no gate applies to this run, or none can tell"),
-        )
+            return verdict, template.format(gates=", ".join(names))
+    decided = [result for result in outcomes if result.outcome in _DECIDED_OUTCOMES]
+    if not decided:
+        because = sentence("nothing was judged: no gate applies to this run, or none can tell")
+        return Outcome.UNDECIDED, because
     if not complete:
         return Outcome.UNDECIDED, sentence("the run is incomplete")
-    return Outcome.PASS, _explain_pass(judged, blocking=Outcome.PASS in hard.values())
-
-
-def _explain_pass(judged: Sequence[GateOutcome], *, blocking: bool) -> str:
-    """Say why a run passes, and that it could not have failed where no hard gate judged it."""
-    warned = [found.gate.name for found in judged if found.outcome is Outcome.WARN]
+    warned = [result.gate.name for result in decided if result.outcome is Outcome.WARN]
     because = sentence("met")
     if warned:
         because = sentence("met, with warnings: {gates}", gates=", ".join(warned))
-    if blocking:
-        return because
-    return sentence(
-        "{because}; no hard gate judged this run, so nothing could have failed", because=because
-    )
-
-
-_DECIDED_OUTCOMES = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)
+    if not any(result.outcome is Outcome.PASS for result in hard):
+        because = sentence(
+            "{because}; no hard gate judged this run, so nothing could have failed", because=because
+        )
+    return Outcome.PASS, because

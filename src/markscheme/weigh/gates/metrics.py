@@ -1,28 +1,31 @@
-"""Metrics: what a gate looks at. Each gives an exact number, or says why there is none."""
+"""Compute the metric that a gate limits: an exact number, or the reason why there is none."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import ZERO, FrozenDict, format_distinct, sentence
+from markscheme.vocabulary import (
+    ZERO,
+    Attempts,
+    Exam,
+    FrozenDict,
+    Gate,
+    Rubric,
+    format_distinct,
+    sentence,
+)
 from markscheme.weigh.gates.outcomes import ItemLoss
-from markscheme.weigh.totals import WeightScale
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from decimal import Decimal
-
-    from markscheme.vocabulary import Attempts, Exam, Gate, Rubric
-    from markscheme.weigh.totals import Run, ScoreTotals
+from markscheme.weigh.totals import Run, ScoreTotals, WeightScale
 
 _COUNT_METRICS = frozenset({"failures", "errors", "missing"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricObservation:
-    """The value of a metric and what costs it most; without a value, why there is none."""
+    """The value of a metric and the items that cost it most; `why` says why there is no value."""
 
     value: Fraction | None
     why: str = ""
@@ -30,7 +33,7 @@ class MetricObservation:
 
 
 class GateContext:
-    """One run to be judged, with what is needed to weigh it; where detailed, item by item."""
+    """One run to judge, with its rubric, exam and weights; if `detailed`, with losses by item."""
 
     def __init__(self, rubric: Rubric, exam: Exam, run: Run, *, detailed: bool = True) -> None:
         self.detailed = detailed
@@ -41,7 +44,7 @@ class GateContext:
         self.pass_mark = Fraction(rubric.pass_mark)
 
     def observe_metric(self, gate: Gate) -> MetricObservation:
-        """Return what the metric of the gate is in this run, the worst losses first."""
+        """Return the value of the gate's metric in this run, the worst losses first."""
         wanted = gate.tags.items()
         items = [item.id for item in self.exam.items if wanted <= item.tags.items()]
         if not items:
@@ -49,9 +52,9 @@ class GateContext:
                 value=None,
                 why=sentence("no item has the tags {tags}", tags=_format_gate_tags(gate)),
             )
-        seen = _METRIC_OBSERVERS[gate.metric.partition("_")[0]](self, gate, items)
-        worst = sorted(seen.losses, key=lambda loss: -loss.lost)
-        return MetricObservation(value=seen.value, why=seen.why, losses=tuple(worst))
+        observation = _METRIC_OBSERVERS[gate.metric.partition("_")[0]](self, gate, items)
+        worst = sorted(observation.losses, key=lambda loss: -loss.lost)
+        return MetricObservation(value=observation.value, why=observation.why, losses=tuple(worst))
 
     def compute_totals(self, *items: str) -> ScoreTotals:
         """Return the sums over the answers to these items."""
@@ -61,92 +64,92 @@ class GateContext:
 _NOTHING_SCORED = MetricObservation(value=None, why=sentence("nothing was scored"))
 
 
-def _observe_score(case: GateContext, _: Gate, items: list[str]) -> MetricObservation:
-    totals = case.compute_totals(*items)
+def _observe_score(context: GateContext, _: Gate, items: list[str]) -> MetricObservation:
+    totals = context.compute_totals(*items)
     if totals.mean is None:
         return _NOTHING_SCORED
-    each = {item: case.compute_totals(item) for item in items} if case.detailed else {}
+    each = {item: context.compute_totals(item) for item in items} if context.detailed else {}
     losses = (
-        _compute_item_loss(case, item, of, totals.n)
+        _compute_item_loss(context, item, of, totals.n)
         for item, of in each.items()
         if of.score != of.n
     )
     return MetricObservation(value=totals.mean, losses=tuple(losses))
 
 
-def _compute_item_loss(case: GateContext, item: str, totals: ScoreTotals, n: int) -> ItemLoss:
-    """Return what an item takes from a mean over n answers, in all and by axis."""
+def _compute_item_loss(context: GateContext, item: str, totals: ScoreTotals, n: int) -> ItemLoss:
+    """Return what an item takes from a mean over n answers, in total and by axis."""
     axes = {
         spec.name: Fraction(spec.weight) * (totals.n - totals.axes[spec.name]) / n
-        for spec in case.rubric
+        for spec in context.rubric
     }
     by_axis = FrozenDict({axis: lost for axis, lost in axes.items() if lost})
     return ItemLoss(item=item, lost=(totals.n - totals.score) / n, axes=by_axis)
 
 
-def _observe_axis_mean(case: GateContext, gate: Gate, items: list[str]) -> MetricObservation:
-    axis, totals = gate.axis or "", case.compute_totals(*items)
+def _observe_axis_mean(context: GateContext, gate: Gate, items: list[str]) -> MetricObservation:
+    axis, totals = gate.axis or "", context.compute_totals(*items)
     value = totals.axis_means[axis]
     if value is None:
         return _NOTHING_SCORED
-    each = {item: case.compute_totals(item) for item in items}
+    each = {item: context.compute_totals(item) for item in items}
     lost = {item: (found.n - found.axes[axis]) / totals.n for item, found in each.items()}
     return MetricObservation(value=value, losses=_build_losses(lost))
 
 
-def _observe_pass_share(case: GateContext, gate: Gate, items: list[str]) -> MetricObservation:
+def _observe_pass_share(context: GateContext, gate: Gate, items: list[str]) -> MetricObservation:
     if gate.attempts is not None:
-        return _observe_attempts_passed(gate.attempts, case, items)
-    means = case.scale.compute_item_means(case.run.marks)
+        return _observe_attempts_passed(gate.attempts, context, items)
+    means = context.scale.compute_item_means(context.run.marks)
     if not means.keys() & set(items):
         return _NOTHING_SCORED
-    failed = [item for item in items if means.get(item, ZERO) < case.pass_mark]
+    failed = [item for item in items if means.get(item, ZERO) < context.pass_mark]
     return _build_pass_share(sorted(failed, key=lambda item: means.get(item, ZERO)), len(items))
 
 
 def _observe_attempts_passed(
-    attempts: Attempts, case: GateContext, items: list[str]
+    attempts: Attempts, context: GateContext, items: list[str]
 ) -> MetricObservation:
-    """Observe the share of items that pass k of n attempts; an item of others cannot tell."""
-    counts = case.run.marks.items
+    """Observe the share of items that pass k of n attempts; None if an item has not n attempts."""
+    counts = context.run.marks.items
     tried = {item: sum(counts[item].values()) for item in items}
-    other = [item for item, count in tried.items() if count != attempts.of]
-    if other:
-        what = {"of": attempts.of, "item": other[0], "n": tried[other[0]]}
-        if len(other) == 1:
-            why = sentence("not every item has {of} attempts: {item} has {n:,}", **what)
+    deviating = [item for item, count in tried.items() if count != attempts.of]
+    if deviating:
+        values = {"of": attempts.of, "item": deviating[0], "n": tried[deviating[0]]}
+        if len(deviating) == 1:
+            why = sentence("not every item has {of} attempts: {item} has {n:,}", **values)
         else:
             why = sentence(
                 "not every item has {of} attempts: {item} has {n:,}, {others:,} more differ",
-                **what,
-                others=len(other) - 1,
+                **values,
+                others=len(deviating) - 1,
             )
         return MetricObservation(value=None, why=why)
     scores = {
-        item: [(case.scale.score(values) or ZERO, n) for values, n in counts[item].items()]
+        item: [(context.scale.score(values) or ZERO, n) for values, n in counts[item].items()]
         for item in items
     }
     passes = {
-        item: sum(n for score, n in found if score >= case.pass_mark)
+        item: sum(n for score, n in found if score >= context.pass_mark)
         for item, found in scores.items()
     }
     failed = [item for item in items if passes[item] < attempts.at_least]
     return _build_pass_share(sorted(failed, key=lambda item: passes[item]), len(items))
 
 
-def _observe_failures(case: GateContext, gate: Gate, items: list[str]) -> MetricObservation:
-    """Observe how many answers the axis did not give full marks."""
-    at = case.scale.axes.index(gate.axis or "")
+def _observe_failures(context: GateContext, gate: Gate, items: list[str]) -> MetricObservation:
+    """Count the answers to which the axis did not give full marks."""
+    at = context.scale.axes.index(gate.axis or "")
     counts = {
-        item: sum(n for values, n in case.run.marks.items[item].items() if values[at] != 1)
+        item: sum(n for values, n in context.run.marks.items[item].items() if values[at] != 1)
         for item in items
     }
     return MetricObservation(value=Fraction(sum(counts.values())), losses=_build_losses(counts))
 
 
-def _observe_errors(case: GateContext, _gate: Gate, _items: list[str]) -> MetricObservation:
-    """Observe how many rows were no answers, and how many answers could not be scored."""
-    marks = case.run.marks
+def _observe_errors(context: GateContext, _gate: Gate, _items: list[str]) -> MetricObservation:
+    """Count the rows that were no answers and the answers that could not be scored."""
+    marks = context.run.marks
     counts = {
         item: sum(n for values, n in found.items() if None in values)
         for item, found in marks.items.items()
@@ -156,15 +159,15 @@ def _observe_errors(case: GateContext, _gate: Gate, _items: list[str]) -> Metric
     )
 
 
-def _observe_missing(case: GateContext, _gate: Gate, _items: list[str]) -> MetricObservation:
-    missing = case.run.marks.missing
+def _observe_missing(context: GateContext, _gate: Gate, _items: list[str]) -> MetricObservation:
+    missing = context.run.marks.missing
     return MetricObservation(
         value=Fraction(len(missing)), losses=_build_losses(dict.fromkeys(missing, 1))
     )
 
 
-def _observe_latency(case: GateContext, gate: Gate, _: list[str]) -> MetricObservation:
-    measures, which = case.run.measures, gate.metric.removeprefix("latency_")
+def _observe_latency(context: GateContext, gate: Gate, _: list[str]) -> MetricObservation:
+    measures, which = context.run.measures, gate.metric.removeprefix("latency_")
     lacking = _explain_incomplete_measure(sentence("latency"), measures.latencies, measures.answers)
     if lacking:
         return MetricObservation(value=None, why=lacking)
@@ -172,15 +175,15 @@ def _observe_latency(case: GateContext, gate: Gate, _: list[str]) -> MetricObser
     return MetricObservation(value=measures.latency_percentile(percent))
 
 
-def _observe_cost(case: GateContext, gate: Gate, _: list[str]) -> MetricObservation:
-    cost, answers = case.run.measures.cost, case.run.measures.answers
+def _observe_cost(context: GateContext, gate: Gate, _: list[str]) -> MetricObservation:
+    cost, answers = context.run.measures.cost, context.run.measures.answers
     lacking = _explain_incomplete_measure(sentence("cost"), cost.n, answers)
     if lacking:
         return MetricObservation(value=None, why=lacking)
     return MetricObservation(value=cost.sum if gate.metric == "cost" else cost.sum / answers)
 
 
-# By the first word of the metric's name.
+# By the first word of the metric's name: `latency_p95` is observed by "latency".
 _METRIC_OBSERVERS: Mapping[str, Callable[[GateContext, Gate, list[str]], MetricObservation]] = {
     "score": _observe_score,
     "axis": _observe_axis_mean,
@@ -205,7 +208,10 @@ def _build_pass_share(failed: list[str], items: int) -> MetricObservation:
 
 
 def _explain_incomplete_measure(what: str, known: int, answers: int) -> str:
-    """Say that a measure is not known of every answer; a part of them would flatter."""
+    """Return why a measure cannot be judged, or "" if it is known of every answer.
+
+    A part of the answers could look better than all of them.
+    """
     if known and known == answers:
         return ""
     if not known:
@@ -219,7 +225,7 @@ def _explain_incomplete_measure(what: str, known: int, answers: int) -> str:
 
 
 def describe_gate_metric(gate: Gate) -> str:
-    """Return what a gate looks at, in words."""
+    """Return the metric of a gate in words, with the tags it is restricted to."""
     what = _describe_metric(gate)
     return (
         sentence("{what} of {tags}", what=what, tags=_format_gate_tags(gate)) if gate.tags else what
@@ -255,5 +261,5 @@ def _format_gate_tags(gate: Gate) -> str:
 
 
 def format_metric_value(gate: Gate, value: Fraction, beside: Fraction | Decimal) -> str:
-    """Return a value of the gate's metric as a message shows it, told apart from another."""
+    """Format a value of the gate's metric with enough digits to differ from `beside`."""
     return str(value) if gate.metric in _COUNT_METRICS else format_distinct(value, beside)

@@ -1,4 +1,8 @@
-"""What gates say, as plain values: seen, limit, margin, why, and what to fix first."""
+"""The results of gates as plain values: outcome, observed value, margin, reason, what to fix first.
+
+`GateReport` holds the verdict on a run and one `GateOutcome` per gate. A baseline gate adds a
+`BaselineReport`, and that the `NonInferiority` evidence.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import ClassVar
 
-from markscheme.vocabulary import FrozenDict, Gate, Level, Outcome
+from markscheme.vocabulary import (
+    FrozenDict,
+    Gate,
+    Level,
+    Outcome,
+    RecordFields,
+    exact_ratios,
+)
 
 
 class Evidence(StrEnum):
-    """What the paired differences show about a limit on the drop."""
+    """What the paired differences show about a limit on the drop of the score."""
 
     PASS = "pass"  # noqa: S105 - an outcome, not a password
     FAIL = "fail"
@@ -20,10 +32,10 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemLoss:
-    """An item that costs the metric of a gate something: how much, and on which axes.
+    """An item that makes the metric of a gate worse: by how much, and on which axes.
 
-    `lost` is in the metric's own unit, so that the metric would be better by that much; `axes` says
-    how the loss of a score is spread.
+    `lost` is in the unit of the metric: if the item were perfect, the metric would be better by
+    that much. `axes` splits the loss of a score.
     """
 
     item: str
@@ -40,6 +52,8 @@ class ItemChange:
     after: Fraction
     axes: Mapping[str, Fraction] = field(default_factory=FrozenDict)
 
+    record_fields: ClassVar[RecordFields] = ("item", "before", "after", "change", "axes")
+
     @property
     def change(self) -> Fraction:
         """By how much the item moved; a loss is negative."""
@@ -54,6 +68,8 @@ class AxisChange:
     before: Fraction | None
     after: Fraction | None
 
+    record_fields: ClassVar[RecordFields] = ("axis", "before", "after", "change")
+
     @property
     def change(self) -> Fraction | None:
         """By how much the axis moved."""
@@ -64,12 +80,13 @@ class AxisChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonInferiority:
-    """The evidence beside a limit on the drop, from the `n` items of both runs in pairs.
+    """A test of non-inferiority on the `n` items that both runs have scored.
 
-    `mean` is the exact mean of the paired differences, `lower` and `upper` its one-sided 95 %
-    bounds, to be compared with `margin`. With a relative limit r a difference is candidate -
-    (1 - r) · baseline and the margin 0; with a limit of m points it is candidate - baseline and -m.
-    `items_needed` is how many items with the same mean and spread would settle it.
+    `mean` is the exact mean of the paired differences; `lower` and `upper` are its one-sided 95 %
+    bounds, to be compared with `margin`. With a relative limit r, a difference is
+    candidate - (1 - r) · baseline and the margin is 0. With a limit of m points, a difference is
+    candidate - baseline and the margin is -m. `items_needed` is how many items with the same mean
+    and spread would make the test conclusive.
     """
 
     outcome: Evidence
@@ -85,11 +102,12 @@ class NonInferiority:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineReport:
-    """A run beside its baseline, axis by axis and item by item.
+    """A run compared with its baseline, axis by axis and item by item.
 
-    `regressed` went from pass to fail and `recovered` the other way; `moved` holds every item whose
-    mean changed, the largest loss first, and `unmoved` counts the others; `added` and `removed` are
-    in one of the two exams only. `warning` says what to do where the rise looks too good.
+    `floor` is the lowest score that passes. `regressed` items went from pass to fail, `recovered`
+    ones the other way. `moved` holds every item whose mean changed, the largest loss first, and
+    `unmoved` counts the others. `added` and `removed` items are in one of the two exams only.
+    `warning` says what to do about a rise that looks too good.
     """
 
     baseline: str
@@ -106,6 +124,24 @@ class BaselineReport:
     warning: str | None = None
     evidence: NonInferiority | None = None
 
+    record_fields: ClassVar[RecordFields] = (
+        "baseline",
+        "before",
+        "after",
+        "change",
+        "floor",
+        exact_ratios("before", "after", "change", "floor"),
+        "axes",
+        "regressed",
+        "recovered",
+        "moved",
+        "unmoved",
+        "added",
+        "removed",
+        "warning",
+        "evidence",
+    )
+
     @property
     def change(self) -> Fraction | None:
         """By how much the score moved, in points."""
@@ -115,7 +151,7 @@ class BaselineReport:
 
     @property
     def margin(self) -> Fraction | None:
-        """By how much the score is above the lowest one that passes."""
+        """By how much the score is above the floor."""
         if self.floor is None or self.after is None:
             return None
         return self.after - self.floor
@@ -123,10 +159,11 @@ class BaselineReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOutcome:
-    """What a gate saw and why it decided as it did.
+    """The outcome of one gate, and why.
 
-    `margin` is positive inside the limit and negative outside, 0 exactly at it. `fix_first` lists
-    what costs the metric most, worst first. `baseline` is there for a baseline gate that compared.
+    `observed` is the exact value of the metric. `margin` is positive inside the limit, negative
+    outside, and 0 exactly at it. `because` is the reason in one sentence. `fix_first` lists the
+    items that cost the metric most, worst first. `baseline` is there if a baseline gate compared.
     """
 
     gate: Gate
@@ -137,17 +174,38 @@ class GateOutcome:
     fix_first: tuple[ItemLoss, ...] = ()
     baseline: BaselineReport | None = None
 
+    record_fields: ClassVar[RecordFields] = (
+        ("gate", "gate.name"),
+        ("level", "gate.level"),
+        ("metric", "gate.metric"),
+        ("axis", "gate.axis"),
+        ("tags", "gate.tags"),
+        "outcome",
+        "observed",
+        ("at_least", "gate.at_least"),
+        ("at_most", "gate.at_most"),
+        ("max_drop", lambda found: found.gate.baseline and str(found.gate.baseline.max_drop)),
+        "margin",
+        exact_ratios("observed", "margin"),
+        ("target", "gate.target"),
+        "because",
+        "fix_first",
+        "baseline",
+    )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReport:
-    """All gates on one run, and what follows: pass, fail or undecided, which is never a pass."""
+    """The outcomes of all gates on one run, and the verdict: pass, fail or undecided."""
 
     run: str
     outcomes: tuple[GateOutcome, ...]
     verdict: Outcome
     because: str
 
+    record_fields: ClassVar[RecordFields] = ("run", "verdict", "because", ("gates", "outcomes"))
+
 
 def get_failure_outcome(gate: Gate) -> Outcome:
-    """Return what it is called when a gate is not met: a hard one fails, a soft one warns."""
+    """Return the outcome of a gate that is not met: a hard gate fails, a soft gate warns."""
     return Outcome.FAIL if gate.level is Level.HARD else Outcome.WARN

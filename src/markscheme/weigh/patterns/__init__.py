@@ -1,8 +1,11 @@
-"""Patterns across items: what a breakdown shows once many are read together, named and tested.
+"""Patterns across items: what many breakdowns have in common, with the chance of it by luck.
 
-Items are the unit: tags say nothing about luck if an item may as well have had another item's
-answer, so every chance is exact, over all ways to hand the misses out. Each family of questions is
-adjusted by Holm and told at one in a hundred.
+`find_patterns` in `find` runs every detector of `detectors` on the table of misses (`table`) and on
+groups of items by tag (`groups`); `pattern` holds the value and its sentences, `chance` the exact
+probabilities. Items are the unit: a chance is taken over all ways to hand the misses out to items.
+The chances of each family of questions are adjusted by Holm and reported up to one in a hundred.
+
+Nothing here reads files or stores, and nothing draws.
 """
 
 from markscheme.weigh.patterns.chance import (
@@ -12,12 +15,14 @@ from markscheme.weigh.patterns.chance import (
     count_testable_questions,
 )
 from markscheme.weigh.patterns.find import find_patterns
-from markscheme.weigh.patterns.observed import FrameObserver, RowObservations, observe_rows
 from markscheme.weigh.patterns.pattern import PATTERN_KINDS, Pattern, build_pattern_record
 from markscheme.weigh.patterns.table import (
+    FrameObserver,
+    RowObservations,
     build_failing_column,
     build_miss_columns,
     compute_item_axis_means,
+    observe_rows,
 )
 
 __all__ = [

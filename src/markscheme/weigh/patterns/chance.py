@@ -1,21 +1,18 @@
-"""Luck: exact chances in whole numbers, and which questions could be answered at all."""
+"""Exact chances in whole numbers, and how many questions to adjust them for."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import accumulate
 from math import comb
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def compute_hypergeometric_tail(hits: int, of: int, marked: int, among: int) -> Fraction:
-    """Return the chance that a draw of `of` holds at least `hits` of those that are marked.
+    """Return the chance that a random draw of `of` things holds at least `hits` marked ones.
 
-    Hypergeometric: `marked` of `among` things are marked, and every draw is as likely.
+    The upper tail of the hypergeometric distribution: `marked` of `among` things are marked.
     """
     most = min(of, marked)
     if hits > most:
@@ -30,22 +27,23 @@ def compute_hypergeometric_tail(hits: int, of: int, marked: int, among: int) -> 
 
 
 def compute_dice_tail(hits: int, of: int, sides: int = 2) -> Fraction:
-    """Return the chance that at least `hits` of so many fair dice show one given side."""
+    """Return the chance that at least `hits` of `of` fair dice show one side: a binomial tail."""
     if 2 * hits > of:
         return Fraction(_sum_binomial_terms(of - hits, of, 1, sides - 1), sides**of)
     return 1 - Fraction(_sum_binomial_terms(hits - 1, of, sides - 1, 1), sides**of)
 
 
 def _sum_binomial_terms(most: int, of: int, one: int, other: int) -> int:
-    """Return the sum of the first terms of (one + other)^of, up to so many `other`."""
+    """Return the sum of the first `most + 1` terms of the expansion of (one + other)^of."""
     powers = [other**count for count in range(most + 1)]
     return sum(comb(of, count) * one ** (of - count) * powers[count] for count in range(most + 1))
 
 
 def compute_smallest_tail(of: int, marked: int, among: int, enough: Fraction) -> Fraction:
-    """Return the smallest chance that `drawn` could ever give for these sizes.
+    """Return the smallest chance that `compute_hypergeometric_tail` can give for these sizes.
 
-    That is when one of the two sets holds the other. Below `enough` it is only said to be below.
+    That is the chance that one of the two sets holds the other. The product stops early once it is
+    below `enough`.
     """
     small, large = sorted((of, marked))
     chance = Fraction(1)
@@ -57,11 +55,11 @@ def compute_smallest_tail(of: int, marked: int, among: int, enough: Fraction) ->
 
 
 def count_testable_questions(least_of: Mapping[Fraction, int], level: Fraction) -> int:
-    """Return how many questions count when adjusting: those that could be answered at all.
+    """Return how many questions to adjust for: those that could be significant at all.
 
-    The smallest chance that a question could ever give follows from the sizes of the groups; here
-    it is counted how many questions have which. One that stays above the adjusted level whatever
-    is seen cannot raise a false alarm, so it is no part of the family (Tarone 1990).
+    `least_of` counts the questions by the smallest chance that each could ever give, which follows
+    from the sizes of the groups. A question that stays above the adjusted level whatever is seen
+    cannot raise a false alarm, so it is not part of the family (Tarone 1990).
     """
     ordered = sorted(least_of)
     ranks = [0, *accumulate(least_of[p] for p in ordered)]

@@ -1,20 +1,21 @@
-"""Groups of items by tag, and the search for those in which the misses gather.
+"""Groups of items by tag, and the search for groups in which misses are concentrated.
 
-The rule: of all groups by one tag value or by two, the one that gathers the misses of a column with
-the smallest chance is told, if that chance, adjusted for the number of groups, is at most one in a
-hundred and at least half of the group misses. Its items are then set aside for that column, and
-the search goes on with what is left, so nothing is told twice.
+The rule: all groups by one tag value or by two are looked at. The group whose misses on a column
+are least likely by luck is reported, if that chance, adjusted for the number of groups, is at most
+one in a hundred and at least half of the group misses. Its items are then set aside for that column
+and the search goes on with the others, so that nothing is reported twice.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from markscheme.vocabulary import FrozenDict
+from markscheme.vocabulary import Exam, FrozenDict
 from markscheme.weigh.patterns.chance import (
     compute_hypergeometric_tail,
     compute_smallest_tail,
@@ -22,18 +23,30 @@ from markscheme.weigh.patterns.chance import (
 )
 from markscheme.weigh.patterns.pattern import SIGNIFICANCE_LEVEL
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+ColumnKey: TypeAlias = str | None
+"""The name of an axis; `None` for all axes at once."""
 
-    from markscheme.vocabulary import Exam
-    from markscheme.weigh.patterns.table import MissColumn
 
-    ColumnKey = str | None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissColumn:
+    """Which items miss one thing, by position: those `seen`, and those of them that `missed`."""
+
+    seen: frozenset[int]
+    missed: frozenset[int]
+
+    def restrict_to(self, items: frozenset[int]) -> MissColumn:
+        """Return the column of these items only."""
+        return MissColumn(seen=self.seen & items, missed=self.missed & items)
+
+    def exclude_items(self, items: Iterable[int]) -> MissColumn:
+        """Return the column without some items."""
+        gone = frozenset(items)
+        return MissColumn(seen=self.seen - gone, missed=self.missed - gone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemGroup:
-    """Items that share one tag value, or two, by position."""
+    """The positions of the items that share one tag value, or two."""
 
     tags: FrozenDict
     items: frozenset[int]
@@ -41,7 +54,11 @@ class ItemGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConcentratedGroup:
-    """A group in which the misses of a column gather, beside what is left outside of it."""
+    """A group in which the misses of a column are concentrated.
+
+    `hits` of the `of` items in the group miss, and `others` of the `rest` outside it. `p` is the
+    chance of that by luck, and `groups` is how many groups it is adjusted for.
+    """
 
     column: str | None
     group: ItemGroup
@@ -54,7 +71,7 @@ class ConcentratedGroup:
 
 
 def list_item_groups(exam: Exam) -> tuple[ItemGroup, ...]:
-    """Return the groups of two items or more, each set of items once, by the fewest tags."""
+    """Return the groups of two items or more; equal groups once, named by the fewest tags."""
     members: dict[tuple[tuple[str, str], ...], set[int]] = {}
     for at, item in enumerate(exam.items):
         for size in (1, 2):
@@ -70,29 +87,31 @@ def list_item_groups(exam: Exam) -> tuple[ItemGroup, ...]:
 def find_concentrated_groups(
     columns: Mapping[ColumnKey, MissColumn], groups: tuple[ItemGroup, ...]
 ) -> Iterator[ConcentratedGroup]:
-    """Yield the groups in which misses gather, the least likely first."""
+    """Yield the groups in which misses are concentrated, the least likely by luck first."""
     left = dict(columns)
     count = _count_testable_groups(columns, groups)
     best = {
         key: _find_least_likely_group(key, column, groups, count) for key, column in left.items()
     }
-    told, highest = 0, Fraction(0)
+    reported, highest = 0, Fraction(0)
     while any(best.values()):
-        found = min((one for one in best.values() if one), key=_get_concentration_sort_key)
-        highest = max(highest, min(Fraction(1), found.p * max(1, count - told)))
+        least_likely = min(
+            (group for group in best.values() if group), key=_get_concentration_sort_key
+        )
+        highest = max(highest, min(Fraction(1), least_likely.p * max(1, count - reported)))
         if highest > SIGNIFICANCE_LEVEL:
             return
-        yield replace(found, p=highest)
-        told += 1
-        for key in left if found.column is None else (found.column,):
-            left[key] = left[key].exclude_items(found.group.items)
+        yield replace(least_likely, p=highest)
+        reported += 1
+        for key in left if least_likely.column is None else (least_likely.column,):
+            left[key] = left[key].exclude_items(least_likely.group.items)
             best[key] = _find_least_likely_group(key, left[key], groups, count)
 
 
 def _count_testable_groups(
     columns: Mapping[ColumnKey, MissColumn], groups: tuple[ItemGroup, ...]
 ) -> int:
-    """Return how many groups count as looked at."""
+    """Return how many groups the chances are adjusted for."""
     asked = [column for column in columns.values() if column.missed]
     enough = SIGNIFICANCE_LEVEL / max(1, len(asked) * len(groups))
     counts: Counter[Fraction] = Counter()
@@ -108,8 +127,12 @@ def _count_testable_groups(
 def _find_least_likely_group(
     key: ColumnKey, column: MissColumn, groups: tuple[ItemGroup, ...], count: int
 ) -> ConcentratedGroup | None:
-    found = (_measure_concentration(key, column, group, count) for group in groups if column.missed)
-    return min((one for one in found if one), key=_get_concentration_sort_key, default=None)
+    measured = (
+        _measure_concentration(key, column, group, count) for group in groups if column.missed
+    )
+    return min(
+        (group for group in measured if group), key=_get_concentration_sort_key, default=None
+    )
 
 
 def _measure_concentration(
@@ -134,8 +157,14 @@ def _measure_concentration(
 
 
 def _get_concentration_sort_key(
-    found: ConcentratedGroup,
+    concentrated: ConcentratedGroup,
 ) -> tuple[Fraction, bool, int, int, list[tuple[str, str]]]:
-    """Return the least likely first; of equals that of every axis, of fewer tags, of more items."""
-    tags = found.group.tags
-    return found.p, found.column is not None, len(tags), -len(found.hits), sorted(tags.items())
+    """Sort by chance; ties: all axes first, then fewer tags, then more items."""
+    tags = concentrated.group.tags
+    return (
+        concentrated.p,
+        concentrated.column is not None,
+        len(tags),
+        -len(concentrated.hits),
+        sorted(tags.items()),
+    )

@@ -1,46 +1,27 @@
-"""The table that patterns are read from: which items miss which axis.
+"""The table that patterns are read from: which items miss which axis, and what the rows show.
 
-One run as patterns read it: its table, its groups, and what was observed beside the marks.
+`build_miss_columns` makes the table from marks. `FrameObserver` counts what only rows show:
+latency, near misses and wrong answers. `PatternContext` holds both for the detectors.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import Exam, Rubric
-from markscheme.weigh.patterns.groups import list_item_groups
-from markscheme.weigh.patterns.observed import RowObservations, find_leading_axis_name
+import polars as pl
+
+from markscheme.mark import get_expectation_key
+from markscheme.vocabulary import Exam, Rubric, to_fraction
+from markscheme.weigh.patterns.groups import ItemGroup, MissColumn, list_item_groups
 from markscheme.weigh.stats import sum_counts
-from markscheme.weigh.totals import Run
+from markscheme.weigh.totals import AxisValues, Marks, Run
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from markscheme.weigh.patterns.groups import ItemGroup
-    from markscheme.weigh.totals import AxisValues, Marks
-
+# An item misses an axis below half of the points.
 HALF = Fraction(1, 2)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissColumn:
-    """One thing that items can miss: those looked at, by position, and those that do."""
-
-    seen: frozenset[int]
-    missed: frozenset[int]
-
-    def restrict_to(self, items: frozenset[int]) -> MissColumn:
-        """Return the column of these items only."""
-        return MissColumn(seen=self.seen & items, missed=self.missed & items)
-
-    def exclude_items(self, items: Iterable[int]) -> MissColumn:
-        """Return the column with some items set aside."""
-        gone = frozenset(items)
-        return MissColumn(seen=self.seen - gone, missed=self.missed - gone)
 
 
 def build_miss_columns(
@@ -48,27 +29,27 @@ def build_miss_columns(
 ) -> dict[str | None, MissColumn]:
     """Return the column of each axis; under `None`, that of missing every axis at once.
 
-    An item misses an axis when its answers get less than half of the points there, on average;
-    with `within`, also when they get less than the mean over items by more than that.
+    An item misses an axis if its answers get less than half of the points there, on average. With
+    `within`, also if they are further than that below the mean over items.
     """
     alike = [(tuple(_iter_axis_means(counts, len(marks.axes))), at) for counts, at in marks.alike()]
-    each: dict[str | None, MissColumn] = {
+    columns: dict[str | None, MissColumn] = {
         axis: _build_miss_column([(means[number], at) for means, at in alike], within)
         for number, axis in enumerate(marks.axes)
     }
-    if len(each) < 2:  # noqa: PLR2004 - one axis is every axis
-        return each
+    if len(columns) < 2:  # noqa: PLR2004 - one axis is every axis
+        return columns
     every = MissColumn(
-        seen=frozenset.intersection(*(column.seen for column in each.values())),
-        missed=frozenset.intersection(*(column.missed for column in each.values())),
+        seen=frozenset.intersection(*(column.seen for column in columns.values())),
+        missed=frozenset.intersection(*(column.missed for column in columns.values())),
     )
-    return {None: every, **each}
+    return {None: every, **columns}
 
 
 def _build_miss_column(
     means: Iterable[tuple[Fraction | None, list[int]]], within: Fraction | None
 ) -> MissColumn:
-    """Return the column of means that are given with the positions of their items."""
+    """Return one column, from each different mean and the positions of the items that have it."""
     known = [(value, at) for value, at in means if value is not None]
     counts = sum_counts((value, len(at)) for value, at in known)
     limit = HALF
@@ -81,7 +62,7 @@ def _build_miss_column(
 
 
 def compute_item_axis_means(marks: Marks) -> list[tuple[Fraction | None, ...]]:
-    """Return the means of the axes for each item; one that was not answered has none."""
+    """Return the mean of each axis for each item; None if the item has no value there."""
     each = {
         id(counts): tuple(_iter_axis_means(counts, len(marks.axes))) for counts, _ in marks.alike()
     }
@@ -101,7 +82,7 @@ def _iter_axis_means(counts: Mapping[AxisValues, int], axes: int) -> Iterator[Fr
 
 
 def build_failing_column(marks: Marks) -> MissColumn:
-    """Return the items that have no answer, or of whose answers half or more have no score."""
+    """Return the column of failing items: no answer, or at least half of the answers unscored."""
     bad: set[int] = set()
     for counts, at in marks.alike():
         unscored = sum(n for values, n in counts.items() if None in values)
@@ -110,9 +91,104 @@ def build_failing_column(marks: Marks) -> MissColumn:
     return MissColumn(seen=frozenset(range(len(marks.items))), missed=frozenset(bad))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowObservations:
+    """The median latency of each item, near misses by item and axis, and wrong answers by item.
+
+    If an item has several near misses or wrong answers, the most frequent one is kept.
+    """
+
+    latency_ms: Mapping[str, Fraction] = field(default_factory=dict)
+    near_misses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
+
+
+class FrameObserver:
+    """Counts what the rows of a run show, frame by frame, without an object for each row."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self._axes = [spec.name for spec in rubric]
+        self._leading = find_leading_axis_name(rubric)
+        self._latencies: list[pl.DataFrame] = []
+        self._near_misses: dict[str, list[pl.DataFrame]] = {axis: [] for axis in self._axes}
+        self._wrong: list[pl.DataFrame] = []
+
+    def observe_frames(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Yield every frame unchanged, after counting what it shows."""
+        for frame in frames:
+            self.observe_frame(frame)
+            yield frame
+
+    def observe_frame(self, frame: pl.DataFrame) -> None:
+        """Count the latencies, near misses and wrong answers of one frame."""
+        answered = frame.filter(pl.col("status").is_in(["scored", "unscored"]))
+        timed = answered.select("item", value="latency_ms").drop_nulls()
+        self._latencies.append(_count_item_values(timed))
+        for axis in self._axes:
+            near = answered.select("item", value=pl.col("near_miss").struct.field(axis))
+            self._near_misses[axis].append(_count_item_values(near.drop_nulls()))
+        if self._leading is not None:
+            value = pl.col("breakdown").struct.field(self._leading)
+            wrong = answered.filter(value < 0.5)  # noqa: PLR2004 - half of the points
+            self._wrong.append(_count_item_values(wrong.select("item", value="got").drop_nulls()))
+
+    def build_observations(self) -> RowObservations:
+        """Return what was counted so far."""
+        near: dict[str, dict[str, str]] = {}
+        for axis, frames in self._near_misses.items():
+            for item, step in _find_most_frequent(frames).items():
+                near.setdefault(item, {})[axis] = step
+        return RowObservations(
+            latency_ms=_compute_item_medians(self._latencies),
+            near_misses=near,
+            wrong=_find_most_frequent(self._wrong),
+        )
+
+
+def observe_rows(rubric: Rubric, frames: Iterable[pl.DataFrame]) -> RowObservations:
+    """Return what all rows of a run show."""
+    observer = FrameObserver(rubric)
+    for frame in frames:
+        observer.observe_frame(frame)
+    return observer.build_observations()
+
+
+def find_leading_axis_name(rubric: Rubric) -> str | None:
+    """Return the name of the leading axis: the first that expects something."""
+    return next((spec.name for spec in rubric if get_expectation_key(spec.axis) is not None), None)
+
+
+def _count_item_values(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.group_by("item", "value").agg(n=pl.len().cast(pl.UInt64))
+
+
+def _merge_item_counts(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames).group_by("item", "value").agg(pl.col("n").sum())
+
+
+def _find_most_frequent(frames: list[pl.DataFrame]) -> dict[str, str]:
+    if not frames:
+        return {}
+    rows = _merge_item_counts(frames).sort("n", "value", descending=[True, False])
+    return dict(
+        rows.unique("item", keep="first", maintain_order=True).select("item", "value").iter_rows()
+    )
+
+
+def _compute_item_medians(frames: list[pl.DataFrame]) -> dict[str, Fraction]:
+    """Return the lower median of each item: one of the measured values, so it is exact."""
+    if not frames:
+        return {}
+    rows = _merge_item_counts(frames).sort("item", "value")
+    before = pl.col("n").cum_sum().over("item")
+    middle = (pl.col("n").sum().over("item") + 1) // 2
+    first = rows.filter(before >= middle).unique("item", keep="first", maintain_order=True)
+    return {item: to_fraction(value) for item, value in first.select("item", "value").iter_rows()}
+
+
 @dataclass(frozen=True, kw_only=True)
 class PatternContext:
-    """What there is to read patterns from."""
+    """One run as the detectors see it: rubric, exam, marks, groups and what the rows show."""
 
     rubric: Rubric
     exam: Exam
@@ -121,22 +197,22 @@ class PatternContext:
 
     @cached_property
     def item_ids(self) -> tuple[str, ...]:
-        """The items in the order of the exam."""
+        """The item ids in the order of the exam."""
         return tuple(item.id for item in self.exam.items)
 
     @cached_property
     def groups(self) -> tuple[ItemGroup, ...]:
-        """The groups by tag."""
+        """The groups of items by tag."""
         return list_item_groups(self.exam)
 
     @cached_property
     def leading_axis_name(self) -> str:
-        """The axis that says whether an answer is right: what `got` shows, else the heaviest."""
+        """The axis that decides whether an answer is right: the leading one, else the heaviest."""
         heaviest = max(self.rubric, key=lambda spec: spec.weight).name
         return find_leading_axis_name(self.rubric) or heaviest
 
     def list_item_ids(self, positions: Iterable[int]) -> tuple[str, ...]:
-        """Return the names of items in the order of the exam."""
+        """Return the ids of items in the order of the exam."""
         return tuple(self.item_ids[at] for at in sorted(positions))
 
     @cached_property
@@ -144,9 +220,9 @@ class PatternContext:
         return compute_item_axis_means(self.run.marks)
 
     def compute_lost_score(self, axis: str | None, positions: Iterable[int]) -> Fraction:
-        """Return what items take from the mean score; `None` is every axis.
+        """Return what items take from the mean score on an axis; `None` is every axis.
 
-        What has no value counts as if it had been missed.
+        A mean that is not known counts as 0.
         """
         at = {spec.name: number for number, spec in enumerate(self.rubric)}
         weights = [(at[s.name], Fraction(s.weight)) for s in self.rubric if axis in {None, s.name}]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from markscheme.vocabulary import FrozenDict, compute_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ScoresByRater = Mapping[str, int]
 """What raters gave to one cell, by rater."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.vocabulary import compute_mean, to_fraction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 _TINY = 1e-300
 _CONVERGENCE = 1e-15

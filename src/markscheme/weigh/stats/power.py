@@ -6,14 +6,11 @@ By the non-central t distribution; the usual formula with z is a quarter too opt
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 from markscheme.weigh.stats.distributions import t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ALPHA = 0.05
 POWER = 0.8

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 from markscheme.weigh.stats.distributions import t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
 
 _BISECTIONS = 200
 

@@ -11,13 +11,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _MAX_SHIFTED_BYTES = 400_000_000  # bytes that are shifted: well below a second
 _MAX_HALVED_DIFFERENCES = 30  # differences: 2^15 sums in each half

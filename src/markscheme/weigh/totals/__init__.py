@@ -7,7 +7,6 @@ from markscheme.weigh.totals.operations import (
     OperationalMetric,
     OperationGroup,
     OperationsCollector,
-    build_operation_record,
     build_variant_records,
     parse_operation_group,
 )
@@ -34,7 +33,6 @@ __all__ = [
     "RunTally",
     "ScoreTotals",
     "WeightScale",
-    "build_operation_record",
     "build_variant_records",
     "explain_incomplete",
     "parse_operation_group",

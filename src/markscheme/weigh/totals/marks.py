@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from markscheme.vocabulary import FrozenDict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 AxisValues: TypeAlias = tuple[Fraction | None, ...]
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from markscheme.mark import compute_score
-from markscheme.vocabulary import ZERO, FrozenDict, SubjectSummary, Summary, TagGroup, compute_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.totals.marks import AxisValues, Marks
+from markscheme.vocabulary import (
+    ZERO,
+    Exam,
+    FrozenDict,
+    Rubric,
+    SubjectSummary,
+    Summary,
+    TagGroup,
+    compute_mean,
+)
+from markscheme.weigh.totals.marks import AxisValues, Marks
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Context, Inexact
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from markscheme.mark.batch import lookup_series
-from markscheme.vocabulary import FrozenDict
+from markscheme.mark.batch import MarkedColumns, lookup_series
+from markscheme.vocabulary import Exam, FrozenDict, Rubric, Summary
 from markscheme.weigh.totals.marks import AxisValues, Marks
 from markscheme.weigh.totals.measures import Measures, MeasureTotal
 from markscheme.weigh.totals.run import Run
 from markscheme.weigh.totals.summaries import summarise_marks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from markscheme.mark.batch import MarkedColumns
-    from markscheme.vocabulary import Exam, Rubric, Summary
 
 CountKey = tuple[str | None, int, int]
 _MEASURE_DTYPES = {

@@ -1,1 +1,36 @@
-"""TODO formats."""
+"""The registry of log formats, and one module for each format.
+
+A module here turns the records of a log into calls of `Draft` methods. It does not open files by
+itself where `Log` can, and it does not know the other formats, except where two share their records
+(`claude_messages`, the usage of Codex).
+"""
+
+from markscheme.read.transcripts.formats import (
+    claude_code,
+    claude_stream,
+    codex_exec,
+    codex_rollout,
+    gemini,
+    inspect_ai,
+    openai_messages,
+    openai_responses,
+    opencode,
+    otel,
+)
+
+__all__ = ["FORMATS"]
+
+# The first format that recognises a log reads it, so specific formats come before general ones:
+# many logs hold messages with a role, which is all that the last format asks for.
+FORMATS = (
+    *opencode.FORMATS,
+    inspect_ai.FORMAT,
+    otel.FORMAT,
+    gemini.FORMAT,
+    claude_code.FORMAT,
+    claude_stream.FORMAT,
+    codex_rollout.FORMAT,
+    codex_exec.FORMAT,
+    openai_responses.FORMAT,
+    openai_messages.FORMAT,
+)

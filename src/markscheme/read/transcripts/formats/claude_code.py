@@ -1,12 +1,17 @@
-"""One session of Claude Code while its lines are read: agents, links between them, prompts.
+"""Claude Code transcripts: `~/.claude/projects/…/<session>.jsonl` and the logs of its sub-agents.
 
-Claude Code transcripts: `~/.claude/projects/…/<session>.jsonl` and the agents beside it.
+The lines of a sub-agent are inline (`isSidechain`), in `agent-*.jsonl` beside the session, or in
+`<session>/subagents/`. They are nested where a call has started them. A forked session repeats the
+lines of another session, and these count once.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 from markscheme.read.json_fields import (
     JsonObject,
@@ -17,7 +22,7 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft
+from markscheme.read.transcripts.draft import Draft, DraftDispatch
 from markscheme.read.transcripts.format import LogFormat
 from markscheme.read.transcripts.formats.claude_messages import (
     AGENT_ID_PATTERN,
@@ -30,18 +35,12 @@ from markscheme.read.transcripts.formats.claude_messages import (
     parse_result_status,
 )
 from markscheme.read.transcripts.log import Log
-from markscheme.vocabulary import MAIN_AGENT, CallStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from markscheme.read.transcripts.draft import DraftDispatch
-    from markscheme.vocabulary import Transcript
+from markscheme.vocabulary import MAIN_AGENT, CallStatus, Transcript
 
 FORMAT_NAME = "claude-code"
+_METADATA_TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode"})
 _INTERRUPTED_PREFIX = "[Request interrupted by user"
+# User messages that begin like this were written by the client, not by the user.
 _NO_PROMPT_PREFIXES = (
     "<local-command-",
     "Caveat:",
@@ -59,8 +58,89 @@ _INTERNAL_AGENT = re.compile(r"a(compact|side_question|prompt_suggestion)")
 _API_ERROR_GAP = "the last message is an error of the API"
 
 
+def can_read_log(log: Log) -> bool:
+    """Return whether the log has lines of a Claude Code transcript."""
+    return any(_is_transcript_line(record) for record in log.sample)
+
+
+def _is_transcript_line(record: JsonObject) -> bool:
+    kind = to_text(record.get("type"))
+    if kind in {"user", "assistant"}:
+        return "parentUuid" in record or "isSidechain" in record or "sessionId" in record
+    return kind in _METADATA_TYPES or (kind == "summary" and "leafUuid" in record)
+
+
+def read_log(log: Log) -> list[Transcript]:
+    """Read a session with its sub-agents."""
+    return [_read_session(log).build_transcript(log.skipped)]
+
+
+def _read_sessions_together(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
+    """Read the sessions of a folder, the oldest first: a fork repeats the lines of an older one."""
+    read_by: dict[LineKey, str | None] = {}
+    agent_logs = {
+        path for log in logs for path in _find_agent_logs(log.path, _find_session_id(log))
+    }
+    for log in sorted(logs, key=_build_age_key):
+        if log.path not in agent_logs:
+            session = _read_session(log, read_by if _is_fork(log, read_by) else ())
+            yield log, session.build_transcript(log.skipped)
+            read_by |= dict.fromkeys(session.seen_lines, session.id)
+
+
+def _build_age_key(log: Log) -> tuple[bool, str, str]:
+    """Return a sort key for the age of a session. Marked forks come after all other sessions."""
+    is_marked_fork = any("forkedFrom" in record for record in log.sample)
+    times = (to_text(record.get("timestamp")) for record in log.sample)
+    return is_marked_fork, next(filter(None, times), ""), log.path.name
+
+
+def _is_fork(log: Log, read_by: Mapping[LineKey, str | None]) -> bool:
+    """Return whether a log repeats assistant messages of another session, not just its ids."""
+    own_id = _find_session_id(log)
+    lines = (
+        build_line_key(record)
+        for record in log.sample
+        if to_text(record.get("type")) == "assistant"
+    )
+    return any(line in read_by and read_by[line] != own_id for line in lines if line is not None)
+
+
+def _find_session_id(log: Log) -> str | None:
+    return next(filter(None, (to_text(record.get("sessionId")) for record in log.sample)), None)
+
+
+def _read_session(log: Log, copied_lines: Collection[LineKey] = ()) -> ClaudeCodeSession:
+    session = ClaudeCodeSession(copied_lines)
+    for record in log.iter_records():
+        session.add_record(record)
+    session.main.truncated = log.truncated
+    for path in _find_agent_logs(log.path, session.id):
+        agent_log = Log(path)
+        session.add_agent_metadata(path)
+        for record in agent_log.iter_records():
+            session.add_record(record, path)
+        agent = session.get_agent(_parse_agent_id(path))
+        agent.truncated, agent.skipped = agent_log.truncated, agent_log.skipped
+    return session
+
+
+def _find_agent_logs(path: Path, session: str | None) -> Iterator[Path]:
+    """Yield the logs of a session's sub-agents: in its own folder, or beside the session."""
+    yield from sorted((path.parent / path.stem / "subagents").rglob("agent-*.jsonl"))
+    if path.name.startswith("agent-") or session is None:
+        return
+    for agent_path in sorted(path.parent.glob("agent-*.jsonl")):
+        if any(record.get("sessionId") == session for record in Log(agent_path).sample[:3]):
+            yield agent_path
+
+
+def _parse_agent_id(path: Path) -> str:
+    return path.stem.removeprefix("agent-")
+
+
 class ClaudeCodeAgent(Draft):
-    """A draft with the usage of its messages and the slash command that may be a prompt."""
+    """A draft with the usage of its messages, and a slash command that may become a prompt."""
 
     def __init__(self, agent: str = MAIN_AGENT) -> None:
         super().__init__(agent)
@@ -72,30 +152,30 @@ class ClaudeCodeAgent(Draft):
         self.line_count = 0
 
     def confirm_command(self) -> None:
-        """Take a slash command as a prompt after all: the model answers it."""
+        """Add the pending slash command as a prompt: the model answers it."""
         if self.pending_command is not None:
-            said, at = self.pending_command
+            text, at = self.pending_command
             self.pending_command = None
-            self.add_prompt(said, at)
+            self.add_prompt(text, at)
 
 
 class ClaudeCodeSession:
     """One session with its agents, while its lines are read."""
 
-    def __init__(self, copied: Collection[LineKey] = ()) -> None:
+    def __init__(self, copied_lines: Collection[LineKey] = ()) -> None:
         self.main = ClaudeCodeAgent()
         self.id: str | None = None
+        self.seen_lines: set[LineKey] = set()
+        self._copied_lines = copied_lines
         self._agents: dict[str, ClaudeCodeAgent] = {}
         self._roots: dict[str, str] = {}
-        self._copied_lines = copied
-        self.seen_lines: set[LineKey] = set()
         self._dispatches: dict[str, tuple[ClaudeCodeAgent, DraftDispatch]] = {}
         self._agents_by_call: dict[str, str] = {}
         self._outcomes: dict[str, CallStatus] = {}
         self._kinds: dict[str, str] = {}
 
-    def add_record(self, record: JsonObject, file: Path | None = None) -> None:
-        """Take one line of the session's log, or of an agent's."""
+    def add_record(self, record: JsonObject, agent_file: Path | None = None) -> None:
+        """Add one line of the session's log, or of the log of a sub-agent."""
         kind = to_text(record.get("type"))
         if kind in {"assistant", "user"}:
             line = build_line_key(record)
@@ -106,7 +186,7 @@ class ClaudeCodeSession:
             message = record.get("message")
             if type(message) is not dict:
                 return
-            agent = self._find_agent(record, file)
+            agent = self._find_agent(record, agent_file)
             agent.line_count += 1
             if kind == "assistant":
                 self._add_assistant_message(agent, record, message)
@@ -119,40 +199,38 @@ class ClaudeCodeSession:
         elif kind == "queue-operation":
             self._add_notification(record.get("content"))
         elif record.get("isSidechain") is True:
-            self._find_root(record)  # other lines may stand between those of a conversation
+            # Lines of other types may be links in the chain of an inline sub-agent.
+            self._find_root(record)
 
     def add_agent_metadata(self, path: Path) -> None:
-        """Take what the file beside an agent's log says of it."""
+        """Add the metadata file beside the log of a sub-agent, if there is one."""
         try:
-            told = path.with_suffix(".meta.json").read_text(encoding="utf-8", errors="replace")
+            text = path.with_suffix(".meta.json").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return
-        meta = to_object(parse_json(told))
-        agent, kind = _parse_agent_id(path), to_text(meta.get("agentType"))
-        self._link_agent(meta.get("toolUseId"), agent)
+        metadata = to_object(parse_json(text))
+        agent, kind = _parse_agent_id(path), to_text(metadata.get("agentType"))
+        self._link_agent(metadata.get("toolUseId"), agent)
         if kind is not None:
             self._kinds[agent] = kind
 
-    def get_agent_for_file(self, path: Path) -> ClaudeCodeAgent:
-        """Return the agent whose log this is."""
-        return self._get_agent(_parse_agent_id(path))
-
-    def _find_agent(self, record: JsonObject, file: Path | None) -> ClaudeCodeAgent:
-        if self.id is None:
-            self.id = to_text(record.get("sessionId"))
-        if file is None and record.get("isSidechain") is not True:
-            return self.main
-        if file is not None:
-            return self._get_agent(_parse_agent_id(file))
-        return self._get_agent(to_text(record.get("agentId")) or self._find_root(record))
-
-    def _get_agent(self, id_: str) -> ClaudeCodeAgent:
+    def get_agent(self, id_: str) -> ClaudeCodeAgent:
+        """Return the sub-agent of this id; create it at its first line."""
         if id_ not in self._agents:
             self._agents[id_] = ClaudeCodeAgent(id_)
         return self._agents[id_]
 
+    def _find_agent(self, record: JsonObject, agent_file: Path | None) -> ClaudeCodeAgent:
+        if self.id is None:
+            self.id = to_text(record.get("sessionId"))
+        if agent_file is not None:
+            return self.get_agent(_parse_agent_id(agent_file))
+        if record.get("isSidechain") is not True:
+            return self.main
+        return self.get_agent(to_text(record.get("agentId")) or self._find_root(record))
+
     def _find_root(self, record: JsonObject) -> str:
-        """Return the first line of the chain that a line of an inline sub-agent belongs to."""
+        """Return the id of the first line in the chain that an inline sub-agent's line is in."""
         uuid, parent = to_text(record.get("uuid")) or "?", to_text(record.get("parentUuid"))
         root = self._roots[uuid] = self._roots.get(parent or "", uuid)
         return root
@@ -172,9 +250,9 @@ class ClaudeCodeSession:
             id_ = str(agent.line_count)
         agent.usage.add_usage(id_, message.get("usage"))
         at = parse_timestamp(record.get("timestamp"))
-        for made in add_message_blocks(agent, message.get("content"), at, id_):
-            if made.call is not None and made.call.id is not None:
-                self._dispatches[made.call.id] = (agent, made)
+        for dispatch in add_message_blocks(agent, message.get("content"), at, id_):
+            if dispatch.call is not None and dispatch.call.id is not None:
+                self._dispatches[dispatch.call.id] = (agent, dispatch)
 
     def _add_user_message(
         self, agent: ClaudeCodeAgent, record: JsonObject, message: JsonObject
@@ -184,52 +262,53 @@ class ClaudeCodeSession:
         if results:
             at = parse_timestamp(record.get("timestamp"))
             for block in results:
-                self._add_tool_result(agent, block, record.get("toolUseResult"), at)
+                self._add_tool_result(agent, block, to_object(record.get("toolUseResult")), at)
             return
-        said = join_text(content)
-        if said is not None:
-            self._add_user_text(agent, record, said)
+        text = join_text(content)
+        if text is not None:
+            self._add_user_text(agent, record, text)
 
     def _add_tool_result(
-        self, agent: ClaudeCodeAgent, block: JsonObject, told: Any, at: datetime | None
+        self, agent: ClaudeCodeAgent, block: JsonObject, details: JsonObject, at: datetime | None
     ) -> None:
         id_ = to_text(block.get("tool_use_id"))
-        made = agent.add_result(id_, parse_result_status(block), at)
-        if made is None or id_ not in self._dispatches:
+        call = agent.add_result(id_, parse_result_status(block), at)
+        if call is None or id_ not in self._dispatches:
             return
         _, dispatch = self._dispatches[id_]
-        details = to_object(told)
         self._link_agent(id_, details.get("agentId"))
+        # A background agent goes on after its call; a notification states its outcome.
         if details.get("isAsync") is True or to_text(details.get("status")) == "async_launched":
             dispatch.has_own_status, dispatch.status = True, CallStatus.NONE
         if id_ not in self._agents_by_call:
             named = AGENT_ID_PATTERN.search(join_text(block.get("content")) or "")
             self._link_agent(id_, named.group(1) if named else None)
 
-    def _add_user_text(self, agent: ClaudeCodeAgent, record: JsonObject, said: str) -> None:
+    def _add_user_text(self, agent: ClaudeCodeAgent, record: JsonObject, text: str) -> None:
         if record.get("isMeta"):
-            if not said.startswith(_NO_PROMPT_PREFIXES):
+            if not text.startswith(_NO_PROMPT_PREFIXES):
                 agent.confirm_command()
             return
-        if "<task-notification>" in said:
-            self._add_notification(said)
-        if _is_not_prompt(record, said):
-            if said.startswith("<local-command-"):
+        self._add_notification(text)
+        if _is_not_prompt(record, text):
+            # The output of a local command: the client ran it without asking the model.
+            if text.startswith("<local-command-"):
                 agent.pending_command = None
-            elif said.startswith(_INTERRUPTED_PREFIX):
+            elif text.startswith(_INTERRUPTED_PREFIX):
                 agent.pending_gap = "the last turn was interrupted"
             return
         at = parse_timestamp(record.get("timestamp"))
-        if said.startswith(_COMMAND_PREFIXES):
-            agent.pending_command = (said, at)
+        if text.startswith(_COMMAND_PREFIXES):
+            agent.pending_command = (text, at)
         else:
             agent.pending_command = None
-            agent.add_prompt(said, at)
+            agent.add_prompt(text, at)
 
-    def _add_notification(self, said: Any) -> None:
-        if not isinstance(said, str) or "<task-notification>" not in said:
+    def _add_notification(self, text: Any) -> None:
+        """Keep the outcome of a background agent, by the ids of its task and of its call."""
+        if not isinstance(text, str) or "<task-notification>" not in text:
             return
-        task, call, status = parse_notification(said)
+        task, call, status = parse_notification(text)
         if status is not None:
             self._outcomes.update(dict.fromkeys(filter(None, (task, call)), status))
 
@@ -238,19 +317,24 @@ class ClaudeCodeSession:
             self._agents_by_call[call] = agent
 
     def build_transcript(self, skipped: int) -> Transcript:
-        """Return the session, its agents nested where they were started."""
+        """Return the session, with its sub-agents nested where they were started."""
         self._connect_agents()
-        alone = list(self._agents.values())
-        if not self.main.line_count and len(alone) == 1:
-            alone[0].truncated = alone[0].truncated or self.main.truncated
-            return self._finish_agent(alone[0], skipped)
-        for agent in alone:
+        agents = list(self._agents.values())
+        if not self.main.line_count and len(agents) == 1:
+            # The log of a sub-agent, given on its own.
+            agents[0].truncated = agents[0].truncated or self.main.truncated
+            return self._finish_agent(agents[0], skipped)
+        for agent in agents:
             if not _is_descendant(agent, self.main):
                 agent.parent = self.main
         return self._finish_agent(self.main, skipped)
 
     def _connect_agents(self) -> None:
-        """Find for every dispatch the agent that it started, and for every agent its parent."""
+        """Find the sub-agent of each dispatch and the parent of each sub-agent.
+
+        Older logs do not name the sub-agent of a call; then an unclaimed one with the same prompt
+        is taken.
+        """
         linked = set(self._agents_by_call.values())
         unclaimed: dict[str | None, list[ClaudeCodeAgent]] = {}
         for agent in reversed(self._agents.values()):
@@ -264,9 +348,9 @@ class ClaudeCodeSession:
             dispatch.agent = named if child is None else child.agent
             if child is not None and child is not owner:
                 child.parent, child.kind = owner, dispatch.kind
-            settled = self._outcomes.get(id_) or self._outcomes.get(dispatch.agent or "")
-            if dispatch.has_own_status and settled is not None:
-                dispatch.status = settled
+            outcome = self._outcomes.get(id_) or self._outcomes.get(dispatch.agent or "")
+            if dispatch.has_own_status and outcome is not None:
+                dispatch.status = outcome
 
     def _finish_agent(self, agent: ClaudeCodeAgent, skipped: int) -> Transcript:
         agent.session = self.id
@@ -275,116 +359,31 @@ class ClaudeCodeSession:
         if agent is not self.main and agent.parent in {None, self.main}:
             agent.internal = _INTERNAL_AGENT.match(agent.agent) is not None
             agent.kind = "compaction" if agent.agent.startswith("acompact") else agent.kind
-        if agent.truncated:
-            agent.add_gap(LOG_TRUNCATED)
         agent.children = [
             self._finish_agent(child, child.skipped)
             for child in self._agents.values()
             if child.parent is agent and child is not agent
         ]
-        return agent.build_transcript(FORMAT_NAME, skipped=skipped)
+        return agent.build_transcript(FORMAT_NAME, skipped=skipped, truncated=agent.truncated)
 
 
-def _parse_agent_id(path: Path) -> str:
-    return path.stem.removeprefix("agent-")
-
-
-def _is_not_prompt(record: JsonObject, said: str) -> bool:
+def _is_not_prompt(record: JsonObject, text: str) -> bool:
     if record.get("isCompactSummary") or record.get("isVisibleInTranscriptOnly"):
         return True
-    kind = to_object(record.get("origin")).get("kind")
-    return said.startswith(_NO_PROMPT_PREFIXES) or (isinstance(kind, str) and kind != "human")
+    origin = to_object(record.get("origin")).get("kind")
+    return text.startswith(_NO_PROMPT_PREFIXES) or (isinstance(origin, str) and origin != "human")
 
 
 def _is_descendant(agent: ClaudeCodeAgent, main: ClaudeCodeAgent) -> bool:
-    """Say whether an agent's parents end at the main agent; a damaged log may have a circle."""
+    """Return whether the parents of an agent lead to the main agent; a damaged log may loop."""
     seen: set[int] = set()
-    at: ClaudeCodeAgent | None = agent
-    while at is not None and id(at) not in seen:
-        if at is main:
+    ancestor: ClaudeCodeAgent | None = agent
+    while ancestor is not None and id(ancestor) not in seen:
+        if ancestor is main:
             return True
-        seen.add(id(at))
-        at = at.parent
+        seen.add(id(ancestor))
+        ancestor = ancestor.parent
     return False
-
-
-_METADATA_TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode"})
-
-
-def can_read_log(log: Log) -> bool:
-    """Say whether lines look like those of a transcript."""
-    return any(_is_transcript_line(record) for record in log.sample)
-
-
-def _is_transcript_line(record: JsonObject) -> bool:
-    kind = to_text(record.get("type"))
-    if kind in {"user", "assistant"}:
-        return "parentUuid" in record or "isSidechain" in record or "sessionId" in record
-    return kind in _METADATA_TYPES or (kind == "summary" and "leafUuid" in record)
-
-
-def read_log(log: Log) -> list[Transcript]:
-    """Read a session with its sub-agents."""
-    return [_read_session(log).build_transcript(log.skipped)]
-
-
-def _read_sessions_together(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
-    """Read sessions that lie together. A fork repeats another's lines; the older keeps them."""
-    read_by: dict[LineKey, str | None] = {}
-    beside = {path for log in logs for path in find_agent_logs(log.path, _find_session_id(log))}
-    for log in sorted(logs, key=_build_age_key):
-        if log.path not in beside:
-            session = _read_session(log, read_by if _is_fork(log, read_by) else ())
-            yield log, session.build_transcript(log.skipped)
-            read_by |= dict.fromkeys(session.seen_lines, session.id)
-
-
-def _is_fork(log: Log, read_by: Mapping[LineKey, str | None]) -> bool:
-    """Say whether a log repeats what was said in another session, not just its ids."""
-    own = _find_session_id(log)
-    said = (
-        build_line_key(record)
-        for record in log.sample
-        if to_text(record.get("type")) == "assistant"
-    )
-    return any(line in read_by and read_by[line] != own for line in said if line is not None)
-
-
-def _find_session_id(log: Log) -> str | None:
-    return next(filter(None, (to_text(record.get("sessionId")) for record in log.sample)), None)
-
-
-def _build_age_key(log: Log) -> tuple[bool, str, str]:
-    """Return what sorts sessions by age; copied lines have a mark or a newer file's name."""
-    forked = any("forkedFrom" in record for record in log.sample)
-    times = (to_text(record.get("timestamp")) for record in log.sample)
-    return forked, next(filter(None, times), ""), log.path.name
-
-
-def _read_session(log: Log, copied: Collection[LineKey] = ()) -> ClaudeCodeSession:
-    session = ClaudeCodeSession(copied)
-    for record in log.iter_records():
-        session.add_record(record)
-    cut = log.truncated
-    for path in find_agent_logs(log.path, session.id):
-        beside = Log(path)
-        session.add_agent_metadata(path)
-        for record in beside.iter_records():
-            session.add_record(record, path)
-        session.get_agent_for_file(path).truncated = beside.truncated
-        session.get_agent_for_file(path).skipped = beside.skipped
-    session.main.truncated = cut
-    return session
-
-
-def find_agent_logs(path: Path, session: str | None) -> Iterator[Path]:
-    """Yield the logs of the sub-agents of a session: below its folder, or beside it."""
-    yield from sorted((path.parent / path.stem / "subagents").rglob("agent-*.jsonl"))
-    if path.name.startswith("agent-") or session is None:
-        return
-    for beside in sorted(path.parent.glob("agent-*.jsonl")):
-        if any(record.get("sessionId") == session for record in Log(beside).sample[:3]):
-            yield beside
 
 
 FORMAT = LogFormat(

@@ -1,9 +1,11 @@
-"""What Claude Code's transcript and its output stream share: messages, usage, denials."""
+"""Messages, usage, results and notifications that both formats of Claude Code share."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
 
 from markscheme.read.json_fields import (
     JsonObject,
@@ -13,15 +15,10 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
+from markscheme.read.transcripts.draft import Draft, DraftDispatch
 from markscheme.vocabulary import CallStatus, Tokens
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from markscheme.read.transcripts.draft import Draft, DraftCall, DraftDispatch
-
-DISPATCH_TOOLS = frozenset({"Task", "Agent", "Workflow"})
+_DISPATCH_TOOLS = frozenset({"Task", "Agent", "Workflow"})
 _USAGE_FIELDS = (
     "input_tokens",
     "output_tokens",
@@ -43,15 +40,18 @@ _TAG_PATTERNS = {
     name: re.compile(f"<{name}>([^<]*)</{name}>") for name in ("task-id", "tool-use-id", "status")
 }
 AGENT_ID_PATTERN = re.compile(r"\bagentId: ([\w-]+)")
+# The client writes messages of its own, such as API errors, under this model name.
 SYNTHETIC_MODEL = "<synthetic>"
 
-
 LineKey = tuple[str, int]
-"""What makes a line the copy of another: its id, and what it says when."""
+"""Identifies a line: its id, and a hash of its time and message."""
 
 
 def build_line_key(record: JsonObject) -> LineKey | None:
-    """Return what tells a line from others; ids alone do not, some logs have them redacted."""
+    """Return the key by which a repeated line is recognised; `None` if the line has no id.
+
+    The id alone is not enough: some logs have their ids redacted, so that many are equal.
+    """
     uuid = record.get("uuid")
     if not isinstance(uuid, str):
         return None
@@ -59,32 +59,36 @@ def build_line_key(record: JsonObject) -> LineKey | None:
 
 
 class ClaudeUsage:
-    """The usage of one agent's messages. A message comes in several lines; its largest counts."""
+    """The usage of one agent's messages.
+
+    One message is written in several lines, each with a usage; the largest counts.
+    """
 
     def __init__(self) -> None:
         self._messages: dict[Any, list[int]] = {}
         self._last_line: Any = None
-        self._reported = (False, False)  # whether any message gives its input and its output
+        # Whether any message states its input tokens, and its output tokens.
+        self._reported = (False, False)
 
     def add_usage(self, message: Any, usage: Any) -> None:
-        """Take the usage that one line gives for a message."""
+        """Add the usage that one line states for a message."""
         if type(usage) is not dict or (message, usage) == self._last_line:
             return
         self._last_line = message, usage
-        counts = [parse_count(usage.get(name)) for name in _USAGE_FIELDS]
-        found = [one or 0 for one in counts]
+        stated = [parse_count(usage.get(name)) for name in _USAGE_FIELDS]
+        counts = [count or 0 for count in stated]
         some_input, some_output = self._reported
-        self._reported = (some_input or counts[0] is not None, some_output or counts[1] is not None)
+        self._reported = (some_input or stated[0] is not None, some_output or stated[1] is not None)
         known = self._messages.get(message)
         if known is None:
-            self._messages[message] = found
-        elif known != found:
-            self._messages[message] = list(map(max, known, found))
+            self._messages[message] = counts
+        elif known != counts:
+            self._messages[message] = list(map(max, known, counts))
 
     def sum_usage(self) -> Tokens | None:
-        """Return the sum over the messages; all zeros mean that nothing was reported.
+        """Return the sum over the messages; `None` if all counts are zero.
 
-        A count that no message gives is not known.
+        Every model call has input, so zeros mean that nothing was reported.
         """
         totals = [sum(column) for column in zip(*self._messages.values(), strict=True)]
         if not any(totals):
@@ -100,8 +104,8 @@ class ClaudeUsage:
 
 def add_message_blocks(
     draft: Draft, content: Any, at: datetime | None, message: object
-) -> Iterable[DraftDispatch]:
-    """Take the blocks of an assistant's message; yield the dispatches among them."""
+) -> Iterator[DraftDispatch]:
+    """Add the blocks of an assistant's message; yield the dispatches among them."""
     if isinstance(content, str):
         draft.add_text(content, at, message)
         return
@@ -111,31 +115,27 @@ def add_message_blocks(
             draft.add_text(to_text(block.get("text")) or "", at, message)
         elif kind in {"tool_use", "server_tool_use"}:
             name, id_ = to_text(block.get("name")) or "?", to_text(block.get("id"))
-            made = draft.add_call(name, block.get("input"), id_=id_, at=at)
-            if name in DISPATCH_TOOLS:
-                yield add_dispatch_call(draft, made, to_object(block.get("input")))
+            call = draft.add_call(name, block.get("input"), id_=id_, at=at)
+            if name in _DISPATCH_TOOLS:
+                arguments = to_object(block.get("input"))
+                agent_kind = to_text(arguments.get("subagent_type"))
+                if agent_kind is None and name == "Workflow":
+                    agent_kind = "workflow"
+                yield draft.add_dispatch(agent_kind, call, to_text(arguments.get("prompt")))
         elif isinstance(kind, str) and kind.endswith("_tool_result"):
             draft.add_result(to_text(block.get("tool_use_id")), CallStatus.OK, at)
 
 
-def add_dispatch_call(draft: Draft, made: DraftCall, given: JsonObject) -> DraftDispatch:
-    """Take a call that starts a sub-agent."""
-    kind = to_text(given.get("subagent_type"))
-    if kind is None and made.name == "Workflow":
-        kind = "workflow"
-    return draft.add_dispatch(kind, made, to_text(given.get("prompt")))
-
-
 def parse_result_status(block: JsonObject) -> CallStatus:
-    """Return how a call went: an error of the tool is not a refusal by the user."""
+    """Return the status of a call. Only its text tells a refusal from an error of the tool."""
     if not block.get("is_error"):
         return CallStatus.OK
-    said = join_text(block.get("content")) or ""
-    return CallStatus.DENIED if _DENIED_PATTERN.match(said) else CallStatus.ERROR
+    text = join_text(block.get("content")) or ""
+    return CallStatus.DENIED if _DENIED_PATTERN.match(text) else CallStatus.ERROR
 
 
-def parse_notification(said: str) -> tuple[str | None, str | None, CallStatus | None]:
-    """Return the task, the call and the outcome that a notification about an agent names."""
-    found = {name: tag.search(said) for name, tag in _TAG_PATTERNS.items()}
-    task, call, status = (match.group(1).strip() if match else None for match in found.values())
+def parse_notification(text: str) -> tuple[str | None, str | None, CallStatus | None]:
+    """Return the task id, the call id and the outcome in a notification about an agent."""
+    matches = [pattern.search(text) for pattern in _TAG_PATTERNS.values()]
+    task, call, status = (match.group(1).strip() if match else None for match in matches)
     return task, call, _TASK_STATUSES.get(status or "")

@@ -1,9 +1,8 @@
-"""`claude -p --output-format stream-json` and `json`: objects in lines, an array, or a result."""
+"""`claude -p --output-format stream-json` or `json`: lines, one array, or a single result."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import orjson
 
@@ -17,7 +16,13 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftPrompt, sum_tokens
+from markscheme.read.transcripts.draft import (
+    LOG_TRUNCATED,
+    Draft,
+    DraftDispatch,
+    DraftPrompt,
+    sum_tokens,
+)
 from markscheme.read.transcripts.format import LogFormat
 from markscheme.read.transcripts.formats.claude_messages import (
     SYNTHETIC_MODEL,
@@ -27,12 +32,8 @@ from markscheme.read.transcripts.formats.claude_messages import (
     build_line_key,
     parse_result_status,
 )
-from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens
-
-if TYPE_CHECKING:
-    from markscheme.read.transcripts.draft import DraftDispatch
-    from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary import Transcript
+from markscheme.read.transcripts.log import Log
+from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "claude-stream"
 _MESSAGE_TYPES = frozenset({"system", "assistant", "user", "result"})
@@ -45,7 +46,7 @@ _NOTIFIED_STATUSES = {
 
 
 def can_read_log(log: Log) -> bool:
-    """Say whether objects look like messages of the stream."""
+    """Return whether the log has messages of the stream."""
     return any(
         to_text(record.get("type")) in _MESSAGE_TYPES
         and ("session_id" in record or "parent_tool_use_id" in record or "duration_ms" in record)
@@ -70,7 +71,7 @@ class ClaudeStreamAgent(Draft):
 
 
 class ClaudeStreamRun:
-    """One run while its objects are read. Agents are named by the call that started them."""
+    """One run while its objects are read. A sub-agent has the id of the call that started it."""
 
     def __init__(self) -> None:
         self.main = ClaudeStreamAgent()
@@ -81,7 +82,7 @@ class ClaudeStreamRun:
         self._line_count = 0
 
     def add_record(self, record: JsonObject) -> None:
-        """Take one object of the stream."""
+        """Add one object of the stream."""
         self._line_count += 1
         if self.main.session is None:
             self.main.session = to_text(record.get("session_id"))
@@ -101,13 +102,14 @@ class ClaudeStreamRun:
 
     def _get_agent(self, record: JsonObject) -> ClaudeStreamAgent:
         parent = to_text(record.get("parent_tool_use_id"))
-        if parent is None or parent.startswith("<"):  # redacted
+        # An id in angle brackets has been redacted.
+        if parent is None or parent.startswith("<"):
             return self.main
         if parent not in self._agents:
-            made = self._agents[parent] = ClaudeStreamAgent(parent)
-            made.session = self.main.session
+            agent = self._agents[parent] = ClaudeStreamAgent(parent)
+            agent.session = self.main.session
             if parent in self._dispatches:
-                made.kind = self._dispatches[parent].kind
+                agent.kind = self._dispatches[parent].kind
                 self._dispatches[parent].agent = parent
         return self._agents[parent]
 
@@ -119,9 +121,9 @@ class ClaudeStreamRun:
         id_ = to_text(message.get("id")) or f"line {self._line_count}"
         agent.usage.add_usage(id_, message.get("usage"))
         at = parse_timestamp(record.get("timestamp"))
-        for made in add_message_blocks(agent, message.get("content"), at, id_):
-            if made.call is not None and made.call.id is not None:
-                self._dispatches[made.call.id] = made
+        for dispatch in add_message_blocks(agent, message.get("content"), at, id_):
+            if dispatch.call is not None and dispatch.call.id is not None:
+                self._dispatches[dispatch.call.id] = dispatch
 
     def _add_user_message(self, record: JsonObject, message: JsonObject) -> None:
         agent, at = self._get_agent(record), parse_timestamp(record.get("timestamp"))
@@ -131,23 +133,25 @@ class ClaudeStreamRun:
         for block in results:
             id_ = to_text(block.get("tool_use_id"))
             agent.add_result(id_, parse_result_status(block), at)
-            told = to_object(record.get("tool_use_result"))
+            details = to_object(record.get("tool_use_result"))
             dispatch = self._dispatches.get(id_ or "")
-            if dispatch is not None and to_text(told.get("status")) == "async_launched":
+            # A background agent goes on after its call; a notification states its outcome.
+            if dispatch is not None and to_text(details.get("status")) == "async_launched":
                 dispatch.has_own_status, dispatch.status = True, CallStatus.NONE
-        said = join_text(message.get("content"))
-        asked = record.get("isReplay") is True or agent is not self.main
-        if not results and said is not None and asked and not agent.prompts:
-            agent.add_prompt(said, at)
+        text = join_text(message.get("content"))
+        is_prompt = record.get("isReplay") is True or agent is not self.main
+        if not results and text is not None and is_prompt and not agent.prompts:
+            agent.add_prompt(text, at)
 
     def _settle_dispatch(self, record: JsonObject) -> None:
+        """Set the outcome of a background agent from its notification."""
         dispatch = self._dispatches.get(to_text(record.get("tool_use_id")) or "")
         status = _NOTIFIED_STATUSES.get(to_text(record.get("status")) or "")
         if dispatch is not None and dispatch.has_own_status and status is not None:
             dispatch.status = status
 
     def build_transcript(self, *, skipped: int, truncated: bool) -> Transcript:
-        """Return the run; what its result says goes before what its messages add up to."""
+        """Return the transcript. What the result line states replaces sums over the messages."""
         main = self.main
         main.tokens = main.usage.sum_usage()
         main.latency = (None, None)
@@ -160,18 +164,19 @@ class ClaudeStreamRun:
         if not main.prompts:
             main.prompts.insert(0, DraftPrompt(None, 0, None, has_reply=bool(main.final_texts)))
         main.children = self._finish_children(main)
-        while self._agents:  # the calls that started these are not in the log
+        # The calls that started the remaining agents are not in the log.
+        while self._agents:
             main.children.append(self._finish_agent(self._agents.popitem()[1]))
         return main.build_transcript(FORMAT_NAME, skipped=skipped)
 
     def _finish_children(self, parent: ClaudeStreamAgent) -> list[Transcript]:
-        """Return the agents that this one started; each is taken once, so there is no circle."""
-        found = []
-        for made in parent.dispatches:
-            agent = self._agents.pop(made.agent, None) if made.agent is not None else None
+        """Return the sub-agents of an agent. Each is taken once, so a damaged log cannot loop."""
+        children = []
+        for dispatch in parent.dispatches:
+            agent = self._agents.pop(dispatch.agent, None) if dispatch.agent is not None else None
             if agent is not None:
-                found.append(self._finish_agent(agent))
-        return found
+                children.append(self._finish_agent(agent))
+        return children
 
     def _finish_agent(self, agent: ClaudeStreamAgent) -> Transcript:
         agent.tokens = agent.usage.sum_usage()
@@ -179,9 +184,9 @@ class ClaudeStreamRun:
         return agent.build_transcript(FORMAT_NAME)
 
     def _add_run_result(self, result: JsonObject) -> None:
-        """Take the result: the answer, how long the run took, the tokens, what was denied."""
-        main, took = self.main, parse_milliseconds(result.get("duration_ms"))
-        main.latency = (took, took)
+        """Add the result line: the answer, the duration, the tokens, the denied calls."""
+        main, duration = self.main, parse_milliseconds(result.get("duration_ms"))
+        main.latency = (duration, duration)
         main.session = to_text(result.get("session_id")) or main.session
         self._mark_denied_calls(result)
         main.tokens = _sum_model_usage(result) or _parse_result_usage(result) or main.tokens
@@ -197,35 +202,34 @@ class ClaudeStreamRun:
 
     def _mark_denied_calls(self, result: JsonObject) -> None:
         denied = {
-            to_text(found.get("tool_use_id"))
-            for found in iter_objects(result.get("permission_denials"))
+            to_text(denial.get("tool_use_id"))
+            for denial in iter_objects(result.get("permission_denials"))
         }
         for agent in (self.main, *self._agents.values()):
-            for made in agent.calls:
-                if made.id is not None and made.id in denied:
-                    made.status = CallStatus.DENIED
-                    made.has_result = True
+            for call in agent.calls:
+                if call.id is not None and call.id in denied:
+                    call.set_outcome(CallStatus.DENIED)
 
 
 def _sum_model_usage(result: JsonObject) -> Tokens | None:
-    """Return the sum over the models: the whole session, sub-agents included."""
-    models = [to_object(found) for found in to_object(result.get("modelUsage")).values()]
+    """Return the sum over the models, which covers the session with its sub-agents."""
+    models = [to_object(usage) for usage in to_object(result.get("modelUsage")).values()]
     total = sum_tokens(
         Tokens(
-            input_uncached=parse_count(found.get("inputTokens")),
-            output=parse_count(found.get("outputTokens")),
-            cache_read=parse_count(found.get("cacheReadInputTokens")),
-            cache_write=parse_count(found.get("cacheCreationInputTokens")),
+            input_uncached=parse_count(usage.get("inputTokens")),
+            output=parse_count(usage.get("outputTokens")),
+            cache_read=parse_count(usage.get("cacheReadInputTokens")),
+            cache_write=parse_count(usage.get("cacheCreationInputTokens")),
         )
-        for found in models
+        for usage in models
     )
     return None if total is None else replace(total, with_subagents=True)
 
 
 def _parse_result_usage(result: JsonObject) -> Tokens | None:
-    found = ClaudeUsage()
-    found.add_usage("result", result.get("usage"))
-    total = found.sum_usage()
+    usage = ClaudeUsage()
+    usage.add_usage("result", result.get("usage"))
+    total = usage.sum_usage()
     return None if total is None else replace(total, output_is_lower_bound=False)
 
 

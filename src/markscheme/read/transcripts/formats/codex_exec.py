@@ -1,19 +1,13 @@
-"""`codex exec --json`: threads, turns and items, one event a line, without any times."""
+"""`codex exec --json`: events of threads, turns and items, one per line, without timestamps."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from markscheme.read.json_fields import JsonObject, to_object, to_text
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
+from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftCall
 from markscheme.read.transcripts.format import LogFormat
 from markscheme.read.transcripts.formats.codex_rollout import parse_codex_usage
-from markscheme.vocabulary import CallStatus
-
-if TYPE_CHECKING:
-    from markscheme.read.transcripts.draft import DraftCall
-    from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary import Tokens, Transcript
+from markscheme.read.transcripts.log import Log
+from markscheme.vocabulary import CallStatus, Transcript
 
 FORMAT_NAME = "codex-exec"
 _EVENT_PREFIXES = ("thread.", "turn.", "item.")
@@ -29,7 +23,7 @@ _STATUSES = {
 
 
 def can_read_log(log: Log) -> bool:
-    """Say whether lines are events of threads, turns or items."""
+    """Return whether the log has events of threads, turns or items."""
     return any(str(record.get("type")).startswith(_EVENT_PREFIXES) for record in log.sample)
 
 
@@ -44,16 +38,15 @@ def read_log(log: Log) -> list[Transcript]:
 
 
 class CodexExecRun:
-    """One run while its events are read. Ids of items start anew in each turn of a file."""
+    """One run while its events are read. Item ids start again in each turn of a file."""
 
     def __init__(self) -> None:
         self.draft = Draft()
         self._open_items: dict[str, DraftCall] = {}
-        self._usages: list[Tokens] = []
         self._turn_open = False
 
     def add_event(self, event: JsonObject) -> None:
-        """Take one event."""
+        """Add one event."""
         kind = to_text(event.get("type"))
         if kind == "thread.started":
             self.draft.session = to_text(event.get("thread_id")) or self.draft.session
@@ -65,7 +58,7 @@ class CodexExecRun:
             self._turn_open = False
             usage = to_object(event.get("usage"))
             if usage:
-                self._usages.append(parse_codex_usage(usage))
+                self.draft.add_usage(parse_codex_usage(usage))
         elif kind == "turn.failed":
             self._turn_open = False
             self.draft.pending_gap = "the last turn failed"
@@ -79,14 +72,13 @@ class CodexExecRun:
         if kind not in _CALL_TYPES:
             return
         id_ = to_text(item.get("id"))
-        made = self._open_items.get(id_) if id_ is not None else None
-        if made is None:
-            made = self._add_call(item)
+        call = self._open_items.get(id_) if id_ is not None else None
+        if call is None:
+            call = self._add_call(item)
             if id_ is not None:
-                self._open_items[id_] = made
+                self._open_items[id_] = call
         if ended:
-            made.status = _parse_item_status(item)
-            made.has_result = made.status is not CallStatus.NONE
+            call.set_outcome(_parse_item_status(item))
             self._open_items.pop(id_ or "", None)
 
     def _add_call(self, item: JsonObject) -> DraftCall:
@@ -96,17 +88,16 @@ class CodexExecRun:
             return self.draft.add_call(name, item.get("arguments"), id_=to_text(item.get("id")))
         if name == "collab_tool_call":
             name = to_text(item.get("tool")) or name
-        made = self.draft.add_call(name, item, id_=to_text(item.get("id")))
+        call = self.draft.add_call(name, item, id_=to_text(item.get("id")))
         if name == "spawn_agent":
-            dispatch = self.draft.add_dispatch(None, made, to_text(item.get("prompt")))
+            dispatch = self.draft.add_dispatch(None, call, to_text(item.get("prompt")))
             threads = item.get("receiver_thread_ids")
             if isinstance(threads, list) and threads and isinstance(threads[0], str):
                 dispatch.agent = threads[0]
-        return made
+        return call
 
     def build_transcript(self, skipped: int) -> Transcript:
-        """Return what was read; how long it took is not in the log."""
-        self.draft.tokens = sum_tokens(self._usages)
+        """Return the transcript of the run."""
         if self._turn_open:
             self.draft.add_gap("the last turn was not completed")
         return self.draft.build_transcript(FORMAT_NAME, skipped=skipped)

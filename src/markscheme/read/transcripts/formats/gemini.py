@@ -1,9 +1,10 @@
-"""Gemini CLI sessions: `~/.gemini/tmp/…/session-*.json`, newer ones one message a line."""
+"""Gemini CLI sessions: `~/.gemini/tmp/…/session-*.json`; newer ones have one message a line."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from markscheme.read.json_fields import (
     JsonObject,
@@ -13,15 +14,10 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
+from markscheme.read.transcripts.draft import Draft
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.vocabulary import CallStatus, Tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary import Transcript
+from markscheme.read.transcripts.log import Log
+from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "gemini"
 _STATUSES = {
@@ -33,7 +29,7 @@ _EXIT_CODE = re.compile(r"Exit Code: (-?\d+)")
 
 
 def can_read_log(log: Log) -> bool:
-    """Say whether there are messages of type gemini, or a session's head."""
+    """Return whether the log has messages of type gemini, or the header of a session."""
     return any(
         ("sessionId" in record and ("projectHash" in record or "messages" in record))
         or (to_text(record.get("type")) == "gemini" and "content" in record)
@@ -44,22 +40,20 @@ def can_read_log(log: Log) -> bool:
 def read_log(log: Log) -> list[Transcript]:
     """Read one session."""
     draft = Draft()
-    folded: dict[str, JsonObject] = {}
+    # A message that is written again with the same id replaces the earlier one.
+    messages: dict[str, JsonObject] = {}
     for index, message in enumerate(_iter_messages(log, draft)):
-        folded[to_text(message.get("id")) or str(index)] = message
-    used = []
-    for message in folded.values():
+        messages[to_text(message.get("id")) or str(index)] = message
+    for message in messages.values():
         _add_message(draft, message)
         tokens = to_object(message.get("tokens"))
         if tokens:
-            used.append(parse_gemini_usage(tokens))
-    draft.tokens = sum_tokens(used)
-    if log.truncated:
-        draft.add_gap(LOG_TRUNCATED)
-    return [draft.build_transcript(FORMAT_NAME, skipped=log.skipped)]
+            draft.add_usage(_parse_usage(tokens))
+    return [draft.build_transcript(FORMAT_NAME, skipped=log.skipped, truncated=log.truncated)]
 
 
 def _iter_messages(log: Log, draft: Draft) -> Iterator[JsonObject]:
+    """Yield the messages of the log; take the id of the session on the way."""
     for record in log.iter_records():
         if "sessionId" in record:
             draft.session = to_text(record.get("sessionId")) or draft.session
@@ -71,25 +65,22 @@ def _iter_messages(log: Log, draft: Draft) -> Iterator[JsonObject]:
 
 def _add_message(draft: Draft, message: JsonObject) -> None:
     kind, at = to_text(message.get("type")), parse_timestamp(message.get("timestamp"))
-    said = _join_content(message.get("content"))
+    text = _join_content(message.get("content"))
     if kind == "user":
-        if said is not None:
-            draft.add_prompt(said, at)
+        if text is not None:
+            draft.add_prompt(text, at)
         return
     if kind != "gemini":
         return
     draft.add_model(message.get("model"))
-    if said is not None:
-        draft.add_text(said, at)
-    for call in iter_objects(message.get("toolCalls")):
-        made = draft.add_call(
-            to_text(call.get("name")) or "?", call.get("args"), id_=to_text(call.get("id"))
-        )
-        made.status = _parse_call_status(call)
-        made.has_result = made.status is not CallStatus.NONE
-        made.ended = parse_timestamp(
-            call.get("timestamp")
-        )  # the log has the end of a call, not its start
+    if text is not None:
+        draft.add_text(text, at)
+    for record in iter_objects(message.get("toolCalls")):
+        name = to_text(record.get("name")) or "?"
+        call = draft.add_call(name, record.get("args"), id_=to_text(record.get("id")))
+        call.set_outcome(_parse_call_status(record))
+        # The log has the end of a call, not its start.
+        call.ended = parse_timestamp(record.get("timestamp"))
 
 
 def _join_content(content: Any) -> str | None:
@@ -100,19 +91,19 @@ def _join_content(content: Any) -> str | None:
 
 
 def _parse_call_status(call: JsonObject) -> CallStatus | None:
-    """Return how a call went; a command that failed is a success to the CLI, but for its code."""
+    """Return the status of a call. The CLI calls a failed command a success, despite its code."""
     status = _STATUSES.get(str(call.get("status")), CallStatus.NONE)
     if status is CallStatus.OK and call.get("name") == "run_shell_command":
         for part in iter_objects(call.get("result")):
             response = to_object(to_object(part.get("functionResponse")).get("response"))
-            found = _EXIT_CODE.search(to_text(response.get("output")) or "")
-            if found is not None and int(found.group(1)):
+            code = _EXIT_CODE.search(to_text(response.get("output")) or "")
+            if code is not None and int(code.group(1)):
                 return CallStatus.ERROR
     return status
 
 
-def parse_gemini_usage(tokens: JsonObject) -> Tokens:
-    """Return the usage of a message: cached tokens are part of the input, thoughts stand apart."""
+def _parse_usage(tokens: JsonObject) -> Tokens:
+    """Return the usage of a message. Input includes cached tokens; output excludes thoughts."""
     input_, cached = parse_count(tokens.get("input")), parse_count(tokens.get("cached"))
     output, thoughts = parse_count(tokens.get("output")), parse_count(tokens.get("thoughts"))
     return Tokens(

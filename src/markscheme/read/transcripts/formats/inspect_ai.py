@@ -1,13 +1,12 @@
-"""ZIP archives, also with members packed by zstandard, which Python before 3.14 cannot unpack.
+"""Inspect AI logs: `.json` as one document, `.eval` as a ZIP archive with one file per sample.
 
-Inspect AI logs: `.json` as a whole, `.eval` as an archive with one member for each sample.
+Each sample is one transcript. Spans state which agent an event belongs to. What the scorer did is
+left out.
 """
 
 from __future__ import annotations
 
-import struct
-import zipfile
-import zlib
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -21,82 +20,26 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import CALLS_AFTER_TEXT, LOG_TRUNCATED, Draft, sum_tokens
+from markscheme.read.transcripts.draft import CALLS_AFTER_TEXT, LOG_TRUNCATED, Draft
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens
+from markscheme.read.transcripts.log import Log
+from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import zipfile
 
-    from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary import Transcript
-
+FORMAT_NAME = "inspect"
+_ATTACHMENT_PREFIX = "attachment://"
+_SCORER_SPANS = frozenset({"scorer", "scorers"})
 _ZSTANDARD_METHOD = 93
 _LOCAL_HEADER_BYTES = 30
 _MAX_MEMBER_BYTES = 2**31
 
 
-class ZipArchive:
-    """The members of an archive, by name."""
-
-    def __init__(self, log: Log) -> None:
-        self._log = log
-        try:
-            with zipfile.ZipFile(log.path) as found:
-                self._members = {member.filename: member for member in found.infolist()}
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise log.build_error(f"cannot be read as an archive: {error}") from None
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the members."""
-        return list(self._members)
-
-    def read_text(self, name: str) -> str | None:
-        """Return a member as text; nothing where it is not there or damaged."""
-        member = self._members.get(name)
-        if member is None or member.file_size > _MAX_MEMBER_BYTES:
-            return None
-        try:
-            raw = (
-                self._read_zstandard_member(member)
-                if member.compress_type == _ZSTANDARD_METHOD
-                else self._read_member(member)
-            )
-        except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, struct.error):
-            return None
-        except (NotImplementedError, RuntimeError):  # a packing or an encryption nobody can undo
-            return None
-        return None if raw is None else raw.decode("utf-8", "replace")
-
-    def _read_member(self, member: zipfile.ZipInfo) -> bytes:
-        with zipfile.ZipFile(self._log.path) as found:
-            return found.read(member)
-
-    def _read_zstandard_member(self, member: zipfile.ZipInfo) -> bytes | None:
-        from zstandard import ZstdDecompressor, ZstdError
-
-        with self._log.path.open("rb") as file:
-            file.seek(member.header_offset)
-            head = file.read(_LOCAL_HEADER_BYTES)
-            name, extra = struct.unpack("<HH", head[26:30])
-            file.seek(member.header_offset + _LOCAL_HEADER_BYTES + name + extra)
-            packed = file.read(member.compress_size)
-        try:
-            return ZstdDecompressor().decompress(packed, max_output_size=member.file_size or 1)
-        except ZstdError:
-            return None
-
-
-FORMAT_NAME = "inspect"
-_ATTACHMENT_PREFIX = "attachment://"
-_SCORER_SPANS = frozenset({"scorer", "scorers"})
-
-
 def can_read_log(log: Log) -> bool:
-    """Say whether this is an evaluation's document or an archive of samples."""
+    """Return whether the log is the document of an evaluation, or an archive of samples."""
     if log.is_archive:
-        return any(name.startswith(("samples/", "_journal/")) for name in _open_archive(log).names)
+        return any(name.startswith(("samples/", "_journal/")) for name in ZipArchive(log).names)
     document = to_object(log.document)
     return isinstance(document.get("eval"), dict) and ("samples" in document or "plan" in document)
 
@@ -105,39 +48,35 @@ def read_log(log: Log) -> list[Transcript]:
     """Read every sample."""
     if log.is_archive:
         return _read_archive(log)
+    # `log.document` holds the content; this pass sets `log.skipped` and `log.truncated`.
     for _ in log.iter_records():
-        pass  # counts what could not be read
+        pass
     document = to_object(log.document)
     gap = _describe_status_gap(document)
-    found = [
+    transcripts = [
         _build_sample_transcript(sample, gap, log)
         for sample in iter_objects(document.get("samples"))
     ]
-    if not found:
+    if not transcripts:
         raise log.build_error("this log of Inspect holds no samples")
-    return found
-
-
-def _open_archive(log: Log) -> ZipArchive:
-
-    return ZipArchive(log)
+    return transcripts
 
 
 def _read_archive(log: Log) -> list[Transcript]:
-    archive = _open_archive(log)
+    archive = ZipArchive(log)
     header = to_object(parse_json(archive.read_text("header.json")))
     gap = _describe_status_gap(header) if header else "the run was not finished: there is no header"
     names = [n for n in archive.names if n.startswith("samples/") and n.endswith(".json")]
-    found = []
+    transcripts = []
     for name in names:
         sample = to_object(parse_json(archive.read_text(name)))
         if sample:
-            found.append(_build_sample_transcript(sample, gap, log))
+            transcripts.append(_build_sample_transcript(sample, gap, log))
         else:
             log.skipped += 1
-    if not found:
+    if not transcripts:
         raise log.build_error("this archive of Inspect holds no samples that can be read")
-    return found
+    return transcripts
 
 
 def _describe_status_gap(header: JsonObject) -> str | None:
@@ -155,7 +94,7 @@ def _build_sample_transcript(sample: JsonObject, gap: str | None, log: Log) -> T
 
 
 class InspectSample:
-    """One sample while it is read. Spans say which agent an event belongs to."""
+    """One sample while it is read, with a draft for each of its agents."""
 
     def __init__(self, sample: JsonObject) -> None:
         self.main = Draft()
@@ -166,10 +105,10 @@ class InspectSample:
         }
         self._drafts: dict[str, Draft] = {MAIN_AGENT: self.main}
         self._parents: dict[str, str] = {}
-        self._usages: dict[str, list[Tokens]] = {}
+        self._has_scorer_calls = False
 
     def build_transcript(self, skipped: int) -> Transcript:
-        """Return the sample as the session of its agent."""
+        """Return the sample as one session."""
         self._add_input_prompt()
         self._find_agents()
         for event in self._events:
@@ -181,23 +120,23 @@ class InspectSample:
 
     def _add_input_prompt(self) -> None:
         self.main.session = f"{self._sample.get('id')}/{self._sample.get('epoch')}"
-        asked = self._sample.get("input")
-        if isinstance(asked, list):
-            users = [m for m in iter_objects(asked) if to_text(m.get("role")) == "user"]
-            asked = join_text(users[-1].get("content")) if users else None
-        self.main.add_prompt(self._resolve_attachment(to_text(asked)))
+        prompt = self._sample.get("input")
+        if isinstance(prompt, list):
+            users = [m for m in iter_objects(prompt) if to_text(m.get("role")) == "user"]
+            prompt = join_text(users[-1].get("content")) if users else None
+        self.main.add_prompt(self._resolve_attachment(to_text(prompt)))
 
     def _iter_ancestors(self, span: Any) -> Iterator[JsonObject]:
-        """Yield the spans that a span is in, itself first; damaged ids may form a circle."""
+        """Yield a span, then those around it, the nearest first; damaged ids may form a loop."""
         seen: set[str] = set()
-        at = to_text(span)
-        while at is not None and at in self._spans and at not in seen:
-            seen.add(at)
-            yield self._spans[at]
-            at = to_text(self._spans[at].get("parent_id"))
+        id_ = to_text(span)
+        while id_ is not None and id_ in self._spans and id_ not in seen:
+            seen.add(id_)
+            yield self._spans[id_]
+            id_ = to_text(self._spans[id_].get("parent_id"))
 
     def _find_agents(self) -> None:
-        """Make a draft for every agent that a call or another agent has started."""
+        """Create a draft for each agent that a call or another agent has started."""
         by_call = {
             to_text(event.get("agent_span_id")): to_text(event.get("agent"))
             for event in self._events
@@ -216,14 +155,14 @@ class InspectSample:
             if id_ != MAIN_AGENT:
                 self._parents[id_] = self._find_owner(self._spans[id_].get("parent_id"))
                 if id_ not in by_call:
-                    made = self._drafts[self._parents[id_]].add_dispatch(
-                        self._drafts[id_].kind, None
-                    )
-                    made.agent, made.has_own_status = id_, True
+                    parent = self._drafts[self._parents[id_]]
+                    dispatch = parent.add_dispatch(self._drafts[id_].kind, None)
+                    dispatch.agent, dispatch.has_own_status = id_, True
 
     def _find_owner(self, span: Any) -> str:
-        for at in self._iter_ancestors(span):
-            id_ = to_text(at.get("id"))
+        """Return the id of the agent whose span a span is in."""
+        for ancestor in self._iter_ancestors(span):
+            id_ = to_text(ancestor.get("id"))
             if id_ in self._drafts and id_ is not None:
                 return id_
         return MAIN_AGENT
@@ -241,12 +180,12 @@ class InspectSample:
         draft = self._drafts[self._find_owner(event.get("span_id"))]
         name = to_text(event.get("function")) or "?"
         at = parse_timestamp(event.get("timestamp"))
-        made = draft.add_call(name, event.get("arguments"), id_=to_text(event.get("id")), at=at)
-        made.status, made.ended = _parse_call_status(event), parse_timestamp(event.get("completed"))
-        made.has_result = made.status is not CallStatus.NONE
+        call = draft.add_call(name, event.get("arguments"), id_=to_text(event.get("id")), at=at)
+        call.set_outcome(_parse_call_status(event))
+        call.ended = parse_timestamp(event.get("completed"))
         agent = to_text(event.get("agent"))
         if agent is not None or event.get("agent_span_id"):
-            dispatch = draft.add_dispatch(agent, made)
+            dispatch = draft.add_dispatch(agent, call)
             dispatch.agent = to_text(event.get("agent_span_id"))
 
     def _add_model_event(self, event: JsonObject) -> None:
@@ -254,21 +193,21 @@ class InspectSample:
             to_text(span.get("type")) in _SCORER_SPANS
             for span in self._iter_ancestors(event.get("span_id"))
         ):
-            self._usages.setdefault("scorer", [])
+            self._has_scorer_calls = True
             return
-        owner = self._find_owner(event.get("span_id"))
-        draft, output = self._drafts[owner], to_object(event.get("output"))
+        draft = self._drafts[self._find_owner(event.get("span_id"))]
+        output = to_object(event.get("output"))
         draft.add_model(event.get("model"))
         usage = to_object(output.get("usage"))
         if usage and event.get("cache") != "read":
-            self._usages.setdefault(owner, []).append(parse_inspect_usage(usage))
+            draft.add_usage(_parse_usage(usage))
         message = _get_first_message(output)
-        said = self._resolve_attachment(join_text(message.get("content")))
-        if said is not None:
-            draft.add_text(said, parse_timestamp(event.get("completed")))
+        text = self._resolve_attachment(join_text(message.get("content")))
+        if text is not None:
+            draft.add_text(text, parse_timestamp(event.get("completed")))
 
     def _add_messages(self) -> None:
-        """Take the calls from the messages, where the log has no events for them."""
+        """Add the calls from the messages, for logs that have no events for them."""
         for message in iter_objects(self._sample.get("messages")):
             if to_text(message.get("role")) == "assistant":
                 for call in iter_objects(message.get("tool_calls")):
@@ -280,39 +219,40 @@ class InspectSample:
                 )
 
     def _add_outcome(self) -> None:
+        """Add the answer, the latency, the gaps and the tokens that the sample itself states."""
         sample, main = self._sample, self.main
         message = _get_first_message(to_object(sample.get("output")))
-        said = self._resolve_attachment(join_text(message.get("content")))
-        if said is not None:
-            main.add_text(said, main.final_at)
+        text = self._resolve_attachment(join_text(message.get("content")))
+        if text is not None:
+            main.add_text(text, main.final_at)
             if message.get("tool_calls"):
                 main.add_gap(CALLS_AFTER_TEXT)
-        took = sample.get("total_time")
-        wall = Decimal(str(took)) if isinstance(took, int | float) and 0 <= took < 10**9 else None
-        main.latency = (wall, wall)
-        error = to_object(sample.get("error"))
-        if error:
+        total = sample.get("total_time")
+        is_duration = isinstance(total, int | float) and 0 <= total < 10**9
+        latency = Decimal(str(total)) if is_duration else None
+        main.latency = (latency, latency)
+        if to_object(sample.get("error")):
             main.add_gap("the sample ended with an error")
         if sample.get("limit"):
             main.add_gap("the sample ran into a limit")
-        if set(self._usages) <= {MAIN_AGENT}:
-            usage = to_object(sample.get("model_usage")).values()
-            whole = [parse_inspect_usage(to_object(found)) for found in usage]
-            self._usages[MAIN_AGENT] = whole or self._usages.get(MAIN_AGENT, [])
+        # The sample's own sum is exact, but covers all agents and the scorer: use it if the main
+        # agent is the only one that called a model.
+        others = (draft for id_, draft in self._drafts.items() if id_ != MAIN_AGENT)
+        if not self._has_scorer_calls and not any(draft.usages for draft in others):
+            model_usage = to_object(sample.get("model_usage")).values()
+            totals = [_parse_usage(to_object(usage)) for usage in model_usage]
+            main.usages = totals or main.usages
 
-    def _resolve_attachment(self, said: str | None) -> str | None:
-        """Return a text, from the attachments where it was put there."""
-        if said is None or not said.startswith(_ATTACHMENT_PREFIX):
-            return said
-        found = to_object(self._sample.get("attachments")).get(
-            said.removeprefix(_ATTACHMENT_PREFIX)
-        )
-        return to_text(found)
+    def _resolve_attachment(self, text: str | None) -> str | None:
+        """Return a text, or the attachment that it refers to."""
+        if text is None or not text.startswith(_ATTACHMENT_PREFIX):
+            return text
+        attachments = to_object(self._sample.get("attachments"))
+        return to_text(attachments.get(text.removeprefix(_ATTACHMENT_PREFIX)))
 
     def _finish_agent(self, agent: str, skipped: int = 0) -> Transcript:
         draft = self._drafts[agent]
         draft.session = self.main.session
-        draft.tokens = sum_tokens(self._usages.get(agent, ()))
         draft.children = [
             self._finish_agent(child) for child, parent in self._parents.items() if parent == agent
         ]
@@ -324,18 +264,18 @@ def _get_first_message(output: JsonObject) -> JsonObject:
     return to_object(first.get("message"))
 
 
-def _parse_call_status(told: JsonObject) -> CallStatus:
-    """Return how a call went: an error, an approver's refusal, or not ended."""
-    error = to_object(told.get("error"))
+def _parse_call_status(record: JsonObject) -> CallStatus:
+    """Return the status of a call, from its event or from the message with its result."""
+    error = to_object(record.get("error"))
     if error:
         return CallStatus.DENIED if to_text(error.get("type")) == "approval" else CallStatus.ERROR
-    if told.get("pending") is True:
+    if record.get("pending") is True:
         return CallStatus.NONE
-    return CallStatus.ERROR if told.get("failed") is True else CallStatus.OK
+    return CallStatus.ERROR if record.get("failed") is True else CallStatus.OK
 
 
-def parse_inspect_usage(usage: JsonObject) -> Tokens:
-    """Return one usage; whether the input includes the cache is shown by the total."""
+def _parse_usage(usage: JsonObject) -> Tokens:
+    """Return one usage. The total shows whether the input includes cached tokens."""
     input_, output = parse_count(usage.get("input_tokens")), parse_count(usage.get("output_tokens"))
     read, write = (
         parse_count(usage.get(f"input_tokens_cache_{side}")) for side in ("read", "write")
@@ -351,6 +291,68 @@ def parse_inspect_usage(usage: JsonObject) -> Tokens:
         output=output,
         reasoning=parse_count(usage.get("reasoning_tokens")),
     )
+
+
+class ZipArchive:
+    """The members of a ZIP archive, by name.
+
+    Members may be compressed with zstandard, which the standard library reads only from Python 3.14
+    on. The modules for archives are imported late: few logs are archives.
+    """
+
+    def __init__(self, log: Log) -> None:
+        import zipfile
+
+        self._log = log
+        try:
+            with zipfile.ZipFile(log.path) as archive:
+                self._members = {member.filename: member for member in archive.infolist()}
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise log.build_error(f"cannot be read as an archive: {error}") from None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the members."""
+        return list(self._members)
+
+    def read_text(self, name: str) -> str | None:
+        """Return a member as text; `None` if it is missing, too large or damaged."""
+        import struct
+        import zipfile
+        import zlib
+
+        member = self._members.get(name)
+        if member is None or member.file_size > _MAX_MEMBER_BYTES:
+            return None
+        try:
+            if member.compress_type == _ZSTANDARD_METHOD:
+                content = self._read_zstandard_member(member)
+            else:
+                with zipfile.ZipFile(self._log.path) as archive:
+                    content = archive.read(member)
+        except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, struct.error):
+            return None
+        # An unknown compression method, or an encrypted member.
+        except (NotImplementedError, RuntimeError):
+            return None
+        return None if content is None else content.decode("utf-8", "replace")
+
+    def _read_zstandard_member(self, member: zipfile.ZipInfo) -> bytes | None:
+        import struct
+
+        from zstandard import ZstdDecompressor, ZstdError
+
+        # The data begins after the local header and two fields of variable length.
+        with self._log.path.open("rb") as file:
+            file.seek(member.header_offset)
+            head = file.read(_LOCAL_HEADER_BYTES)
+            name_length, extra_length = struct.unpack("<HH", head[26:30])
+            file.seek(member.header_offset + _LOCAL_HEADER_BYTES + name_length + extra_length)
+            packed = file.read(member.compress_size)
+        try:
+            return ZstdDecompressor().decompress(packed, max_output_size=member.file_size or 1)
+        except ZstdError:
+            return None
 
 
 FORMAT = LogFormat(

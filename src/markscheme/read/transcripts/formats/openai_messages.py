@@ -1,11 +1,12 @@
-"""OpenAI chat message lists: conversations, requests with responses, trajectories.
+"""OpenAI chat messages: conversations, requests with their responses, SWE-agent trajectories.
 
-There are no times and no error flag: how a call went and how long it took is not known.
+Chat messages have no timestamps and no error flag, so calls have neither a status nor a duration.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from markscheme.read.json_fields import (
     JsonObject,
@@ -16,15 +17,10 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
+from markscheme.read.transcripts.draft import Draft
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.vocabulary import Tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary import Transcript
+from markscheme.read.transcripts.log import Log
+from markscheme.vocabulary import Tokens, Transcript
 
 FORMAT_NAME = "openai-chat"
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -32,7 +28,7 @@ _LIST_KEYS = ("messages", "history")
 
 
 def can_read_log(log: Log) -> bool:
-    """Say whether there are messages with a role."""
+    """Return whether the log has messages with a role."""
     return any(_is_message(message) for record in log.sample for message in _iter_messages(record))
 
 
@@ -43,7 +39,7 @@ def _is_message(message: JsonObject) -> bool:
 
 
 def _iter_messages(record: JsonObject) -> Iterator[JsonObject]:
-    """Yield the messages of a record: it is one, holds a list, or is a request and its response."""
+    """Yield the messages of a record: one message, a list, or a request with its response."""
     if to_text(record.get("role")) in _ROLES:
         yield record
         return
@@ -53,7 +49,11 @@ def _iter_messages(record: JsonObject) -> Iterator[JsonObject]:
             yield from _iter_listed_messages(inner)
     yield from _iter_listed_messages(record)
     response = record.get("response")
-    yield from _iter_choices(response if isinstance(response, dict) else record)
+    holder = response if isinstance(response, dict) else record
+    # Further choices are other answers to the same request.
+    first_choice = next(iter_objects(holder.get("choices")), {})
+    if isinstance(first_choice.get("message"), dict):
+        yield first_choice["message"]
 
 
 def _iter_listed_messages(record: JsonObject) -> Iterator[JsonObject]:
@@ -61,28 +61,19 @@ def _iter_listed_messages(record: JsonObject) -> Iterator[JsonObject]:
         yield from iter_objects(record.get(key))
 
 
-def _iter_choices(record: JsonObject) -> Iterator[JsonObject]:
-    for choice in iter_objects(record.get("choices")):
-        if isinstance(choice.get("message"), dict):
-            yield choice["message"]
-        return  # further choices are other answers to the same request
-
-
 def read_log(log: Log) -> list[Transcript]:
-    """Read one conversation; a request that sends the history again adds only what is new."""
-    conversation, used = ChatConversation(), []
+    """Read one conversation. A request that repeats the history adds only its new messages."""
+    conversation = ChatConversation()
+    draft = conversation.draft
     for record in log.iter_records():
         conversation.add_messages(list(_iter_messages(record)))
-        for holder in (record, to_object(record.get("response"))):
+        response = to_object(record.get("response"))
+        for holder in (record, response):
             usage = to_object(holder.get("usage"))
             if usage:
-                used.append(parse_chat_usage(usage))
-        response = to_object(record.get("response"))
-        conversation.draft.add_model(response.get("model") or record.get("model"))
-    conversation.draft.tokens = sum_tokens(used)
-    if log.truncated:
-        conversation.draft.add_gap(LOG_TRUNCATED)
-    return [conversation.draft.build_transcript(FORMAT_NAME, skipped=log.skipped)]
+                draft.add_usage(_parse_usage(usage))
+        draft.add_model(response.get("model") or record.get("model"))
+    return [draft.build_transcript(FORMAT_NAME, skipped=log.skipped, truncated=log.truncated)]
 
 
 class ChatConversation:
@@ -93,25 +84,23 @@ class ChatConversation:
         self._known_keys: list[Any] = []
 
     def add_messages(self, messages: list[JsonObject]) -> None:
-        """Take the messages that go on from those already known."""
+        """Add the messages of a record that are not known from an earlier record."""
         keys = [_build_message_key(message) for message in messages]
-        again = len(keys) > 1 and keys[: len(self._known_keys)] == self._known_keys[: len(keys)]
-        start = min(len(self._known_keys), len(keys)) if again else 0
+        is_repeat = len(keys) > 1 and keys[: len(self._known_keys)] == self._known_keys[: len(keys)]
+        start = min(len(self._known_keys), len(keys)) if is_repeat else 0
         for message in messages[start:]:
             self._add_message(message)
-        self._known_keys = keys if again else [*self._known_keys, *keys]
+        self._known_keys = keys if is_repeat else [*self._known_keys, *keys]
 
     def _add_message(self, message: JsonObject) -> None:
-        role, said = (
-            to_text(message.get("role")),
-            join_text(message.get("content"), ("text", "output_text")),
-        )
+        role = to_text(message.get("role"))
+        text = join_text(message.get("content"), ("text", "output_text"))
         if role == "user":
-            if said is not None:
-                self.draft.add_prompt(said)
+            if text is not None:
+                self.draft.add_prompt(text)
         elif role == "assistant":
-            if said is not None:
-                self.draft.add_text(said)
+            if text is not None:
+                self.draft.add_text(text)
             self._add_calls(message)
         elif role in {"tool", "function"}:
             for id_ in _find_answered_calls(message):
@@ -123,6 +112,7 @@ class ChatConversation:
             raw = function.get("arguments", function.get("input"))
             name = to_text(function.get("name")) or "?"
             self.draft.add_call(name, _parse_arguments(raw), id_=to_text(call.get("id")))
+        # The older API has one call per message and no ids, so its name serves as the id.
         legacy = to_object(message.get("function_call"))
         if legacy:
             name = to_text(legacy.get("name")) or "?"
@@ -130,6 +120,7 @@ class ChatConversation:
 
 
 def _build_message_key(message: JsonObject) -> Any:
+    """Return what identifies a message when a later request repeats it."""
     calls = [call.get("id") for call in iter_objects(message.get("tool_calls"))]
     return (
         to_text(message.get("role")),
@@ -140,25 +131,25 @@ def _build_message_key(message: JsonObject) -> Any:
 
 
 def _find_answered_calls(message: JsonObject) -> list[str]:
-    """Return the ids of the calls that a message answers; SWE-agent writes a list."""
+    """Return the ids of the calls that a message answers. SWE-agent writes a list of ids."""
     ids = message.get("tool_call_ids")
-    found = ids if isinstance(ids, list) else [message.get("tool_call_id") or message.get("name")]
-    return [id_ for id_ in found if isinstance(id_, str)]
+    answered = (
+        ids if isinstance(ids, list) else [message.get("tool_call_id") or message.get("name")]
+    )
+    return [id_ for id_ in answered if isinstance(id_, str)]
 
 
 def _parse_arguments(raw: Any) -> Any:
-    """Return arguments as an object; what is no valid JSON stays as it was written."""
-    found = parse_json(raw)
-    return raw if found is None else found
+    """Return the parsed arguments, or the raw text if it is not valid JSON."""
+    arguments = parse_json(raw)
+    return raw if arguments is None else arguments
 
 
-def parse_chat_usage(usage: JsonObject) -> Tokens:
-    """Return a usage of the chat API: cached tokens are part of the prompt."""
+def _parse_usage(usage: JsonObject) -> Tokens:
+    """Return a usage of the chat API, whose prompt tokens include cached ones."""
     details = to_object(usage.get("prompt_tokens_details"))
-    prompt, cached = (
-        parse_count(usage.get("prompt_tokens")),
-        parse_count(details.get("cached_tokens")),
-    )
+    prompt = parse_count(usage.get("prompt_tokens"))
+    cached = parse_count(details.get("cached_tokens"))
     reasoning = to_object(usage.get("completion_tokens_details")).get("reasoning_tokens")
     return Tokens(
         input_uncached=None if prompt is None else max(prompt - (cached or 0), 0),

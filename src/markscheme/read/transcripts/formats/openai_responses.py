@@ -1,8 +1,9 @@
-"""OpenAI Responses: lists of items, whole responses, requests with them, recorded event streams."""
+"""OpenAI Responses API: lists of items, responses, requests with responses, recorded events."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from markscheme.read.json_fields import (
     JsonObject,
@@ -14,15 +15,10 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, sum_tokens
+from markscheme.read.transcripts.draft import Draft
 from markscheme.read.transcripts.format import LogFormat
-from markscheme.vocabulary import CallStatus, Tokens
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from markscheme.read.transcripts.log import Log
-    from markscheme.vocabulary import Transcript
+from markscheme.read.transcripts.log import Log
+from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "openai-responses"
 _ITEM_TYPES = frozenset({"function_call", "function_call_output", "custom_tool_call", "mcp_call"})
@@ -33,7 +29,7 @@ _TEXT_TYPES = ("input_text", "output_text", "text")
 
 
 def can_read_log(log: Log) -> bool:
-    """Say whether there are items, responses or their events."""
+    """Return whether the log has items, responses or their events."""
     return any(_is_responses_record(record) for record in log.sample)
 
 
@@ -52,15 +48,14 @@ def _is_responses_record(record: JsonObject) -> bool:
 
 
 def read_log(log: Log) -> list[Transcript]:
-    """Read one conversation; an item that is sent again counts once."""
+    """Read one conversation. An item that is sent again counts once."""
     conversation = ResponsesConversation()
     for record in log.iter_records():
         conversation.add_record(record)
-    draft = conversation.draft
-    draft.tokens = sum_tokens(conversation.usages)
-    if log.truncated:
-        draft.add_gap(LOG_TRUNCATED)
-    return [draft.build_transcript(FORMAT_NAME, skipped=log.skipped)]
+    transcript = conversation.draft.build_transcript(
+        FORMAT_NAME, skipped=log.skipped, truncated=log.truncated
+    )
+    return [transcript]
 
 
 class ResponsesConversation:
@@ -68,12 +63,11 @@ class ResponsesConversation:
 
     def __init__(self) -> None:
         self.draft = Draft()
-        self.usages: list[Tokens] = []
         self._seen_items: set[Any] = set()
         self._sent_keys: list[Any] = []
 
     def add_record(self, record: JsonObject) -> None:
-        """Take an item, an event, a response, or a request with its response."""
+        """Add an item, an event, a response, or a request with its response."""
         kind = to_text(record.get("type"))
         if isinstance(kind, str) and kind.startswith("response."):
             self._add_event(kind, record)
@@ -102,8 +96,8 @@ class ResponsesConversation:
             return
         items = list(iter_objects(sent))
         keys = [_build_item_key(item) for item in items]
-        again = self._sent_keys and keys[: len(self._sent_keys)] == self._sent_keys
-        for item in items[len(self._sent_keys) if again else 0 :]:
+        is_repeat = self._sent_keys and keys[: len(self._sent_keys)] == self._sent_keys
+        for item in items[len(self._sent_keys) if is_repeat else 0 :]:
             self._add_item(item, None)
         self._sent_keys = keys
 
@@ -117,7 +111,7 @@ class ResponsesConversation:
         for item in iter_objects(response.get("output")):
             self._add_item(item, completed)
         if to_object(response.get("usage")):
-            self.usages.append(parse_responses_usage(to_object(response.get("usage"))))
+            self.draft.add_usage(_parse_usage(to_object(response.get("usage"))))
         if to_text(response.get("status")) in {"failed", "incomplete", "in_progress", "cancelled"}:
             self.draft.add_gap(f"a response is {response['status']}")
 
@@ -142,39 +136,39 @@ class ResponsesConversation:
             return
         self._seen_items.add(("call", call_id))
         raw = item.get("arguments", item.get("input"))
-        found = parse_json(raw)
+        arguments = parse_json(raw)
         name = to_text(item.get("name")) or "?"
-        self.draft.add_call(name, raw if found is None else found, id_=call_id)
+        self.draft.add_call(name, raw if arguments is None else arguments, id_=call_id)
 
     def _add_server_call(self, item: JsonObject) -> None:
-        """Take a call that the API itself carried out, with its outcome."""
-        kind = str(item.get("type"))
+        """Add a call that the API itself carried out, with its outcome."""
+        kind, status = str(item.get("type")), to_text(item.get("status"))
         name = kind.removesuffix("_call")
         if kind == "mcp_call":
-            name = f"mcp__{to_text(item.get('server_label')) or '?'}__{to_text(item.get('name')) or '?'}"
-        given = parse_json(item.get("arguments")) or item.get("action")
-        made = self.draft.add_call(
-            name, given, id_=to_text(item.get("call_id")) or to_text(item.get("id"))
-        )
-        if item.get("error") or to_text(item.get("status")) == "failed":
-            made.status, made.has_result = CallStatus.ERROR, True
-        elif to_text(item.get("status")) == "completed" or (
-            kind == "mcp_call" and "output" in item
-        ):
-            made.status, made.has_result = CallStatus.OK, True
+            server, tool = to_text(item.get("server_label")), to_text(item.get("name"))
+            name = f"mcp__{server or '?'}__{tool or '?'}"
+        arguments = parse_json(item.get("arguments")) or item.get("action")
+        id_ = to_text(item.get("call_id")) or to_text(item.get("id"))
+        call = self.draft.add_call(name, arguments, id_=id_)
+        if item.get("error") or status == "failed":
+            call.set_outcome(CallStatus.ERROR)
+        elif status == "completed" or (kind == "mcp_call" and "output" in item):
+            call.set_outcome(CallStatus.OK)
 
     def _add_message(self, item: JsonObject, at: datetime | None) -> None:
-        said = join_text(item.get("content"), _TEXT_TYPES)
-        if said is None:
+        text = join_text(item.get("content"), _TEXT_TYPES)
+        if text is None:
             return
         if to_text(item.get("role")) == "assistant":
-            if [said] != self.draft.final_texts:
-                self.draft.add_text(said, at)
+            # The same text again is the message without an id that a later request repeats.
+            if [text] != self.draft.final_texts:
+                self.draft.add_text(text, at)
         elif to_text(item.get("role")) == "user":
-            self.draft.add_prompt(said)
+            self.draft.add_prompt(text)
 
 
 def _build_item_key(item: JsonObject) -> Any:
+    """Return what identifies an item when a later request repeats it."""
     return (
         to_text(item.get("type")),
         item.get("call_id"),
@@ -182,8 +176,8 @@ def _build_item_key(item: JsonObject) -> Any:
     )
 
 
-def parse_responses_usage(usage: JsonObject) -> Tokens:
-    """Return a usage of the Responses API: cached tokens are part of the input."""
+def _parse_usage(usage: JsonObject) -> Tokens:
+    """Return a usage of the Responses API, whose input tokens include cached ones."""
     input_ = parse_count(usage.get("input_tokens"))
     cached = parse_count(to_object(usage.get("input_tokens_details")).get("cached_tokens"))
     reasoning = to_object(usage.get("output_tokens_details")).get("reasoning_tokens")

@@ -1,0 +1,92 @@
+"""Turn frozen values into plain data that JSON can hold: one function for every record.
+
+A value becomes a mapping with one key for each field. Where the JSON differs from the fields, the
+class says so in `record_fields`, a tuple with one entry for each key, in the order of the JSON:
+
+- `"n"`: the key and the attribute have the same name;
+- `("gate", "gate.name")`: the key, and the path to the attribute;
+- `("passed", count_passed)`: the key, and a function of the value;
+- `exact_ratios("before", "after")`: the key `exact`, with these attributes as exact ratios.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+from markscheme.vocabulary.numbers import format_ratio, to_float
+
+RecordField: TypeAlias = str | tuple[str, str | Callable[[Any], Any]]
+RecordFields: TypeAlias = tuple[RecordField, ...]
+NumberFormat: TypeAlias = Callable[[Fraction], Any]
+
+
+def to_record(
+    value: Any, record_fields: RecordFields | None = None, *, number: NumberFormat = to_float
+) -> dict[str, Any]:
+    """Return a value as a mapping of plain data, with all values inside it converted too.
+
+    Without `record_fields`, those of the class are used, else its dataclass fields. `number` says
+    what becomes of an exact fraction; by default the nearest double.
+    """
+    layout = (
+        _get_class_layout(value.__class__) if record_fields is None else _read_layout(record_fields)
+    )
+    return {key: to_plain(get(value), number=number) for key, get in layout}
+
+
+def to_plain(value: Any, *, number: NumberFormat = to_float) -> Any:
+    """Return any value as plain data: enums by value, tuples as lists, fractions by `number`."""
+    # Enums come first: the members of a StrEnum are texts too.
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Fraction):
+        return number(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {key: to_plain(inner, number=number) for key, inner in value.items()}
+    if is_dataclass(value):
+        return to_record(value, number=number)
+    return [to_plain(inner, number=number) for inner in value]
+
+
+def exact_ratios(*names: str) -> RecordField:
+    """Return the entry `exact` of a record: the named attributes as exact ratios, `3/4`."""
+    getters = {name: attrgetter(name) for name in names}
+
+    def build_ratios(value: Any) -> dict[str, Any]:
+        return {name: to_plain(get(value), number=format_ratio) for name, get in getters.items()}
+
+    return "exact", build_ratios
+
+
+def list_pairs(name: str, *keys: str) -> RecordField:
+    """Return an entry for an attribute that holds tuples: each becomes a mapping of these keys."""
+
+    def build_pairs(value: Any) -> list[dict[str, Any]]:
+        return [dict(zip(keys, pair, strict=True)) for pair in getattr(value, name)]
+
+    return name, build_pairs
+
+
+@cache
+def _get_class_layout(cls: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """Return the keys of a class and how to get the value of each; read once for each class."""
+    layout: RecordFields | None = getattr(cls, "record_fields", None)
+    return _read_layout(
+        layout if layout is not None else tuple(field.name for field in fields(cls))
+    )
+
+
+def _read_layout(layout: RecordFields) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    pairs = [(entry, entry) if isinstance(entry, str) else entry for entry in layout]
+    return tuple((key, attrgetter(get) if isinstance(get, str) else get) for key, get in pairs)

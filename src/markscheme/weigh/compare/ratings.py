@@ -1,0 +1,294 @@
+"""Comparing variants by ratings: verdicts, decision, statistics and advice, from what was rated.
+
+What was marked and measured of the same answers is shown beside the ratings, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from markscheme.vocabulary import (
+    Allowance,
+    Cell,
+    FrozenDict,
+    Rating,
+    Status,
+    VerdictRules,
+    compute_mean,
+    simplest_fraction,
+)
+from markscheme.weigh.compare.advice import (
+    describe_comparison,
+    describe_next_step,
+    find_monitoring_points,
+)
+from markscheme.weigh.compare.operating_characteristic import compute_operating_characteristic
+from markscheme.weigh.compare.order_effects import count_first
+from markscheme.weigh.compare.pairs import PairedObservations, PairedValues, Sides, average_sides
+from markscheme.weigh.compare.result import (
+    CheckSummary,
+    Comparison,
+    MetricSummary,
+    Observed,
+    Query,
+)
+from markscheme.weigh.compare.rules import (
+    ComparisonRules,
+    aggregate_queries,
+    find_flips,
+    index_scores,
+)
+from markscheme.weigh.compare.statistics import Statistics, compute_statistics
+from markscheme.weigh.stats import compute_clopper_pearson_interval, measure_agreement
+
+MEASURED_METRICS = (
+    "latency_ms",
+    "tool_calls",
+    "dispatches",
+    "tokens",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+)
+"""OP-01 to OP-04 where there are session logs, and what answers report about themselves."""
+
+
+def compare_ratings(
+    rules: ComparisonRules,
+    ratings: Sequence[Rating],
+    observed: Iterable[Observed] = (),
+    margin: Decimal | None = None,
+    first: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two variants by their ratings, and by what was observed of their answers.
+
+    `margin` is how far the candidate may be below the baseline and still count as no worse; without
+    one it is the largest loss for which the rules do not yet give a worse verdict. `first` names by
+    item the variant that was asked first, where that is recorded. `seed` is that of the simulation
+    of the decision table.
+    """
+    first = first or {}
+    queries = tuple(
+        dataclasses.replace(query, first=first.get(query.item))
+        for query in rules.judge_queries(ratings)
+    )
+    ruling = rules.decide({query.item: query.verdict for query in queries})
+    verdicts = rules.verdict_rules.verdicts
+    modes = dict.fromkeys(query.mode for query in queries)
+    seen = _merge_observations(observed)
+    observations = _pair_queries(rules, queries)
+    limit = margin if margin is not None else _find_margin(rules.verdict_rules)
+    comparison = Comparison(
+        rubric=rules.rubric,
+        exam=rules.exam,
+        baseline=rules.baseline,
+        candidate=rules.candidate,
+        raters=tuple(sorted({rating.rater for rating in ratings})),
+        ratings=tuple(ratings),
+        queries=queries,
+        decision=dataclasses.replace(ruling, next=describe_next_step(rules, ruling, queries)),
+        overall=aggregate_queries(queries, verdicts),
+        by_mode=FrozenDict(
+            {
+                mode: aggregate_queries([q for q in queries if q.mode == mode], verdicts)
+                for mode in modes
+            }
+        ),
+        structural=tuple(_summarise_checks(rules, seen)),
+        operational=tuple(_summarise_metrics(rules, seen)),
+        observations=observations,
+        statistics=_compute_rating_statistics(rules, ratings, queries, observations, limit, seed),
+        first=count_first(
+            None if query.first is None else query.first == rules.baseline for query in queries
+        ),
+    )
+    # The sentences need the numbers, so they are added last.
+    return dataclasses.replace(
+        comparison,
+        statistics=dataclasses.replace(
+            comparison.statistics, plain=tuple(describe_comparison(comparison))
+        ),
+        decision=dataclasses.replace(
+            comparison.decision, monitoring=tuple(find_monitoring_points(comparison))
+        ),
+    )
+
+
+def _find_margin(rules: VerdictRules) -> Decimal:
+    """Return the loss nearest to 0 at which the verdict changes."""
+    limits = [limit for rule in rules.rules for limit in rule.difference.limits]
+    margin = min((-limit for limit in limits if limit < 0), default=Fraction(1, 2))
+    return Decimal(margin.numerator) / Decimal(margin.denominator)
+
+
+def _pair_queries(rules: ComparisonRules, queries: Sequence[Query]) -> PairedObservations:
+    """Pair the averages of both variants on each query that is rated completely."""
+    rated = [query for query in queries if query.mean.difference is not None]
+    return PairedObservations(
+        score=PairedValues.from_sides({query.item: query.mean for query in rated}),
+        axes=FrozenDict(
+            {
+                axis: PairedValues.from_sides({query.item: query.axes[axis] for query in rated})
+                for axis in rules.scales
+            }
+        ),
+    )
+
+
+def _compute_rating_statistics(
+    rules: ComparisonRules,
+    ratings: Sequence[Rating],
+    queries: Sequence[Query],
+    observations: PairedObservations,
+    margin: Decimal,
+    seed: int,
+) -> Statistics:
+    """Add to the shared statistics what only ratings have: agreement, and how sure the table is."""
+    scores = rules.verdict_rules.scores
+    statistics = compute_statistics(
+        observations,
+        Allowance(amount=margin, relative=False),
+        score_range=(Fraction(scores.lowest), Fraction(scores.highest)),
+    )
+    averages = dict(zip(observations.score.items, observations.score.list_values(), strict=True))
+    worst = sum(query.verdict == rules.verdict_rules.verdicts[-1] for query in queries)
+    noise = statistics.paired.sd
+    return dataclasses.replace(
+        statistics,
+        agreement=measure_agreement(
+            list(index_scores(ratings).values()), range(scores.lowest, scores.highest + 1)
+        ),
+        operating=compute_operating_characteristic(
+            rules.verdict_rules,
+            rules.table,
+            [(query.mode, *averages[query.item]) for query in queries],
+            noise,
+            seed,
+        )
+        if noise and len(averages) == len(queries)
+        else None,
+        sensitivity=find_flips(rules, ratings, queries),
+        guarantee=(worst, *compute_clopper_pearson_interval(worst, len(averages)))
+        if averages
+        else None,
+    )
+
+
+def _summarise_checks(
+    rules: ComparisonRules, seen: Mapping[tuple[str, str], Observed]
+) -> Iterator[CheckSummary]:
+    """Yield the marked axes with both variants side by side."""
+    for axis in dict.fromkeys(axis for answer in seen.values() for axis in answer.structural):
+        cells = {
+            (item.id, variant): seen[item.id, variant].structural.get(axis)
+            for item in rules.exam.items
+            for variant in rules.variants
+            if (item.id, variant) in seen
+        }
+        pairs = _pair_values(
+            rules, {key: cell.value if cell else None for key, cell in cells.items()}
+        )
+        judged = [
+            [value for sides in pairs.values() if (value := getattr(sides, side)) is not None]
+            for side in ("baseline", "candidate")
+        ]
+        failed = [sum(value < 1 for value in values) for values in judged]
+        yield CheckSummary(
+            axis=axis,
+            pairs=FrozenDict(pairs),
+            judged=(len(judged[0]), len(judged[1])),
+            failed=(failed[0], failed[1]),
+            reasons=FrozenDict({key: cell.reason for key, cell in cells.items() if cell}),
+        )
+
+
+def _summarise_metrics(
+    rules: ComparisonRules, seen: Mapping[tuple[str, str], Observed]
+) -> Iterator[MetricSummary]:
+    """Yield the measured numbers with both variants side by side."""
+    for metric in dict.fromkeys(metric for answer in seen.values() for metric in answer.metrics):
+        pairs = _pair_values(
+            rules, {key: answer.metrics.get(metric) for key, answer in seen.items()}
+        )
+        both = [sides for sides in pairs.values() if sides.difference is not None]
+        yield MetricSummary(
+            metric=metric, pairs=FrozenDict(pairs), n=len(both), mean=average_sides(both)
+        )
+
+
+def _pair_values(
+    rules: ComparisonRules, values: Mapping[tuple[str, str], Fraction | None]
+) -> dict[str, Sides]:
+    """Return the values of both variants for every item."""
+    return {
+        item.id: Sides(
+            baseline=values.get((item.id, rules.baseline)),
+            candidate=values.get((item.id, rules.candidate)),
+        )
+        for item in rules.exam.items
+    }
+
+
+def collect_observations(
+    rows: Iterable[Mapping[str, Any]], variants: Collection[str]
+) -> tuple[Observed, ...]:
+    """Collect what result rows say about the variants; several attempts count by their mean.
+
+    A variant is the subject of an answer. A metric that any attempt lacks is not known.
+    """
+    answers: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if row["subject"] in variants and row["status"] not in {"missing", "error"}:
+            answers[row["item"], row["subject"]].append(row)
+    return tuple(
+        Observed(
+            item=item,
+            variant=variant,
+            structural=FrozenDict(
+                {axis: _merge_cells(attempts, axis) for axis in attempts[0]["breakdown"]}
+            ),
+            metrics=FrozenDict(
+                {
+                    metric: _average_known([row[metric] for row in attempts])
+                    for metric in MEASURED_METRICS
+                    if metric in attempts[0]
+                }
+            ),
+        )
+        for (item, variant), attempts in answers.items()
+    )
+
+
+def _merge_observations(observed: Iterable[Observed]) -> dict[tuple[str, str], Observed]:
+    """Merge what several sources observed of the same answer; later sources win."""
+    merged: dict[tuple[str, str], Observed] = {}
+    for observation in observed:
+        key = observation.item, observation.variant
+        before = merged.get(key, observation)
+        merged[key] = dataclasses.replace(
+            observation,
+            structural=FrozenDict({**before.structural, **observation.structural}),
+            metrics=FrozenDict({**before.metrics, **observation.metrics}),
+        )
+    return merged
+
+
+def _merge_cells(rows: Sequence[Mapping[str, Any]], axis: str) -> Cell:
+    """Return the mean cell of several attempts, with the reason of the worst one."""
+    value = _average_known([row["breakdown"][axis] for row in rows])
+    reasons = [row["reason"][axis] for row in rows]
+    if value is None:
+        return Cell.abstained(reasons[0])
+    worst = min(range(len(rows)), key=lambda at: rows[at]["breakdown"][axis])
+    return Cell(status=Status.SCORED, value=value, reason=reasons[worst])
+
+
+def _average_known(values: Sequence[float | None]) -> Fraction | None:
+    known = [simplest_fraction(Decimal(repr(value))) for value in values if value is not None]
+    return compute_mean(sum(known, Fraction(0)), len(known)) if len(known) == len(values) else None
