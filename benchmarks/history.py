@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.workflows.run_writer import open_recorder
-from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.score import score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,14 +70,9 @@ def build(place: Path, runs: int, answers: int) -> float:
     exam_file.write_text(traffic.exam_text(), encoding="utf-8")
     exam = load_exam(exam_file, rubric=rubric)
     lines, began = traffic.answers(runs * answers), time.process_time()
-    for number in range(runs):
+    for _ in range(runs):
         rows = [json.loads(line) for line in islice(lines, answers)]
-        with open_recorder(rubric, exam, f"answers-{number}.jsonl", where=place) as recorder:
-            if recorder:
-                scoring = ScoringSession(rubric, exam, keep=recorder.store_batch)
-                recorder.finish_runs(
-                    scoring.build_result(scoring.build_frames(scoring.score_answers(rows)))
-                )
+        score(rubric, exam, rows, store=place)
     return time.process_time() - began
 
 

@@ -76,7 +76,7 @@ class Marking:
 
     def __init__(self, exam: str) -> None:
         from markscheme import load_exam, load_rubric  # noqa: PLC0415 - in the worker
-        from markscheme.workflows.score import ScoringSession  # noqa: PLC0415
+        from markscheme.workflows.scoring_session import ScoringSession  # noqa: PLC0415
 
         rubric = load_rubric("tutor-capstone")
         self._scoring = ScoringSession(rubric, load_exam(exam, rubric=rubric))
@@ -84,14 +84,14 @@ class Marking:
     def __call__(self, batch: Any) -> Any:
         """Score the lines of a batch."""
         from markscheme.read.answers import KnownItems, read_jsonl  # noqa: PLC0415
-        from markscheme.workflows.scored_chunk import ScoredChunk  # noqa: PLC0415 - in the worker
+        from markscheme.workflows.scoring_session import ScoredChunk  # noqa: PLC0415 - in the worker
 
         known = KnownItems(item.id for item in self._scoring.exam.items)
         text = "\n".join(batch["text"].to_pylist()).encode()
-        stretch = ScoredChunk()
+        chunk = ScoredChunk()
         for found in read_jsonl([text], known=known):
-            self._scoring.scorer.add_batch(stretch, found)
-        return pl.concat(list(self._scoring.build_chunk_frames(stretch))).to_arrow()
+            self._scoring.scorer.add_batch(chunk, found)
+        return pl.concat(list(self._scoring.build_chunk_frames(chunk))).to_arrow()
 
 
 def run_ray_data(exam: str, answers: str, output: str) -> None:

@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING
 
 import traffic
 from markscheme import load_exam, load_rubric
-from markscheme.workflows.run_writer import open_recorder
-from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.score import score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,13 +128,7 @@ def main() -> None:
         place, rubric = folder / "store.db", load_rubric("tutor-capstone")
         exam = build_exam(options.items, folder)
         for number in range(RUNS):
-            with open_recorder(rubric, exam, where=place) as recorder:
-                if recorder:
-                    scoring = ScoringSession(rubric, exam, keep=recorder.store_batch)
-                    rows = list(generate_answers(options.items, number))
-                    recorder.finish_runs(
-                        scoring.build_result(scoring.build_frames(scoring.score_answers(rows)))
-                    )
+            score(rubric, exam, generate_answers(options.items, number), store=place)
         on = ("--store", place)
         measure_cpu("-m", "markscheme", "baseline", "set", "latest~5", *on)
         output = options.output or folder / "report.html"

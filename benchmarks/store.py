@@ -25,7 +25,7 @@ import polars as pl
 import traffic
 from markscheme import load_exam, load_rubric
 from markscheme.keep import Document, DocumentKind, NewRun, Store, open_store
-from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.score import score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,8 +42,7 @@ def scored(runs: int, answers: int, work: Path) -> Iterator[Scored]:
     exam_file, file = traffic.write(runs * answers, work)
     rubric = load_rubric("tutor-capstone")
     exam = load_exam(exam_file, rubric=rubric)
-    scoring = ScoringSession(rubric, exam)
-    whole = pl.concat(scoring.build_frames(scoring.score_answers(file)))
+    whole = score(rubric, exam, file).frame
     said = pl.read_ndjson(file)
     for start in range(0, runs * answers, answers):
         rows = whole.slice(start, answers)

@@ -1,9 +1,9 @@
-"""How often is a candidate passed that is worse by exactly the margin? At most 5 % is promised.
+"""Simulate the type I error of the non-inferiority test: how often does a bad candidate pass?
 
-Simulates the gate of non-inferiority at its boundary: the true difference is the margin, averages
-are sixths as six scores from 1 to 5 give them, and the noise is that of two variants. Prints the
-share of passes by Student's t and by the exact sign-flip test, and leaves with 1 where one of them
-is above 0.05 by more than two standard errors.
+The candidate is worse by exactly the margin, so at most 5 % may pass. Averages are sixths, as six
+scores from 1 to 5 give them, and the noise is that of two variants. Prints the share of passes by
+Student's t and by the exact sign-flip test. The exit code is 1 if a share is above 0.05 by more
+than two standard errors.
 
     python scripts/type_one_error.py [--runs 4000] [--seed 1]
 """
@@ -28,32 +28,33 @@ ALPHA = 0.05
 
 
 def main() -> int:
-    """Print the table; return 1 where the promise is broken."""
+    """Print the table; return 1 if a share of passes is too high."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    limit = ALPHA + 2 * math.sqrt(ALPHA * (1 - ALPHA) / asked.runs)
-    print(f"{asked.runs} simulated comparisons each; allowed: {limit:.4f}")
+    options = parser.parse_args()
+    limit = ALPHA + 2 * math.sqrt(ALPHA * (1 - ALPHA) / options.runs)
+    print(f"{options.runs} simulated comparisons each; allowed: {limit:.4f}")
     print(f"{'queries':>7} {'noise':>6} {'t':>8} {'exact':>8}")
-    broken = False
+    too_high = False
     for n in SIZES:
         for noise in NOISES:
-            by_t, exactly = passed(n, noise, asked.runs, Random(f"{asked.seed} {n} {noise}"))  # noqa: S311
-            broken |= by_t > limit or exactly > limit
+            random = Random(f"{options.seed} {n} {noise}")  # noqa: S311
+            by_t, exactly = simulate_passes(n, noise, options.runs, random)
+            too_high |= by_t > limit or exactly > limit
             print(f"{n:>7} {noise:>6} {by_t:>8.4f} {exactly:>8.4f}")
-    return int(broken)
+    return int(too_high)
 
 
-def passed(n: int, noise: float, runs: int, random: Random) -> tuple[float, float]:
-    """Return the shares of comparisons that pass, by t and exactly."""
+def simulate_passes(n: int, noise: float, runs: int, random: Random) -> tuple[float, float]:
+    """Return the shares of comparisons that pass, by Student's t and by the exact test."""
     allowed = Allowance(amount=Decimal("0.5"), relative=False)
     by_t = exactly = 0
     for _ in range(runs):
         differences = [-MARGIN + Fraction(round(6 * random.gauss(0, noise)), 6) for _ in range(n)]
         pairs = [(Fraction(4), 4 + difference) for difference in differences]
-        found = evaluate_non_inferiority(pairs, allowed, (Fraction(1), Fraction(5)))
-        by_t += found.outcome is Evidence.PASS
+        evidence = evaluate_non_inferiority(pairs, allowed, (Fraction(1), Fraction(5)))
+        by_t += evidence.outcome is Evidence.PASS
         p = compute_non_inferiority_p(differences, MARGIN)
         exactly += p is not None and p <= ALPHA
     return by_t / runs, exactly / runs

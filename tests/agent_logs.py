@@ -1,4 +1,4 @@
-"""The synthetic logs of `tests/logs`, and what tests ask of the transcripts read from them."""
+"""Helpers for the synthetic logs of `tests/logs` and the transcripts read from them."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from markscheme import Transcript
+from markscheme import Transcript
 
 LOGS = Path(__file__).parent / "logs"
 
 
-def calls(transcript: Transcript) -> list[tuple[str, str | None]]:
+def list_calls(transcript: Transcript) -> list[tuple[str, str | None]]:
+    """Return name and status of each call."""
     return [(call.name, call.status) for call in transcript.calls]
 
 
-def used(transcript: Transcript) -> tuple[int | None, ...]:
+def list_tokens(transcript: Transcript) -> tuple[int | None, ...]:
     """Return input, cache read, cache write, output, reasoning."""
     tokens = transcript.tokens
     read, write = tokens.cache_read, tokens.cache_write
     return tokens.input_uncached, read, write, tokens.output, tokens.reasoning
 
 
-def named(transcript: Transcript, kind: str) -> Transcript:
+def find_subagent(transcript: Transcript, kind: str) -> Transcript:
+    """Return the sub-agent of this kind."""
     return next(agent for agent in transcript.subagents if agent.kind == kind)
 
 
-def database(folder: Path) -> Path:
-    """Write the storage folder as a database of OpenCode."""
+def write_database(folder: Path) -> Path:
+    """Write the sessions of the storage folder into a database as OpenCode keeps it."""
     storage, path = LOGS / "opencode" / "storage", folder / "opencode.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE session (id TEXT, parent_id TEXT, title TEXT)")

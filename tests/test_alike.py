@@ -24,8 +24,8 @@ from markscheme.read.answers import (
     read_jsonl,
 )
 from markscheme.read.answers.fast import scanner
-from markscheme.workflows.score import ScoringSession
-from markscheme.workflows.workers import LocalEngine
+from markscheme.workflows.local_engine import LocalEngine
+from markscheme.workflows.scoring_session import ScoringSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -226,7 +226,7 @@ def rubric_of(*axes: Any) -> Rubric:
 
 
 def alike_rows(batches: list[AnswerBatch]) -> int:
-    return sum(batch.alike.table.height for batch in batches if batch.alike)
+    return sum(batch.template_rows.table.height for batch in batches if batch.template_rows)
 
 
 def test_most_lines_of_usual_traffic_are_read_as_alike() -> None:

@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: agents nested where they were started, and each message counted once."""
+"""Reading Claude Code sessions: sub-agents are nested, and each message is counted once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent_logs import LOGS, calls, named, used
+from agent_logs import LOGS, find_subagent, list_calls, list_tokens
 from made_up import GREP, Session
 from markscheme import CallStatus, read_transcript
 from markscheme.read.transcripts import read_transcripts
@@ -24,10 +24,10 @@ AGENTS = LOGS / "claude-code" / "agents" / "5e551000-0000-4000-8000-000000000001
 
 
 def test_agents_of_claude_code_are_nested_where_they_were_started() -> None:
-    found = read_transcript(AGENTS)
-    assert found.format == "claude-code"
-    assert found.complete
-    assert calls(found) == [
+    transcript = read_transcript(AGENTS)
+    assert transcript.format == "claude-code"
+    assert transcript.complete
+    assert list_calls(transcript) == [
         ("mcp__memory__search_nodes", "ok"),
         ("Grep", "ok"),
         ("Agent", "ok"),
@@ -35,43 +35,45 @@ def test_agents_of_claude_code_are_nested_where_they_were_started() -> None:
         ("Write", "denied"),
         ("Bash", "error"),
     ]
-    assert [(made.kind, made.agent, made.call) for made in found.dispatches] == [
+    assert [
+        (dispatch.kind, dispatch.agent, dispatch.call) for dispatch in transcript.dispatches
+    ] == [
         ("Explore", "a1b2c3", 2),
         ("Research", "ffee01", 3),
     ]
-    explore = named(found, "Explore")
-    assert calls(explore) == [("Glob", "ok"), ("Agent", "ok")]
+    explore = find_subagent(transcript, "Explore")
+    assert list_calls(explore) == [("Glob", "ok"), ("Agent", "ok")]
     assert {call.agent for call in explore.calls} == {"a1b2c3"}
-    assert named(explore, "Deeper").final_text == "Nothing deeper."
-    assert named(found, "Research").latency_s == 16
+    assert find_subagent(explore, "Deeper").final_text == "Nothing deeper."
+    assert find_subagent(transcript, "Research").latency_s == 16
 
 
 def test_compaction_is_no_dispatch_and_its_tokens_are_real() -> None:
-    compaction = named(read_transcript(AGENTS), "compaction")
+    compaction = find_subagent(read_transcript(AGENTS), "compaction")
     assert compaction.internal
-    assert used(compaction) == (9, 6, 7, 8, None)
+    assert list_tokens(compaction) == (9, 6, 7, 8, None)
 
 
 def test_only_what_a_person_asked_is_a_prompt() -> None:
-    found = read_transcript(AGENTS)
-    first, second = found.prompts
+    transcript = read_transcript(AGENTS)
+    first, second = transcript.prompts
     assert first.text == "Where is the parser, and what do we know of it?"
     assert "/review" in (second.text or "")
     assert second.before == 6
-    assert (found.latency_s, found.last_turn_latency_s) == (Decimal(102), Decimal(12))
+    assert (transcript.latency_s, transcript.last_turn_latency_s) == (Decimal(102), Decimal(12))
 
 
 def test_one_message_in_several_lines_is_counted_once() -> None:
-    found = read_transcript(AGENTS)
-    assert used(found) == (19, 6300, 650, 140, None)
-    assert found.tokens.output_is_lower_bound
+    transcript = read_transcript(AGENTS)
+    assert list_tokens(transcript) == (19, 6300, 650, 140, None)
+    assert transcript.tokens.output_is_lower_bound
     lines = [json.loads(line) for line in AGENTS.read_text(encoding="utf-8").splitlines()]
     naive = sum(
         line["message"]["usage"]["cache_read_input_tokens"]
         for line in lines
         if line["type"] == "assistant"
     )
-    assert naive != found.tokens.cache_read
+    assert naive != transcript.tokens.cache_read
 
 
 def test_what_stands_in_quotes_or_goes_to_nowhere_is_no_mutation() -> None:
@@ -93,24 +95,26 @@ def test_a_call_knows_what_its_kind_can_be_told_by() -> None:
 
 
 def test_inline_agents_with_the_same_prompt_stay_apart() -> None:
-    found = read_transcript(LOGS / "claude-code" / "inline.jsonl")
-    assert [made.status for made in found.dispatches] == ["ok", "ok", "error"]
-    assert [len(agent.calls) for agent in found.subagents] == [2, 1]
-    assert [made.agent for made in found.dispatches[:2]] == [a.agent for a in found.subagents]
+    transcript = read_transcript(LOGS / "claude-code" / "inline.jsonl")
+    assert [dispatch.status for dispatch in transcript.dispatches] == ["ok", "ok", "error"]
+    assert [len(agent.calls) for agent in transcript.subagents] == [2, 1]
+    assert [dispatch.agent for dispatch in transcript.dispatches[:2]] == [
+        a.agent for a in transcript.subagents
+    ]
 
 
 def test_an_inline_agent_whose_line_is_lost_is_not_given_to_another(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     lines = (LOGS / "claude-code" / "inline.jsonl").read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(line for line in lines if '"xt0"' not in line), "utf-8")
-    found = read_transcript(path)
-    assert [len(agent.calls) for agent in found.subagents] == [0, 1, 1]
+    transcript = read_transcript(path)
+    assert [len(agent.calls) for agent in transcript.subagents] == [0, 1, 1]
 
 
 def test_an_agent_beside_its_session_is_found_by_its_id() -> None:
-    found = read_transcript(LOGS / "claude-code" / "beside")
-    assert [agent.final_text for agent in found.subagents] == ["Planned."]
-    assert found.subagents[0].kind == "Plan"
+    transcript = read_transcript(LOGS / "claude-code" / "beside")
+    assert [agent.final_text for agent in transcript.subagents] == ["Planned."]
+    assert transcript.subagents[0].kind == "Plan"
 
 
 def test_a_fork_does_not_count_again_what_it_repeats() -> None:
@@ -122,12 +126,12 @@ def test_a_fork_does_not_count_again_what_it_repeats() -> None:
 
 
 def test_sessions_that_only_number_their_lines_alike_are_no_forks(tmp_path: Path) -> None:
-    for name, said in (("a", "One."), ("b", "Two.")):
-        session = Session("Begin.", session="1").call(*GREP).say(said)
+    for name, answer in (("a", "One."), ("b", "Two.")):
+        session = Session("Begin.", session="1").call(*GREP).say(answer)
         (tmp_path / f"{name}.jsonl").write_text(session.text(), encoding="utf-8")
-    found = [transcript for _, transcript in read_transcripts(tmp_path)]
-    assert [one.final_text for one in found] == ["One.", "Two."]
-    assert [(len(one.prompts), len(one.calls), one.complete) for one in found] == [(1, 1, True)] * 2
+    transcripts = [transcript for _, transcript in read_transcripts(tmp_path)]
+    assert [t.final_text for t in transcripts] == ["One.", "Two."]
+    assert [(len(t.prompts), len(t.calls), t.complete) for t in transcripts] == [(1, 1, True)] * 2
 
 
 @pytest.mark.parametrize("name", ["claude-code/agents", "claude-stream/agents.jsonl"])
@@ -146,8 +150,8 @@ def test_an_agent_whose_end_was_not_reported_has_no_result(tmp_path: Path) -> No
     lines = AGENTS.read_text(encoding="utf-8").splitlines(keepends=True)
     cut = tmp_path / "log.jsonl"
     cut.write_text("".join(line for line in lines if "task-notification" not in line), "utf-8")
-    found = read_transcript(cut)
-    assert [made.status for made in found.dispatches] == ["ok", "none"]
+    transcript = read_transcript(cut)
+    assert [dispatch.status for dispatch in transcript.dispatches] == ["ok", "none"]
 
 
 # claude -p
@@ -155,41 +159,45 @@ def test_an_agent_whose_end_was_not_reported_has_no_result(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["agents.jsonl", "execution.json"])
 def test_the_result_of_a_stream_goes_before_its_messages(name: str) -> None:
-    found = read_transcript(LOGS / "claude-stream" / name)
-    assert found.format == "claude-stream"
-    assert calls(found) == [("Agent", "ok"), ("Bash", "denied")]
-    assert used(found) == (51, 73, 84, 62, None)
-    assert found.tokens.with_subagents
-    assert found.tokens.output_is_lower_bound is False
-    assert (found.latency_s, found.final_text) == (Decimal("61.25"), "All is well.")
-    assert found.prompts[0].text == "Is all well?"
-    assert calls(named(found, "Explore")) == [("Read", "ok")]
-    assert [made.target for made in found.mutations] == ["/repo/out.txt"]
-    assert found.complete
+    transcript = read_transcript(LOGS / "claude-stream" / name)
+    assert transcript.format == "claude-stream"
+    assert list_calls(transcript) == [("Agent", "ok"), ("Bash", "denied")]
+    assert list_tokens(transcript) == (51, 73, 84, 62, None)
+    assert transcript.tokens.with_subagents
+    assert transcript.tokens.output_is_lower_bound is False
+    assert (transcript.latency_s, transcript.final_text) == (Decimal("61.25"), "All is well.")
+    assert transcript.prompts[0].text == "Is all well?"
+    assert list_calls(find_subagent(transcript, "Explore")) == [("Read", "ok")]
+    assert [mutation.target for mutation in transcript.mutations] == ["/repo/out.txt"]
+    assert transcript.complete
 
 
 def test_a_stream_without_a_result_is_incomplete() -> None:
-    found = read_transcript(LOGS / "claude-stream" / "killed.jsonl")
-    assert not found.complete
-    assert found.latency_s is None
-    assert calls(found) == [("Agent", "none")]
-    assert [made.status for made in found.dispatches] == ["none"]
+    transcript = read_transcript(LOGS / "claude-stream" / "killed.jsonl")
+    assert not transcript.complete
+    assert transcript.latency_s is None
+    assert list_calls(transcript) == [("Agent", "none")]
+    assert [dispatch.status for dispatch in transcript.dispatches] == ["none"]
 
 
 def test_a_run_that_ended_with_an_error_is_incomplete() -> None:
-    found = read_transcript(LOGS / "claude-stream" / "max-turns.jsonl")
-    assert any("error_max_turns" in gap for gap in found.gaps)
+    transcript = read_transcript(LOGS / "claude-stream" / "max-turns.jsonl")
+    assert any("error_max_turns" in gap for gap in transcript.gaps)
 
 
 def test_a_result_alone_says_what_it_can() -> None:
-    found = read_transcript(LOGS / "claude-stream" / "result.json")
-    assert (found.final_text, found.calls, found.complete) == ("All is well.", (), True)
+    transcript = read_transcript(LOGS / "claude-stream" / "result.json")
+    assert (transcript.final_text, transcript.calls, transcript.complete) == (
+        "All is well.",
+        (),
+        True,
+    )
 
 
 def test_lines_of_an_agent_that_nobody_started_are_not_the_main_agents(tmp_path: Path) -> None:
     lines = (LOGS / "claude-stream" / "agents.jsonl").read_text(encoding="utf-8").splitlines()
     path = tmp_path / "log.jsonl"
     path.write_text("\n".join(line for line in lines if '"Explore"' not in line), "utf-8")
-    found = read_transcript(path)
-    assert calls(found) == [("Bash", "denied")]
-    assert [(agent.kind, len(agent.calls)) for agent in found.subagents] == [(None, 1)]
+    transcript = read_transcript(path)
+    assert list_calls(transcript) == [("Bash", "denied")]
+    assert [(agent.kind, len(agent.calls)) for agent in transcript.subagents] == [(None, 1)]

@@ -1,4 +1,4 @@
-"""Sessions of Codex: threads nested without what they repeat, usage told twice counted once."""
+"""Reading Codex sessions: threads are nested without repeated lines, usage is counted once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from agent_logs import LOGS, calls, used
+from agent_logs import LOGS, list_calls, list_tokens
 from markscheme import read_transcript
 from markscheme.read.transcripts import read_transcripts
 
@@ -17,13 +17,13 @@ CODEX = LOGS / "codex" / "rollout-2026-03-01T11-00-00-aaaa1111-0000-7000-8000-00
 
 
 def test_a_spawned_thread_is_nested_without_the_history_that_it_repeats() -> None:
-    found = read_transcript(CODEX)
-    assert [(made.kind, made.status) for made in found.dispatches] == [
+    transcript = read_transcript(CODEX)
+    assert [(dispatch.kind, dispatch.status) for dispatch in transcript.dispatches] == [
         ("explorer", "ok"),
         (None, "ok"),
     ]
-    first, second = found.subagents
-    assert calls(first) == [("shell", "ok")]
+    first, second = transcript.subagents
+    assert list_calls(first) == [("shell", "ok")]
     assert (first.tokens.output, second.tokens.output) == (10, 10)
     assert (first.tokens.cache_read, second.tokens.cache_read) == (100, 25)
     assert [prompt.text for prompt in second.prompts] == ["Look again."]
@@ -31,7 +31,7 @@ def test_a_spawned_thread_is_nested_without_the_history_that_it_repeats() -> Non
 
 
 def test_codex_says_how_calls_went_in_several_ways() -> None:
-    assert calls(read_transcript(CODEX)) == [
+    assert list_calls(read_transcript(CODEX)) == [
         ("shell", "ok"),
         ("exec_command", "error"),
         ("apply_patch", "denied"),
@@ -49,15 +49,15 @@ def test_a_patch_names_its_files() -> None:
 
 
 def test_usage_that_is_told_twice_or_starts_anew_is_summed_right() -> None:
-    found = read_transcript(CODEX)
-    assert used(found) == (75, 75, None, 20, 8)
+    transcript = read_transcript(CODEX)
+    assert list_tokens(transcript) == (75, 75, None, 20, 8)
     naive = 100 + 100 + 50
-    assert (found.tokens.input_uncached or 0) + (found.tokens.cache_read or 0) != naive
+    assert (transcript.tokens.input_uncached or 0) + (transcript.tokens.cache_read or 0) != naive
 
 
 def test_threads_in_a_folder_are_listed_once() -> None:
-    found = read_transcripts(LOGS / "codex")
-    assert sorted(transcript.format for _, transcript in found) == [
+    transcripts = read_transcripts(LOGS / "codex")
+    assert sorted(transcript.format for _, transcript in transcripts) == [
         "codex-exec",
         "codex-rollout",
         "codex-rollout",
@@ -65,8 +65,12 @@ def test_threads_in_a_folder_are_listed_once() -> None:
 
 
 def test_the_oldest_rollouts_have_bare_lines() -> None:
-    found = read_transcript(LOGS / "codex" / "bare.jsonl")
-    assert (found.session, calls(found), found.final_text) == ("old-1", [("shell", "ok")], "Old.")
+    transcript = read_transcript(LOGS / "codex" / "bare.jsonl")
+    assert (transcript.session, list_calls(transcript), transcript.final_text) == (
+        "old-1",
+        [("shell", "ok")],
+        "Old.",
+    )
 
 
 def test_a_packed_rollout_is_unpacked_while_it_is_read(tmp_path: Path) -> None:
@@ -76,19 +80,19 @@ def test_a_packed_rollout_is_unpacked_while_it_is_read(tmp_path: Path) -> None:
     lines = CODEX.read_bytes().splitlines(keepends=True)
     packed = [packer.compress(line) + packer.flush(block) for line in lines]
     path.write_bytes(b"".join(packed) + packer.flush())
-    found = read_transcript(path)
-    assert found.complete
-    assert calls(found) == calls(read_transcript(CODEX))
+    transcript = read_transcript(path)
+    assert transcript.complete
+    assert list_calls(transcript) == list_calls(read_transcript(CODEX))
     path.write_bytes(b"".join(packed[:20]))
     cut = read_transcript(path)
     assert "the log is cut off" in cut.gaps
-    assert calls(cut)[:3] == calls(found)[:3]
+    assert list_calls(cut)[:3] == list_calls(transcript)[:3]
 
 
 def test_codex_exec_has_no_times() -> None:
-    found = read_transcript(LOGS / "codex" / "exec.jsonl")
-    assert found.format == "codex-exec"
-    assert calls(found) == [
+    transcript = read_transcript(LOGS / "codex" / "exec.jsonl")
+    assert transcript.format == "codex-exec"
+    assert list_calls(transcript) == [
         ("command_execution", "denied"),
         ("mcp__memory__search", "ok"),
         ("spawn_agent", "ok"),
@@ -97,7 +101,7 @@ def test_codex_exec_has_no_times() -> None:
         ("web_search", "ok"),
         ("command_execution", "none"),
     ]
-    assert (found.latency_s, used(found)) == (None, (60, 40, None, 7, 3))
-    assert [made.target for made in found.mutations] == ["files.txt", "/repo/a"]
-    assert [made.agent for made in found.dispatches] == ["th-2"]
-    assert found.gaps == ("a call has no result",)
+    assert (transcript.latency_s, list_tokens(transcript)) == (None, (60, 40, None, 7, 3))
+    assert [mutation.target for mutation in transcript.mutations] == ["files.txt", "/repo/a"]
+    assert [dispatch.agent for dispatch in transcript.dispatches] == ["th-2"]
+    assert transcript.gaps == ("a call has no result",)

@@ -127,7 +127,7 @@ def test_marking_in_columns_agrees_with_the_definition(rows: list[tuple[str, str
 def test_words_are_counted_in_columns_as_one_by_one(texts: list[str]) -> None:
     axis, items = MaxWords(limit=30), pl.Series([0] * len(texts), dtype=pl.UInt32)
     (counts,) = axis.column_keys(pl.Series(texts, dtype=pl.String), items).get_columns()
-    assert counts.to_list() == list(axis.keys(texts, items.to_list()))
+    assert counts.to_list() == [len(text.split()) for text in texts]
 
 
 PIECES = st.sampled_from(["ate", "ATE ", "Comió", "comio", "late", "a", "e", "x", ". ", '{"', "\n"])

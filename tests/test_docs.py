@@ -164,14 +164,15 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
     [
         "markscheme",
         "markscheme.workflows.documents",
-        "markscheme.workflows.prove",
-        "markscheme.workflows.library_score",
+        "markscheme.workflows.audit",
+        "markscheme.workflows.lint",
+        "markscheme.workflows.score",
         "markscheme.ask.subjects.tutor",
         "markscheme.workflows.run",
         "markscheme.mark.axes.base",
         "markscheme.mark.normalise",
         "markscheme.mark.response",
-        "markscheme.prove.audit.equivalence",
+        "markscheme.prove.audit.equivalent_mutants",
         "markscheme.vocabulary.decision",
     ],
 )

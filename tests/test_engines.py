@@ -29,9 +29,12 @@ from markscheme.read.answers import (
     read_part,
     split_file,
 )
-from markscheme.workflows import workers as local
-from markscheme.workflows.attempt_ranges import find_attempt_ranges, merge_attempt_ranges
-from markscheme.workflows.score import ScoringSession
+from markscheme.workflows import local_engine as local
+from markscheme.workflows.scoring_session import (
+    ScoringSession,
+    find_attempt_ranges,
+    merge_attempt_ranges,
+)
 from markscheme.workflows.workers import WorkerPool
 
 if TYPE_CHECKING:
@@ -261,7 +264,7 @@ def test_no_worker_is_forked_where_other_threads_run(
 def test_a_process_with_one_thread_may_fork_until_polars_is_there() -> None:
     code = """
 import sys
-from markscheme.workflows.workers import LocalEngine, can_fork
+from markscheme.workflows.local_engine import LocalEngine, can_fork
 from markscheme.workflows.documents import load_exam, load_rubric
 exam = load_exam("capstone", rubric=load_rubric("tutor-capstone"))
 assert can_fork() and "polars" not in sys.modules

@@ -17,7 +17,7 @@ from scipy import stats
 
 from markscheme import Exam, Gate, Item, Level, Marks, Measures, Rubric, Run
 from markscheme.mark.axes import ContainsAll, MaxWords
-from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit, FrozenDict
+from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit, FrozenDict, to_record
 from markscheme.weigh.distribution import (
     ScoreDistribution,
     count_runs_needed,
@@ -26,7 +26,7 @@ from markscheme.weigh.distribution import (
 )
 from markscheme.weigh.gates import evaluate_gates
 from markscheme.weigh.recalibrate import PastRun, find_reuse_obstacles, recalibrate_history
-from markscheme.weigh.records import build_distribution_record, build_recalibration_record
+from markscheme.weigh.records import build_distribution_record
 
 RIGHT, BRIEF = ContainsAll(), MaxWords(limit=30)
 BAR = Gate(name="bar", level=Level.HARD, at_least=Decimal("0.7"))
@@ -383,7 +383,7 @@ def test_a_recalibration_is_plain_data_and_changes_no_run() -> None:
     history = [past("one", 4, 0), past("two", 3, 4)]
     before = [one.run.marks.to_dict() for one in history]
     found = recalibrate_history(history, NEW)
-    document = json.loads(json.dumps(build_recalibration_record(found), allow_nan=False))
+    document = json.loads(json.dumps(to_record(found), allow_nan=False))
     assert document["runs"][0]["flips"] == [{"gate": "bar", "before": "pass", "after": "fail"}]
     assert document["proposals"][0]["run"] == "two"
     assert [one.run.marks.to_dict() for one in history] == before

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import markscheme.mark.batch.cell_table
+import markscheme.mark.batch.cells
 from markscheme.mark.batch import CellIndex
 
 TEXTS = st.sampled_from(["", "a", "b", "ó", "a\0", "longer than what a view holds"])
@@ -28,7 +28,8 @@ KEYS: dict[str, tuple[Any, dict[str, Any]]] = {
 def test_each_key_has_the_code_that_it_was_learnt_with(
     kind: str, longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(markscheme.mark.batch.cell_table, "_LONGEST", longest)
+    monkeypatch.setattr(markscheme.mark.batch.cells, "_MAX_SLOTS", longest)
+    monkeypatch.setattr(markscheme.mark.batch.cells, "_MIN_DENSE_ROWS", 0)
     keys, schema = KEYS[kind]
 
     @given(st.lists(st.lists(keys, max_size=8), max_size=6))

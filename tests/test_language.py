@@ -35,7 +35,7 @@ from markscheme.vocabulary import (
     restore_row_messages,
     sentence,
 )
-from markscheme.workflows.library_score import generate_tutor_answers, score_answers
+from markscheme.workflows.demo import examine_tutor
 from markscheme.workflows.stored_messages import fill_messages, thin_messages
 
 if TYPE_CHECKING:
@@ -257,8 +257,7 @@ def test_an_audit_in_spanish_has_no_english_sentence() -> None:
 def test_every_reason_of_the_flawed_tutor_is_told_in_spanish() -> None:
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
-    answers = generate_tutor_answers(exam, flawed=True)
-    frame = score_answers(rubric, exam, answers, messages=True).frame
+    frame = examine_tutor(rubric, exam, flawed=True, messages=True)[0].frame
     rows = restore_row_messages(frame.iter_rows(named=True))
     reasons = {text for row in rows for text in row["reason"].values()}
     assert len(reasons) > 50

@@ -1,11 +1,11 @@
-"""Sessions of OpenCode say the same in every shape in which they are kept."""
+"""Reading OpenCode sessions: each format gives the same transcript."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from agent_logs import LOGS, calls, database, used
+from agent_logs import LOGS, list_calls, list_tokens, write_database
 from markscheme import Transcript, read_transcript
 from markscheme.read.transcripts import read_transcripts
 
@@ -17,32 +17,39 @@ def in_every_shape(folder: Path) -> dict[str, Transcript]:
     opencode = LOGS / "opencode"
     exports = read_transcripts(opencode / "exports")
     return {
-        "export": next(found for _, found in exports),
+        "export": next(transcript for _, transcript in exports),
         "storage": read_transcript(opencode / "storage"),
         "events": read_transcript(opencode / "events.jsonl"),
-        "db": read_transcript(database(folder)),
+        "db": read_transcript(write_database(folder)),
     }
 
 
 def test_opencode_says_the_same_in_every_shape(tmp_path: Path) -> None:
-    for shape, found in in_every_shape(tmp_path).items():
-        assert found.format == f"opencode-{shape}"
-        assert calls(found) == [
+    for shape, transcript in in_every_shape(tmp_path).items():
+        assert transcript.format == f"opencode-{shape}"
+        assert list_calls(transcript) == [
             ("task", "ok"),
             ("bash", "error"),
             ("edit", "denied"),
             ("invalid", "error"),
         ], shape
-        assert [(d.kind, d.agent, d.status) for d in found.dispatches] == [
+        assert [(d.kind, d.agent, d.status) for d in transcript.dispatches] == [
             ("explore", "ses_child", "ok")
         ]
-        assert [made.name for made in found.mutations] == ["edit"]
-        assert [prompt.text for prompt in found.prompts] == ["Who renders it?"]
-        assert (found.final_text, found.latency_s) == ("`a.ts` renders it.", Decimal(30)), shape
-        assert used(found) == (111, 1004, 15, 50, 13), shape
-        assert found.complete, found.gaps
-        (child,) = found.subagents
-        assert (child.kind, child.agent, calls(child)) == ("explore", "ses_child", [("read", "ok")])
+        assert [mutation.name for mutation in transcript.mutations] == ["edit"]
+        assert [prompt.text for prompt in transcript.prompts] == ["Who renders it?"]
+        assert (transcript.final_text, transcript.latency_s) == (
+            "`a.ts` renders it.",
+            Decimal(30),
+        ), shape
+        assert list_tokens(transcript) == (111, 1004, 15, 50, 13), shape
+        assert transcript.complete, transcript.gaps
+        (child,) = transcript.subagents
+        assert (child.kind, child.agent, list_calls(child)) == (
+            "explore",
+            "ses_child",
+            [("read", "ok")],
+        )
         assert child.latency_s == Decimal("12.499")
 
 
@@ -52,17 +59,17 @@ def test_reasoning_is_added_to_the_output_unless_the_total_shows_it_is_in_it() -
 
 
 def test_what_opencode_run_prints_has_no_prompt_and_no_child() -> None:
-    found = read_transcript(LOGS / "opencode" / "run.jsonl")
-    assert found.format == "opencode-run"
-    assert [prompt.text for prompt in found.prompts] == [None]
-    assert (found.latency_s, found.subagents, found.complete) == (None, (), True)
-    assert found.dispatches[0].agent == "ses_child"
+    transcript = read_transcript(LOGS / "opencode" / "run.jsonl")
+    assert transcript.format == "opencode-run"
+    assert [prompt.text for prompt in transcript.prompts] == [None]
+    assert (transcript.latency_s, transcript.subagents, transcript.complete) == (None, (), True)
+    assert transcript.dispatches[0].agent == "ses_child"
 
 
 def test_an_export_ends_where_it_was_cut(tmp_path: Path) -> None:
     whole = (LOGS / "opencode" / "exports" / "parent.json").read_bytes()
     cut = tmp_path / "cut.json"
     cut.write_bytes(whole[: len(whole) // 2])
-    found = read_transcript(cut)
-    assert "the log is cut off" in found.gaps
-    assert found.calls[0].name == "task"
+    transcript = read_transcript(cut)
+    assert "the log is cut off" in transcript.gaps
+    assert transcript.calls[0].name == "task"

@@ -30,7 +30,7 @@ from markscheme.weigh.patterns import (
     observe_rows,
 )
 from markscheme.weigh.totals import Marks, Measures, Run
-from markscheme.workflows.library_score import generate_tutor_answers
+from markscheme.workflows.demo import generate_tutor_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Files of ratings: everything that is wrong is told at once, and nothing missing gets a number."""
+"""Reading ratings: all problems are reported at once, and a missing rating gets no number."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def changed(at: int, column: str, value: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "told"),
+    ("column", "value", "message"),
     [
         ("score", "0", ":5: score: `0` is no score; allowed: whole numbers from 1 to 5"),
         ("score", "6", ":5: score: `6` is no score; allowed: whole numbers from 1 to 5"),
@@ -47,12 +47,12 @@ def changed(at: int, column: str, value: str) -> list[str]:
     ],
 )
 def test_a_wrong_cell_is_told_with_its_row_and_column(
-    files: Files, column: str, value: str, told: str
+    files: Files, column: str, value: str, message: str
 ) -> None:
     path = files.ratings(changed(3, column, value))
     done = here(*files.words(path))
     assert done.code == 3
-    assert told in done.err
+    assert message in done.err
     assert str(path) in done.err
 
 
@@ -62,8 +62,8 @@ def test_everything_wrong_is_told_at_once(files: Files) -> None:
     lines[9] = lines[9].replace("TQ-1", "TQ-0")
     done = here(*files.words(files.ratings([*lines[:20], *lines[21:], lines[30]])))
     assert done.code == 3
-    for told in (":5: score:", ":9: axis:", ":11: item:", "lacks", "already; once is allowed"):
-        assert told in done.err
+    for message in (":5: score:", ":9: axis:", ":11: item:", "lacks", "already; once is allowed"):
+        assert message in done.err
 
 
 def test_a_missing_cell_is_told_where_the_rest_of_its_answer_stands(files: Files) -> None:
@@ -87,7 +87,7 @@ def test_each_rater_must_rate_everything(files: Files) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         ("\n".join((HEADER, *LINES)).replace(",", ";").encode(), ":1: header: the columns are"),
         ("\n".join((HEADER, *LINES)).encode("utf-16"), ":1: this is UTF-16"),
@@ -103,10 +103,10 @@ def test_each_rater_must_rate_everything(files: Files) -> None:
         (b"item,item,variant,rater,axis,score\n", ":1: item: the column occurs twice"),
     ],
 )
-def test_a_file_that_is_no_ratings_file_is_refused(files: Files, data: bytes, told: str) -> None:
+def test_a_file_that_is_no_ratings_file_is_refused(files: Files, data: bytes, message: str) -> None:
     done = here(*files.words(files.write("ratings.csv", data)))
     assert done.code == 3
-    assert told in done.err
+    assert message in done.err
 
 
 def test_a_byte_order_mark_and_windows_lines_are_read(files: Files) -> None:
@@ -128,7 +128,7 @@ def test_json_lines_give_the_same_comparison(files: Files) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("[1]", ":1: row: must be an object with item, variant"),
         ("{", ":1: row: not JSON"),
@@ -143,10 +143,10 @@ def test_json_lines_give_the_same_comparison(files: Files) -> None:
         ('{"axis": "Q-01", "rater": "a\\udc00"}', ":1: rater: holds half a character"),
     ],
 )
-def test_a_wrong_json_line_is_told(files: Files, line: str, told: str) -> None:
+def test_a_wrong_json_line_is_told(files: Files, line: str, message: str) -> None:
     done = here(*files.words(files.write("ratings.jsonl", line)))
     assert done.code == 3
-    assert told in done.err
+    assert message in done.err
 
 
 def test_a_file_that_is_not_there_or_a_folder_is_refused(files: Files) -> None:

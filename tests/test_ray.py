@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -17,9 +18,7 @@ import pytest
 
 from markscheme import AnswersError, UsageError, load_exam, load_rubric, score
 from markscheme.workflows import ray as on_ray
-from markscheme.workflows.output_files import create_folder_atomically, read_folder_rows
-from markscheme.workflows.ray import RayEngine
-from markscheme.workflows.score import ScoringSession
+from markscheme.workflows.sinks import FrameCollector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,12 +80,9 @@ def _line(i: int) -> str:
 
 def on_cluster(answers: Path, destination: Path) -> Result:
     """Score on the Ray that runs; return the run with its rows."""
-    engine = RayEngine(RUBRIC, EXAM, answers)
-    scoring = ScoringSession(RUBRIC, EXAM, files=engine.is_folder)
-    with engine, create_folder_atomically(destination) as partial:
-        for _ in engine.score_shares(scoring, partial):
-            pass
-    return scoring.build_result(read_folder_rows(destination))
+    rows = FrameCollector()
+    result = score(RUBRIC, EXAM, answers, engine="ray", output=destination, sinks=[rows])
+    return replace(result, frame=pl.concat(rows.frames))
 
 
 def assert_same(found: Result, wanted: Result) -> None:
@@ -204,7 +200,7 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "a.jsonl").touch()
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r'pip install "markscheme\[ray\]"'):
-        RayEngine(RUBRIC, EXAM, tmp_path / "a.jsonl")
+        score(RUBRIC, EXAM, tmp_path / "a.jsonl", engine="ray", output=tmp_path / "out")
 
 
 def test_an_address_where_no_ray_is_ends_in_a_message(tmp_path: Path) -> None:

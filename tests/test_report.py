@@ -30,9 +30,9 @@ from markscheme.tell.charts import (
 from markscheme.tell.html import mark_up_code, render_page, render_run_html
 from markscheme.tell.markdown import render_run_markdown
 from markscheme.weigh.patterns import Pattern
+from markscheme.workflows.demo import generate_tutor_answers
 from markscheme.workflows.find_run import RunFinder
 from markscheme.workflows.gate import judge_run
-from markscheme.workflows.library_score import generate_tutor_answers
 from markscheme.workflows.patterns import find_run_patterns
 from markscheme.workflows.report import build_full_report, build_result_report
 

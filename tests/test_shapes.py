@@ -76,7 +76,7 @@ def test_threads_that_are_the_first_to_check_a_model_check_every_key() -> None:
             hints = {key: Annotated[str, Constraints(longest=1, above=number)] for key in given}
             model = type("Wide", (Model,), {"__annotations__": hints})
             made = threads.map(validate_model, [model] * 4, [given] * 4)
-            assert [len(one.stated) for one in made] == [len(given)] * 4
+            assert [len(one.stated_keys) for one in made] == [len(given)] * 4
 
 
 def test_what_is_right_comes_out_with_its_defaults_and_says_what_was_stated() -> None:

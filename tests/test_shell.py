@@ -1,4 +1,4 @@
-"""Shell commands: what would write, and what only looks like it."""
+"""Shell commands: which change something, and which only look like it."""
 
 from __future__ import annotations
 

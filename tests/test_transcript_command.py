@@ -1,4 +1,4 @@
-"""`markscheme transcript`: the timeline for people, the document for scripts, the refusals."""
+"""`markscheme transcript`: the timeline, the JSON document, and refused input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs of further formats as transcripts; every format is recognised, and other files are not."""
+"""Reading OpenAI, OpenTelemetry, Inspect and Gemini logs; detecting the format of a log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import zstandard
 
-from agent_logs import LOGS, calls, database, named, used
+from agent_logs import LOGS, find_subagent, list_calls, list_tokens, write_database
 from markscheme import MarkschemeError, Transcript, UsageError, read_transcript
 from markscheme.read.transcripts import list_format_names, read_transcripts
 
@@ -23,58 +23,70 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("name", ["chat.json", "requests.jsonl"])
 def test_chat_messages_do_not_say_how_calls_went(name: str) -> None:
-    found = read_transcript(LOGS / "openai" / name)
-    assert found.format == "openai-chat"
-    assert calls(found) == [("weather", None), ("weather", None)]
-    assert found.calls[1].arguments["input"] == '{"city": '
-    assert (found.final_text, found.latency_s, len(found.prompts)) == ("Rain and sun.", None, 1)
-    assert found.complete
+    transcript = read_transcript(LOGS / "openai" / name)
+    assert transcript.format == "openai-chat"
+    assert list_calls(transcript) == [("weather", None), ("weather", None)]
+    assert transcript.calls[1].arguments["input"] == '{"city": '
+    assert (transcript.final_text, transcript.latency_s, len(transcript.prompts)) == (
+        "Rain and sun.",
+        None,
+        1,
+    )
+    assert transcript.complete
 
 
 def test_usage_of_chat_requests_is_summed_once_for_each() -> None:
-    found = read_transcript(LOGS / "openai" / "requests.jsonl")
-    assert used(found) == (22, 8, None, 11, 2)
+    transcript = read_transcript(LOGS / "openai" / "requests.jsonl")
+    assert list_tokens(transcript) == (22, 8, None, 11, 2)
 
 
 def test_items_that_requests_send_again_count_once() -> None:
-    found = read_transcript(LOGS / "openai" / "responses.jsonl")
-    assert found.format == "openai-responses"
-    assert calls(found) == [("read", None), ("mcp__memory__search", "ok")]
-    assert (found.final_text, found.latency_s, len(found.prompts)) == ("It says x.", Decimal(9), 1)
-    assert used(found) == (40, 20, None, 18, 4)
+    transcript = read_transcript(LOGS / "openai" / "responses.jsonl")
+    assert transcript.format == "openai-responses"
+    assert list_calls(transcript) == [("read", None), ("mcp__memory__search", "ok")]
+    assert (transcript.final_text, transcript.latency_s, len(transcript.prompts)) == (
+        "It says x.",
+        Decimal(9),
+        1,
+    )
+    assert list_tokens(transcript) == (40, 20, None, 18, 4)
 
 
 def test_a_response_without_output_is_rebuilt_from_its_events() -> None:
-    found = read_transcript(LOGS / "openai" / "response-events.jsonl")
-    assert (found.final_text, used(found)) == ("Hello.", (20, 10, None, 9, 2))
+    transcript = read_transcript(LOGS / "openai" / "response-events.jsonl")
+    assert (transcript.final_text, list_tokens(transcript)) == ("Hello.", (20, 10, None, 9, 2))
 
 
 @pytest.mark.parametrize("name", ["otlp.json", "otlp.jsonl", "tempo.json"])
 def test_spans_become_an_agent_with_its_sub_agent(name: str) -> None:
-    found = read_transcript(LOGS / "otel" / name)
-    assert (found.format, found.session) == ("otel", "conv-1")
-    assert calls(found) == [("scout", "ok")]
-    assert [(made.kind, made.call, made.status) for made in found.dispatches] == [
-        ("scout", 0, "ok")
-    ]
-    assert (found.latency_s, found.final_text) == (Decimal(10), "Two of them.")
-    assert found.prompts[0].text == "How many?"
-    assert calls(named(found, "scout")) == [("read", "error")]
+    transcript = read_transcript(LOGS / "otel" / name)
+    assert (transcript.format, transcript.session) == ("otel", "conv-1")
+    assert list_calls(transcript) == [("scout", "ok")]
+    assert [
+        (dispatch.kind, dispatch.call, dispatch.status) for dispatch in transcript.dispatches
+    ] == [("scout", 0, "ok")]
+    assert (transcript.latency_s, transcript.final_text) == (Decimal(10), "Two of them.")
+    assert transcript.prompts[0].text == "How many?"
+    assert list_calls(find_subagent(transcript, "scout")) == [("read", "error")]
 
 
 def test_spans_above_others_repeat_their_usage() -> None:
-    found = read_transcript(LOGS / "otel" / "otlp.json")
-    assert used(found) == (52, 8, None, 6, None)
-    assert used(named(found, "scout")) == (5, None, None, 1, None)
+    transcript = read_transcript(LOGS / "otel" / "otlp.json")
+    assert list_tokens(transcript) == (52, 8, None, 6, None)
+    assert list_tokens(find_subagent(transcript, "scout")) == (5, None, None, 1, None)
     naive = 40 + 5 + 5 + 20 + 60
     assert naive not in {52 + 8, 52 + 8 + 5}
 
 
 def test_jaeger_and_openinference_are_read_too() -> None:
-    found = read_transcript(LOGS / "otel" / "jaeger.json")
-    assert calls(found) == [("search", "ok")]
-    assert (found.latency_s, found.final_text, used(found)[0]) == (Decimal(7), "Three.", 50)
-    assert found.prompts[0].text == "Count."
+    transcript = read_transcript(LOGS / "otel" / "jaeger.json")
+    assert list_calls(transcript) == [("search", "ok")]
+    assert (transcript.latency_s, transcript.final_text, list_tokens(transcript)[0]) == (
+        Decimal(7),
+        "Three.",
+        50,
+    )
+    assert transcript.prompts[0].text == "Count."
 
 
 def inspect_logs(folder: Path) -> list[Path]:
@@ -107,37 +119,37 @@ def _with_zstandard(path: Path, sample: bytes) -> Path:
 
 def test_samples_of_inspect_are_sessions(tmp_path: Path) -> None:
     for path in inspect_logs(tmp_path):
-        found = read_transcript(path)
-        assert (found.format, found.session) == ("inspect", "s1/1")
-        assert calls(found) == [
+        transcript = read_transcript(path)
+        assert (transcript.format, transcript.session) == ("inspect", "s1/1")
+        assert list_calls(transcript) == [
             ("bash", "ok"),
             ("bash", "denied"),
             ("web", "error"),
             ("transfer_to_scout", "ok"),
         ]
-        assert (found.final_text, found.latency_s) == ("Fetched.", Decimal("12.25"))
-        assert [made.target for made in found.mutations] == ["mkdir out"]
-        assert calls(named(found, "scout")) == [("read", "ok")]
-        assert found.complete, found.gaps
+        assert (transcript.final_text, transcript.latency_s) == ("Fetched.", Decimal("12.25"))
+        assert [mutation.target for mutation in transcript.mutations] == ["mkdir out"]
+        assert list_calls(find_subagent(transcript, "scout")) == [("read", "ok")]
+        assert transcript.complete, transcript.gaps
 
 
 def test_the_graders_tokens_are_not_the_agents() -> None:
-    found = read_transcript(LOGS / "inspect" / "log.json")
-    assert used(found) == (6 + 10, 94, None, 3, 0)
-    assert used(named(found, "scout")) == (14, 0, None, 2, 0)
+    transcript = read_transcript(LOGS / "inspect" / "log.json")
+    assert list_tokens(transcript) == (6 + 10, 94, None, 3, 0)
+    assert list_tokens(find_subagent(transcript, "scout")) == (14, 0, None, 2, 0)
 
 
 @pytest.mark.parametrize("name", ["session.json", "session.jsonl"])
 def test_a_command_that_failed_is_an_error_though_gemini_calls_it_a_success(name: str) -> None:
-    found = read_transcript(LOGS / "gemini" / name)
-    assert (found.format, found.session) == ("gemini", "gem-1")
-    assert calls(found) == [
+    transcript = read_transcript(LOGS / "gemini" / name)
+    assert (transcript.format, transcript.session) == ("gemini", "gem-1")
+    assert list_calls(transcript) == [
         ("run_shell_command", "error"),
         ("write_file", "denied"),
         ("save_memory", "ok"),
     ]
-    assert (found.final_text, found.latency_s) == ("It fails.", Decimal(9))
-    assert used(found) == (61, 40, None, 16, 5)
+    assert (transcript.final_text, transcript.latency_s) == ("It fails.", Decimal(9))
+    assert list_tokens(transcript) == (61, 40, None, 16, 5)
 
 
 # Recognition and refusals
@@ -148,7 +160,7 @@ def every_log() -> list[tuple[Path, Transcript]]:
 
 
 def test_a_folder_of_everything_is_read_and_every_format_is_recognised(tmp_path: Path) -> None:
-    database(tmp_path)
+    write_database(tmp_path)
     found = [*every_log(), *read_transcripts(tmp_path)]
     assert {transcript.format for _, transcript in found} == set(list_format_names())
 

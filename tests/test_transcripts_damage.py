@@ -1,4 +1,4 @@
-"""Damaged logs: what is there is read, what is missing is said, nothing crashes."""
+"""Reading damaged logs: intact records are read, gaps are reported, nothing crashes."""
 
 from __future__ import annotations
 
@@ -40,17 +40,19 @@ def without_gaps(transcript: Transcript) -> Transcript:
 
 
 def test_a_truncated_last_line_makes_it_incomplete(tmp_path: Path) -> None:
-    found = read(tmp_path, b"\n".join([*LINES, b'{"type": "assist']))
-    assert found.gaps[0] == "the log is cut off"
-    assert found.skipped_lines == 1
-    assert without_gaps(found) == WHOLE
+    transcript = read(tmp_path, b"\n".join([*LINES, b'{"type": "assist']))
+    assert transcript.gaps[0] == "the log is cut off"
+    assert transcript.skipped_lines == 1
+    assert without_gaps(transcript) == WHOLE
 
 
 def test_lines_that_are_no_objects_are_counted(tmp_path: Path) -> None:
-    found = read(tmp_path, b"\n".join([LINES[0], b"[1]", b"nonsense", b"null", *LINES[1:], b""]))
-    assert found.skipped_lines == 3
-    assert "3 lines could not be read" in found.gaps
-    assert without_gaps(found) == WHOLE
+    transcript = read(
+        tmp_path, b"\n".join([LINES[0], b"[1]", b"nonsense", b"null", *LINES[1:], b""])
+    )
+    assert transcript.skipped_lines == 3
+    assert "3 lines could not be read" in transcript.gaps
+    assert without_gaps(transcript) == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -79,21 +81,21 @@ def test_times_and_usage_that_are_missing_are_unknown(tmp_path: Path) -> None:
         record.pop("timestamp", None)
         if isinstance(record.get("message"), dict):
             record["message"].pop("usage", None)
-    found = read(tmp_path, b"\n".join(json.dumps(record).encode() for record in records))
-    assert (found.latency_s, found.last_turn_latency_s) == (None, None)
-    assert found.tokens.output is None
-    assert {call.seconds for call in found.calls} == {None}
-    assert [call.status for call in found.calls] == [call.status for call in WHOLE.calls]
-    assert found.complete
+    transcript = read(tmp_path, b"\n".join(json.dumps(record).encode() for record in records))
+    assert (transcript.latency_s, transcript.last_turn_latency_s) == (None, None)
+    assert transcript.tokens.output is None
+    assert {call.seconds for call in transcript.calls} == {None}
+    assert [call.status for call in transcript.calls] == [call.status for call in WHOLE.calls]
+    assert transcript.complete
 
 
 @pytest.mark.parametrize("count", ["NaN", "-5", "1e400", "10.5", "null"])
 def test_a_count_that_is_none_is_unknown_and_not_zero(count: str, tmp_path: Path) -> None:
     log = Session("Ask.").say("Done.").text()
     log = log.replace('"input_tokens": 10', f'"input_tokens": {count}')
-    found = read(tmp_path, log.encode()).tokens
-    assert found.input_uncached is None
-    assert (found.output, found.cache_read) == (20, 1000)
+    transcript = read(tmp_path, log.encode()).tokens
+    assert transcript.input_uncached is None
+    assert (transcript.output, transcript.cache_read) == (20, 1000)
 
 
 def test_redacted_fields_are_unknown(tmp_path: Path) -> None:
@@ -104,21 +106,21 @@ def test_redacted_fields_are_unknown(tmp_path: Path) -> None:
         for block in record["message"]["content"]:
             if isinstance(block, dict):
                 block["input"] = "<redacted>"
-    found = read(tmp_path, b"\n".join(json.dumps(record).encode() for record in records))
-    assert found.tokens.input_uncached is None
-    assert [made.kind for made in found.dispatches] == [None, None, None]
+    transcript = read(tmp_path, b"\n".join(json.dumps(record).encode() for record in records))
+    assert transcript.tokens.input_uncached is None
+    assert [dispatch.kind for dispatch in transcript.dispatches] == [None, None, None]
 
 
 def test_unknown_types_are_passed_over(tmp_path: Path) -> None:
-    found = read(tmp_path, b"\n".join([b'{"type": "future", "x": {"y": []}}', *LINES]))
-    assert found == WHOLE
+    transcript = read(tmp_path, b"\n".join([b'{"type": "future", "x": {"y": []}}', *LINES]))
+    assert transcript == WHOLE
 
 
 def test_half_a_character_and_invalid_utf8_stop_nothing(tmp_path: Path) -> None:
     lines = [line.replace(b"Both say so.", b"Both \\ud83d say \xff so.") for line in LINES]
-    found = read(tmp_path, b"\n".join(lines))
-    assert found.final_text == "Both ? say \ufffd so."
-    assert "�" in json.loads(dump_transcripts([(tmp_path, found)]))["final_text"]
+    transcript = read(tmp_path, b"\n".join(lines))
+    assert transcript.final_text == "Both ? say \ufffd so."
+    assert "�" in json.loads(dump_transcripts([(tmp_path, transcript)]))["final_text"]
 
 
 def test_a_file_that_is_no_log_is_told_what_was_looked_for(tmp_path: Path) -> None:
@@ -158,10 +160,10 @@ def test_memory_does_not_grow_with_what_calls_bring_back(tmp_path: Path) -> None
                 record = {"type": kind, "uuid": f"{kind}{number}", "message": message, **common}
                 file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
     tracemalloc.start()
-    found = read_transcript(path)
+    transcript = read_transcript(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert len(found.calls) == 400
+    assert len(transcript.calls) == 400
     assert path.stat().st_size > 20_000_000
     assert peak < 12_000_000
 
@@ -229,7 +231,7 @@ def _mutated(chance: random.Random, content: bytes) -> bytes:
 
 
 def check(transcript: Transcript) -> None:
-    """Say what holds of every transcript, however damaged its log."""
+    """Assert what holds for every transcript, however damaged its log is."""
     assert transcript.complete == (not transcript.gaps)
     assert [call.index for call in transcript.calls] == list(range(len(transcript.calls)))
     assert all(
@@ -239,8 +241,8 @@ def check(transcript: Transcript) -> None:
     for name in ("input_uncached", "cache_read", "cache_write", "output"):
         value = getattr(transcript.tokens, name)
         assert value is None or (isinstance(value, int) and value >= 0)
-    for made in transcript.mutations:
-        assert transcript.calls[made.call].name == made.name
+    for mutation in transcript.mutations:
+        assert transcript.calls[mutation.call].name == mutation.name
     for agent in transcript.subagents:
         check(agent)
 
@@ -254,11 +256,11 @@ def test_ten_thousand_damaged_logs_give_transcripts_or_refusals(part: int, tmp_p
     for number in range(CASES // 4):
         path.write_bytes(_mutated(chance, contents[number % len(contents)]))
         try:
-            found = read_transcripts(path)
+            transcripts = read_transcripts(path)
         except MarkschemeError:
             continue
         read_ones += 1
-        for _, transcript in found:
+        for _, transcript in transcripts:
             check(transcript)
             if number % 50 == 0:
                 json.loads(dump_transcripts([(path, transcript)]))
@@ -350,8 +352,8 @@ def test_any_objects_with_known_keys_are_read_or_refused(
     lines = "\n".join(json.dumps(record) for record in records)
     path.write_text(lines if shape == "lines" else json.dumps(records), encoding="utf-8")
     try:
-        found = read_transcripts(path)
+        transcripts = read_transcripts(path)
     except MarkschemeError:
         return
-    for _, transcript in found:
+    for _, transcript in transcripts:
         check(transcript)

@@ -27,8 +27,8 @@ Row = tuple[str, Any, Any]
 
 @pytest.fixture(scope="module")
 def expected() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((LOGS / "expected.json").read_text(encoding="utf-8"))
-    return found
+    values: dict[str, Any] = json.loads((LOGS / "expected.json").read_text(encoding="utf-8"))
+    return values
 
 
 def sample(name: str) -> Transcript:
@@ -54,10 +54,10 @@ def names(transcript: Transcript, *statuses: str) -> list[str]:
     return [call.name for call in transcript.calls if not statuses or call.status in statuses]
 
 
-def runs(found: list[str]) -> str:
+def runs(tools: list[str]) -> str:
     """Write `read glob glob` as the tables do: `read globx2`."""
     out: list[list[Any]] = []
-    for name in found:
+    for name in tools:
         if out and out[-1][0] == name:
             out[-1][1] += 1
         else:
@@ -73,8 +73,10 @@ def claude_rows(wanted: dict[str, Any], got: Transcript) -> Iterator[Row]:
     yield "tools", wanted["tools"], names(got)
     yield "errors", wanted["errors"], names(got, "error", "denied")
     yield "unanswered", wanted["unanswered"], names(got, "none")
-    dispatched = [got.calls[made.call].name for made in got.dispatches if made.call is not None]
-    kinds = [made.kind for made in got.dispatches]
+    dispatched = [
+        got.calls[dispatch.call].name for dispatch in got.dispatches if dispatch.call is not None
+    ]
+    kinds = [dispatch.kind for dispatch in got.dispatches]
     yield (
         "dispatch",
         wanted["dispatch"],
@@ -136,7 +138,7 @@ def test_inline_sidechains_are_agents_of_their_own(expected: dict[str, Any]) -> 
         ("calls", wanted["tools"], calls),
         ("errors", wanted["errors"], errors),
         ("tokens", list(wanted["tokens"].values()), sums),
-        ("dispatches", ["error", "ok", "ok"], [made.status for made in got.dispatches]),
+        ("dispatches", ["error", "ok", "ok"], [dispatch.status for dispatch in got.dispatches]),
     ]
     compare(f"{name} sidechains", iter(rows))
 
@@ -224,7 +226,7 @@ def opencode_rows(wanted: dict[str, Any], got: Transcript) -> Iterator[Row]:
     if wanted["tools"] == "invalid":  # completed to OpenCode, an error by our definition
         statuses = Counter({"error": 1})
     yield "status", statuses, Counter(call.status for call in got.calls)
-    dispatched = [(made.kind, made.agent, made.status) for made in got.dispatches]
+    dispatched = [(dispatch.kind, dispatch.agent, dispatch.status) for dispatch in got.dispatches]
     yield "dispatch", [(k, a, STATUS[s]) for k, a, s in wanted["dispatch"]], dispatched
     yield "mutations", wanted["mut"], list(got.mutations)
     yield "prompts", wanted["users"], len(got.prompts)
@@ -317,7 +319,7 @@ def sweagent_rows() -> list[Row]:
     got = sample("openai-messages/sweagent-function_calling_simple.traj")
     return [
         ("calls", "find_file open edit bash submit", runs(names(got))),
-        ("mutations", ["edit"], [made.name for made in got.mutations]),
+        ("mutations", ["edit"], [mutation.name for mutation in got.mutations]),
         ("times", (None, None), (got.latency_s, got.last_turn_latency_s)),
         ("tokens", (None,) * 4, tokens(got)),
         ("status", {None}, {call.status for call in got.calls}),

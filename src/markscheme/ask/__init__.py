@@ -1,9 +1,7 @@
-"""Subjects that answer an exam, and the asking of them.
+"""Asks subjects: models, commands and functions that answer the questions of an exam.
 
-`templates` make `questions` of items; `subjects` give `replies` to them, those at an endpoint over
-the `wire` as `completions` or `streams`; the `runner` asks at a `pace`, with as many `open_files`
-as that takes, and has its `reasons` to stop. `keys` stay hidden. What a response is made of is read
-by `incoming`, `parsed` and `packed`; `statuses` and `raised` say what an error means; `calls` and
-`importing` are for code of others, `threads` for loops and signals, `serving` and `tutor` for those
-on board.
+`template` turns items into `questions`, `subjects` answers one question, and `runner` asks them
+all: with retries, a `rate_limit`, time and cost limits. Errors are replies with a kind (`faults`),
+never exceptions. `secrets` keeps keys out of everything that is stored or shown. Nothing in here
+marks an answer, opens a store or prints.
 """

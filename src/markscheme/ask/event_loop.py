@@ -1,31 +1,33 @@
-"""Between loops, threads and signals: a loop in a loop, and what a signal raises.
+"""Runs the event loop of a live run: also inside another loop, and safely under signals.
 
-Open files: each question under way may have a connection or a process, and these are files.
+It also raises the limit of open files, because each question under way may have a connection or a
+process.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import threading
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from types import FrameType
+from typing import Any, Self
 
 from markscheme.vocabulary import UsageError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from types import FrameType
-
-_CANCEL_TIMEOUT = 1.0  # seconds for what is left, when somebody does not want to wait
+_CANCEL_TIMEOUT = 1.0  # seconds that cancelled tasks have to end
+# A process has a file each for its input, output and errors, and one to wait for it.
+_FILES_PER_QUESTION = 4
+_OWN_FILES = 50  # files that are open without any question
+_SPARE_FILES = 200  # for the store, libraries still to be loaded, and files that a subject opens
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine, also where a loop runs already, as in a notebook: then in a thread.
+    """Run a coroutine to its end; where a loop runs already, as in a notebook, in a thread.
 
-    Who interrupts us there interrupts the coroutine, which may still tidy up.
+    Ctrl-C then cancels the coroutine, which may still clean up, before it is raised here.
     """
     try:
         asyncio.get_running_loop()
@@ -45,18 +47,19 @@ def run_coroutine(coroutine: Coroutine[Any, Any, None]) -> None:
     def work() -> None:
         try:
             asyncio.run(watched())
-        except BaseException as error:  # noqa: BLE001 - handed to who waits
+        except BaseException as error:  # noqa: BLE001 - raised below, in the other thread
             raised.append(error)
         finally:
             ended.set()
 
     try:
         threading.Thread(target=work, name="markscheme run").start()
-        ended.wait()  # `join` is lost when it is interrupted
+        # Not `join`: after an interrupt it cannot be called again.
+        ended.wait()
     except KeyboardInterrupt:
         begun.wait()
         (loop, task) = running[0]
-        with contextlib.suppress(RuntimeError):  # it has just ended
+        with suppress(RuntimeError):  # the loop has just ended
             loop.call_soon_threadsafe(task.cancel)
         ended.wait()
         raise
@@ -65,12 +68,12 @@ def run_coroutine(coroutine: Coroutine[Any, Any, None]) -> None:
 
 
 def _run_in_this_thread(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine in this thread; what a signal raises comes when the coroutine has ended."""
+    """Run a coroutine in this thread; raise the exception of a signal after it has ended."""
     runner = asyncio.Runner()
     try:
         with (
             _SignalGuard(runner.get_loop()) as signals,
-            contextlib.suppress(asyncio.CancelledError),
+            suppress(asyncio.CancelledError),
         ):
             runner.run(signals.run_watched(coroutine))
     finally:
@@ -81,10 +84,10 @@ def _run_in_this_thread(coroutine: Coroutine[Any, Any, None]) -> None:
 
 
 class _SignalGuard:
-    """Keeps back what Ctrl-C raises, or another signal that ends us, and cancels a task instead.
+    """Cancels the task on Ctrl-C or termination, and keeps the exception until it has ended.
 
-    Raised in the middle of a loop it may take away the next step of a task, which then never ends.
-    Who says it again does not want to wait: then it is raised at once.
+    Raised in the middle of the event loop, the exception may swallow the next step of a task,
+    which then never ends. A second signal raises at once: the user does not want to wait.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -97,18 +100,19 @@ class _SignalGuard:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-                one: signal.Signals | None = getattr(signal, name, None)
-                before = signal.getsignal(one) if one else None
-                if one and callable(before):
-                    self._previous_handlers[one] = before
-                    signal.signal(one, self._handle_signal)
+                number: signal.Signals | None = getattr(signal, name, None)  # Windows lacks one
+                handler = signal.getsignal(number) if number else None
+                if number and callable(handler):
+                    self._previous_handlers[number] = handler
+                    signal.signal(number, self._handle_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one, before in self._previous_handlers.items():
-            signal.signal(one, before)
+        for number, handler in self._previous_handlers.items():
+            signal.signal(number, handler)
 
     async def run_watched(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Await a coroutine as the task that a signal cancels."""
         self._task = asyncio.current_task()
         await coroutine
 
@@ -116,6 +120,7 @@ class _SignalGuard:
         try:
             self._previous_handlers[signal.Signals(number)](number, frame)
         except BaseException as error:
+            # A forked child has the handler too, and must not cancel the parent's task.
             if self._task is None or self.raised is not None or os.getpid() != self._pid:
                 raise
             self.raised = error
@@ -123,36 +128,32 @@ class _SignalGuard:
 
 
 def _cancel_remaining_tasks(loop: asyncio.AbstractEventLoop) -> bool:
-    """End the tasks that are left; whether they did."""
-    left = asyncio.all_tasks(loop)
-    for task in left:
+    """Cancel the tasks that remain; return whether all of them ended in time."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
         task.cancel()
-    if left:
-        loop.run_until_complete(asyncio.wait(left, timeout=_CANCEL_TIMEOUT))
-    return all(task.done() for task in left)
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=_CANCEL_TIMEOUT))
+    return all(task.done() for task in tasks)
 
 
-_FILES_PER_QUESTION = (
-    4  # a process has its input, its output, its errors and a place to wait for it
-)
-_OWN_FILES = 50  # what we have open ourselves
-_SPARE_FILES = 200  # the store, libraries that are still to be loaded, and whatever a subject opens
+def raise_open_file_limit(concurrency: int) -> None:
+    """Raise the limit of open files to what so many questions at a time need.
 
-
-def raise_open_file_limit(at_once: int) -> None:
-    """Let this process open as many files as so many questions take, as far as the system lets."""
+    Raises:
+        UsageError: the system does not allow enough.
+    """
     try:
         import resource  # noqa: PLC0415 - not on Windows, which has no such limit
     except ImportError:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and at_once + _OWN_FILES > hard:
-        told = (
-            f"{at_once:,} questions at a time take more open files than the {hard:,} allowed here"
-        )
-        raise UsageError(f"{told}; lower --concurrency, or raise the limit (`ulimit -n`)")
-    wanted = at_once * _FILES_PER_QUESTION + _SPARE_FILES
+    if hard != resource.RLIM_INFINITY and concurrency + _OWN_FILES > hard:
+        needs = f"{concurrency:,} questions at a time take more open files"
+        why = f"{needs} than the {hard:,} allowed here"
+        raise UsageError(f"{why}; lower --concurrency, or raise the limit (`ulimit -n`)")
+    wanted = concurrency * _FILES_PER_QUESTION + _SPARE_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

@@ -1,24 +1,25 @@
-"""What comes back when a subject is asked: an answer, or the kind of error there was instead."""
+"""Replies: what comes back when a subject is asked, an answer or a kind of error."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+# Fields that matter only while a question is asked; they are not stored.
+_TRANSIENT_FIELDS = ("wait", "crowded", "anew", "tries")
 
 
-def to_single_line(text: str, longest: int) -> str:
-    """Return a text that anybody may have written so that it can be shown: one line, and cut."""
+def to_single_line(text: str, max_length: int) -> str:
+    """Make an untrusted text safe to show: printable, on one line, and shortened."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= longest else f"{line[:longest]}…"
+    return line if len(line) <= max_length else f"{line[:max_length]}…"
 
 
 class Fault(StrEnum):
-    """Why there is no answer; the first six may be gone at the next try."""
+    """Why there is no answer; the first six are transient."""
 
     BUSY = "busy"
     TIMEOUT = "timeout"
@@ -32,19 +33,21 @@ class Fault(StrEnum):
 
     @property
     def transient(self) -> bool:
-        """Whether it makes sense to ask again."""
+        """Whether another try may succeed."""
         return self not in {Fault.REJECTED, Fault.TOO_LARGE, Fault.FAILED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The text of an answer with what is known of it, or a fault and why.
+    """The text of an answer with its figures, or a fault and the reason.
 
-    Times are whole microseconds. `wait` is for how many seconds a busy subject wants to be left
-    alone; `crowded` is one that fails where it may have too much to do. `anew` is true where the
-    question is to be put again at once: a connection that was kept turned out to be closed, or it
-    is to be put in other words. `tries` is how many there were where it was recorded: a recording
-    says the same however often it is asked. They say nothing of the answer, and are not kept.
+    Times are whole microseconds. These fields steer the runner and are not stored:
+
+    - `wait`: for how many seconds the subject asked not to be asked.
+    - `crowded`: the subject failed in a way in which overloaded servers fail.
+    - `anew`: ask again at once, without using up a retry: a kept connection was closed, or the
+      question will be put with other parameters.
+    - `tries`: how many tries a recorded reply took; asking a recording again changes nothing.
     """
 
     text: str | None = None
@@ -70,37 +73,36 @@ class Reply:
     def from_fault(
         cls, fault: Fault, why: str, *, wait: float | None = None, anew: bool = False
     ) -> Reply:
-        """Return a reply that is no answer."""
+        """Build a reply that is no answer."""
         return cls(fault=fault, why=why, wait=wait, anew=anew)
 
     @property
     def uses_no_retry(self) -> bool:
-        """Whether nothing went wrong with the question, so that it uses up no retry."""
+        """Whether the question itself did not fail, so that another try uses up no retry."""
         return self.fault is Fault.BUSY or self.anew
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it was said at another time, and tells nothing of who is asked now."""
+        """Whether it comes from a recording, and says nothing about a live subject."""
         return self.tries is not None
 
     @property
     def is_final(self) -> bool:
-        """Whether it would be the same at the next try."""
+        """Whether another try would give the same."""
         if self.fault is None or self.is_recorded:
             return True
         return not (self.fault.transient or self.anew)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known as plain data, the cost as it is written."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in ("wait", "crowded", "anew", "tries"):
-            del found[name]
-        known = {name: value for name, value in found.items() if value is not None}
+        """Return the fields that are known as plain data, the cost as exact text."""
+        names = (field.name for field in fields(self) if field.name not in _TRANSIENT_FIELDS)
+        values = {name: getattr(self, name) for name in names}
+        known = {name: value for name, value in values.items() if value is not None}
         return known if self.cost is None else {**known, "cost": str(self.cost)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Reply:
-        """Return the reply that `to_dict` gave as data."""
+        """Build a reply from what `to_dict` returned."""
         known = dict(data)
         if "cost" in known:
             known["cost"] = Decimal(known["cost"])

@@ -1,4 +1,4 @@
-"""`markscheme audit`: the rubric itself under test."""
+"""`markscheme audit`: test the rubric itself."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def command(
     from markscheme.prove.audit import build_audit_record
     from markscheme.read.documents import resolve_answers
     from markscheme.tell.audit import AuditPage
+    from markscheme.workflows.audit import audit
     from markscheme.workflows.documents import load_exam, load_rubric
-    from markscheme.workflows.prove import audit
 
     path = None if destination is None else _check_new_file(destination)
     loaded = load_rubric(rubric)
@@ -95,10 +95,10 @@ def _check_new_file(name: str) -> Path:
 def _write_cases(path: Path, report: AuditReport) -> None:
     from markscheme.tell.audit import format_golden_cases
 
-    found = report.to_add
-    count = len(found.items) + len(found.gates) + len(found.pass_mark)
+    cases = report.to_add
+    count = len(cases.items) + len(cases.gates) + len(cases.pass_mark)
     if not count:
         click.echo("no case to write: nothing survived that one could be found for", err=True)
         return
-    path.write_text(format_golden_cases(report.rubric.name, found), encoding="utf-8")
+    path.write_text(format_golden_cases(report.rubric.name, cases), encoding="utf-8")
     click.echo(f"wrote {count:,} cases to {path}", err=True)

@@ -1,19 +1,13 @@
-"""`markscheme baseline`: the run that new ones are held against; it never moves by itself."""
+"""`markscheme baseline`: set or show the run that new runs are compared with."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from markscheme.workflows.baseline import StandingBaseline
 
 _EPILOG = """\b
 Example:
@@ -41,12 +35,11 @@ def set_(run: str, note: str | None, by: str | None, store: str | None, format_:
 
     with RunFinder(store) as runs:
         baseline = set_baseline(runs, run, by=by, note=note)
+    document = {"run": baseline.run, "rubric": baseline.rubric, "exam": baseline.exam}
     if format_ == "json":
-        document = {"run": baseline.run, "rubric": baseline.rubric, "exam": baseline.exam}
         click.echo(json.dumps({"baseline": document}, ensure_ascii=False, indent=2))
     else:
-        what = {"run": baseline.run, "exam": baseline.exam, "rubric": baseline.rubric}
-        click.echo(translate("run {run} is the baseline of {exam} under {rubric} now", **what))
+        click.echo(translate("run {run} is the baseline of {exam} under {rubric} now", **document))
     return ExitCode.OK
 
 
@@ -75,34 +68,20 @@ def show(
     """Describe the score distribution of the baseline: mean, interval, axes, tags, trend, drift."""
     from markscheme.tell.language import translate
     from markscheme.tell.verdicts import VerdictPage
+    from markscheme.vocabulary import to_record
     from markscheme.workflows.baseline import find_standing_baselines
     from markscheme.workflows.find_run import RunFinder
 
     with RunFinder(store) as runs:
-        wanted = {"rubric": rubric, "exam": exam, "subject": subject}
-        found = list(find_standing_baselines(runs, **wanted, last=last))
+        filters = {"rubric": rubric, "exam": exam, "subject": subject}
+        baselines = list(find_standing_baselines(runs, **filters, last=last))
     if format_ == "json":
-        document = {"baselines": list(map(_build_baseline_record, found))}
+        document = {"baselines": [to_record(standing) for standing in baselines]}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = VerdictPage()
-        for standing in found:
+        for standing in baselines:
             page.print_baseline(standing.baseline, standing.distribution)
-        if not found:
+        if not baselines:
             click.echo(translate("no baseline is set; `markscheme baseline set RUN` sets one"))
-    return ExitCode.OK if found else ExitCode.UNDECIDED
-
-
-def _build_baseline_record(standing: StandingBaseline) -> dict[str, Any]:
-    from markscheme.weigh.records import build_distribution_record
-
-    baseline, distribution = standing.baseline, standing.distribution
-    return {
-        "run": baseline.run,
-        "rubric": baseline.rubric,
-        "exam": baseline.exam,
-        "set_at": baseline.set_at.isoformat(),
-        "set_by": baseline.set_by,
-        "note": baseline.note,
-        "distribution": None if distribution is None else build_distribution_record(distribution),
-    }
+    return ExitCode.OK if baselines else ExitCode.UNDECIDED

@@ -1,4 +1,4 @@
-"""`markscheme break`: the exercise that removes one rule and shows the cascade."""
+"""`markscheme break`: an exercise that removes one rule of a rubric and shows the effects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from markscheme.cli.options import format_option
 from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
-    from markscheme.workflows.prove import Exercise
+    from markscheme.workflows.exercise import Exercise
 
 _EPILOG = """\b
 Example:
@@ -57,7 +57,7 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Remove one rule of the rubric and see what it does to the scores."""
-    from markscheme.workflows.prove import Exercise
+    from markscheme.workflows.exercise import Exercise
 
     if step is not None and quiz:
         raise UsageError("name a step, or ask for a quiz, not both")
@@ -97,16 +97,17 @@ def _show_cascade(exercise: Exercise, step: str, *, as_json: bool) -> None:
     from markscheme.tell.exercise import CascadePage, build_solution_record, build_symptoms_record
     from markscheme.tell.language import translate, translate_stored
 
-    found = exercise.remove_step(step)
+    cascade = exercise.remove_step(step)
     if as_json:
-        _print_json({**build_solution_record(found), "symptoms": build_symptoms_record(found)})
+        symptoms = build_symptoms_record(cascade)
+        _print_json({**build_solution_record(cascade), "symptoms": symptoms})
         return
-    click.echo(f"{step}: {translate_stored(found.mutant.says)}")
+    click.echo(f"{step}: {translate_stored(cascade.mutant.says)}")
     answers = translate(
         "{n:,} answers to {exam}", n=len(exercise.recorded), exam=exercise.exam.name
     )
     click.echo(f"{answers}\n")
-    page = CascadePage(found, exercise.rubric, exercise.exam)
+    page = CascadePage(cascade, exercise.rubric, exercise.exam)
     page.print_symptoms()
     page.print_solution()
 
@@ -121,10 +122,10 @@ def _run_quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: b
     from markscheme.tell.language import translate, translate_stored
     from markscheme.vocabulary import sentence
 
-    found = exercise.choose_riddle()
+    cascade = exercise.choose_riddle()
     if guess is not None and guess not in exercise.steps:
         raise UsageError(f"`{guess}` is no choice; allowed: {', '.join(exercise.steps)}")
-    page = CascadePage(found, exercise.rubric, exercise.exam)
+    page = CascadePage(cascade, exercise.rubric, exercise.exam)
     question = sentence("One rule of the rubric is missing. Which one?")
     if not as_json:
         quiz = translate("quiz {seed}", seed=exercise.seed)
@@ -136,16 +137,16 @@ def _run_quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: b
             guess = click.prompt(
                 translate("Which rule is missing"), type=click.Choice(list(exercise.steps))
             )
-    right = None if guess is None else guess == found.step
+    right = None if guess is None else guess == cascade.step
     solved = reveal or guess is not None
     if as_json:
         document = {
             "question": question,
             "seed": exercise.seed,
             "choices": build_steps_record(exercise.steps),
-            "symptoms": build_symptoms_record(found),
+            "symptoms": build_symptoms_record(cascade),
         }
-        solution = {"answer": guess, "right": right, "solution": build_solution_record(found)}
+        solution = {"answer": guess, "right": right, "solution": build_solution_record(cascade)}
         _print_json({**document, **(solution if solved else {})})
     elif solved:
         verdict = {
@@ -153,10 +154,9 @@ def _run_quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: b
             True: translate("Right.") + " ",
             False: translate("Not this one.") + " ",
         }[right]
-        it = translate(
-            "It is `{step}`: {says}.", step=found.step, says=translate_stored(found.mutant.says)
-        )
-        click.echo(f"\n{verdict}{it}")
+        says = translate_stored(cascade.mutant.says)
+        solution_line = translate("It is `{step}`: {says}.", step=cascade.step, says=says)
+        click.echo(f"\n{verdict}{solution_line}")
         page.print_solution()
     else:
         click.echo(translate("Answer with --answer STEP, or --reveal the solution."))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.result import Result
     from markscheme.workflows.live_run import LiveRun
 
 _DEFAULT_REPORT = "markscheme-demo.html"
@@ -69,11 +68,13 @@ def command(
 ) -> ExitCode:
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
     from markscheme.cli.report_files import write_report
-    from markscheme.tell.language import translate
+    from markscheme.keep import resolve_place
+    from markscheme.tell.language import get_language, translate
     from markscheme.tell.live_run import LivePage
     from markscheme.tell.verdicts import PatternPage
     from markscheme.weigh.patterns import build_pattern_record
     from markscheme.weigh.records import build_gate_records
+    from markscheme.workflows.demo import examine_tutor
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.report import build_result_report
 
@@ -84,7 +85,11 @@ def command(
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
     live = _examine_model(rubric, exam, store=store, skip=no_store) if model else None
     if live is None:
-        result, outputs = _examine_tutor(rubric, exam, flawed=flawed, store=store, skip=no_store)
+        place = None if no_store else resolve_place(store)
+        result, outputs = examine_tutor(
+            rubric, exam, flawed=flawed, store=place, messages=get_language() != "en"
+        )
+        report_stored_runs(result.run_ids)
     else:
         replies = live.live.asked
         result, outputs = (
@@ -110,28 +115,6 @@ def command(
     if path is not None:
         click.echo(f"report written to {path}: open it in a browser", err=True)
     return VERDICT_EXIT_CODES[found.gates.verdict.value]
-
-
-def _examine_tutor(
-    rubric: Rubric, exam: Exam, *, flawed: bool, store: str | None, skip: bool
-) -> tuple[Result, dict[str, str | None]]:
-    """Examine the bundled tutor; return also what it said to each item."""
-    from markscheme.tell.language import get_language
-    from markscheme.workflows.library_score import generate_tutor_answers
-    from markscheme.workflows.run_writer import open_recorder
-    from markscheme.workflows.score import ScoringSession
-
-    answers = generate_tutor_answers(exam, flawed=flawed)
-    with open_recorder(rubric, exam, where=store, skip=skip) as recorder:
-        scoring = ScoringSession(
-            rubric,
-            exam,
-            keep=recorder.store_batch if recorder else None,
-            messages=get_language() != "en",
-        )
-        result = scoring.build_result(scoring.build_frames(scoring.score_answers(answers)))
-        report_stored_runs(recorder.finish_runs(result) if recorder else [])
-    return result, {answer["item"]: answer["output"] for answer in answers}
 
 
 def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:

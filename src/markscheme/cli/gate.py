@@ -1,4 +1,4 @@
-"""`markscheme gate`: may this release ship?"""
+"""`markscheme gate`: judge a run by the gates of its rubric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`markscheme init`: a small working project to start from."""
+"""`markscheme init`: write a small working project to start from."""
 
 from __future__ import annotations
 

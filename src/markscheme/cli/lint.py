@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ from markscheme import __version__
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 from markscheme.vocabulary import UsageError
-
-if TYPE_CHECKING:
-    from markscheme.prove.lint import LintReport
 
 _EPILOG = """\b
 Example:
@@ -63,20 +60,16 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Check rubrics, exams and decision tables for mistakes."""
-    from markscheme.tell import lint as told
-    from markscheme.workflows.prove import lint
+    from markscheme.tell import lint as page
+    from markscheme.workflows.lint import lint
 
     report = lint(*files, rubric=rubric, exams=exams, fix=fix).at_least(level)
     if sarif is not None:
-        _write_json_file(sarif, told.build_sarif_log(report, __version__), (*files, *exams, rubric))
+        _write_json_file(sarif, page.build_sarif_log(report, __version__), (*files, *exams, rubric))
     if format_ == "json":
-        click.echo(_dump_json(told.build_lint_document(report)))
+        click.echo(_dump_json(page.build_lint_document(report)))
     else:
-        click.echo("\n".join(told.format_lint_lines(report)))
-    return _get_exit_code(report)
-
-
-def _get_exit_code(report: LintReport) -> ExitCode:
+        click.echo("\n".join(page.format_lint_lines(report)))
     return ExitCode.OK if report.ok else ExitCode.FAILED
 
 

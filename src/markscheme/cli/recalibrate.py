@@ -1,4 +1,4 @@
-"""`markscheme recalibrate`: what would history say under new weights?"""
+"""`markscheme recalibrate`: weigh stored runs again under a changed rubric."""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ def command(
     """Rescore stored history under changed weights and show what moves."""
     from markscheme.tell.language import translate
     from markscheme.tell.verdicts import VerdictPage
-    from markscheme.weigh.records import build_recalibration_record
+    from markscheme.vocabulary import to_record
     from markscheme.workflows.documents import load_rubric
     from markscheme.workflows.find_run import RunFinder
     from markscheme.workflows.recalibrate import recalibrate_runs
 
     new = load_rubric(rubric)
     with RunFinder(store) as runs:
-        found, applied = recalibrate_runs(runs, new, exam=exam, apply=apply)
+        recalibration, applied = recalibrate_runs(runs, new, exam=exam, apply=apply)
     if format_ == "json":
-        document = {**build_recalibration_record(found), "applied": applied}
+        document = {**to_record(recalibration), "applied": applied}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
-    elif found.runs or found.refused:
-        VerdictPage().print_recalibration(found, applied)
+    elif recalibration.runs or recalibration.refused:
+        VerdictPage().print_recalibration(recalibration, applied)
     else:
-        what = translate("no finished run under a rubric named {rubric} is stored", rubric=new.name)
-        click.echo(what)
-    return ExitCode.OK if found.runs and not found.refused else ExitCode.UNDECIDED
+        none = translate("no finished run under a rubric named {rubric} is stored", rubric=new.name)
+        click.echo(none)
+    complete = recalibration.runs and not recalibration.refused
+    return ExitCode.OK if complete else ExitCode.UNDECIDED

@@ -265,16 +265,14 @@ def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
                 stream.write(some.encode())
             stream.write(b"\n")
         return
-    import polars as pl
-
     from markscheme.tell.live_run import LivePage
-    from markscheme.tell.text import Preview
+    from markscheme.workflows.sinks import Preview
 
     for run in runs:
         glimpse = Preview()
-        glimpse.sample_frames([run.result.frame], run.result.frame.height)
+        glimpse.add_frame(run.result.frame)
         page = LivePage(run.result.rubric, run.live.to_dict())
-        shown = replace(run.result, frame=pl.concat(glimpse.frames))
+        shown = glimpse.show_in(run.result)
         writes = "--format json" if run.id is None else f"markscheme show {run.id} -o FILE"
         page.print_run(shown, hidden=glimpse.hidden, writes=writes)
         page.print_live_facts()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,16 +19,10 @@ from markscheme.cli.options import (
 from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
+    from typing import Literal
 
-    from markscheme.workflows.logs import LogEngine
-    from markscheme.workflows.ray import RayEngine
-    from markscheme.workflows.run_writer import RunRecorder
-    from markscheme.workflows.workers import LocalEngine
-
-    Recording = Callable[[], AbstractContextManager[RunRecorder | None]]
+    from markscheme.workflows.score import ScoredT
 
 _EPILOG = """\b
 Example:
@@ -98,7 +93,7 @@ def command(
     log_map: str | None,
     log_format: str | None,
     output: str | None,
-    engine: str,
+    engine: Literal["local", "ray"],
     ray_address: str | None,
     workers: int | None,
     tag: str | None,
@@ -107,135 +102,66 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Score recorded answers and explain every point."""
+    from markscheme.keep import resolve_place
     from markscheme.read.documents import resolve_answers
     from markscheme.tell.language import get_language
-    from markscheme.workflows.documents import load_exam, load_rubric
-    from markscheme.workflows.output_files import check_destination, check_folder
-    from markscheme.workflows.workers import LocalEngine
+    from markscheme.workflows.score import score
+    from markscheme.workflows.sinks import JsonStream, Preview
 
     answers = None if answers is None else resolve_answers(answers)
-    source = _choose_source(answers, logs, beside=log_map or log_format, engine=engine)
+    _check_sources(answers, logs, log_options=log_map or log_format, engine=engine)
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")
-    if engine == "ray" and output is None:
-        raise UsageError("--engine ray writes its rows to a folder; name one with -o FOLDER")
-    destination = None
-    if output is not None:
-        inputs = (rubric, source, *exams)
-        ray = engine == "ray"
-        destination = check_folder(output) if ray else check_destination(output, inputs)
-    loaded = load_rubric(rubric)
-    exam = load_exam(*exams, rubric=loaded)
+    preview = Preview(messages=get_language() != "en")
+    with buffer_stdout() as stream:
+        result = score(
+            rubric,
+            exams,
+            answers,
+            logs=logs,
+            log_map=log_map,
+            log_format=log_format,
+            store=None if no_store else resolve_place(store),
+            tag=tag,
+            output=output,
+            sinks=[JsonStream(stream) if format_ == "json" else preview],
+            workers=workers,
+            engine=engine,
+            ray_address=ray_address,
+            progress=_show_progress,
+        )
+        report_stored_runs(result.run_ids)
+    if format_ == "text":
+        from markscheme.tell.text import RunPage
 
-    def recording() -> AbstractContextManager[RunRecorder | None]:
-        if no_store and tag is None:
-            return nullcontext()
-        from markscheme.workflows.run_writer import open_recorder as opened
-
-        return opened(loaded, exam, source, tag=tag, where=store, skip=no_store)
-
-    if logs is not None:
-        from markscheme.read.session_logs import read_logs
-        from markscheme.workflows.logs import LogEngine
-
-        found = read_logs(logs, exam.items, mapping=log_map, log_format=log_format)
-        return _score_locally(LogEngine(loaded, exam, found, logs), destination, recording, format_)
-    if engine == "ray" and destination is not None:
-        from markscheme.workflows.ray import RayEngine
-
-        cluster = RayEngine(loaded, exam, source, address=ray_address, workers=workers)
-        return _score_on_ray(cluster, destination, recording, format_)
-    messages = format_ == "text" and get_language() != "en"
-    with LocalEngine(
-        loaded, exam, source, workers, outputs=not no_store, messages=messages
-    ) as here:
-        return _score_locally(here, destination, recording, format_)
+        if engine == "ray":
+            # Only a sample of the rows was read back from the folder.
+            preview.total = result.summary.rows
+        shown, written = preview.show_in(result), None if output is None else Path(output)
+        RunPage(result.rubric).print_run(shown, hidden=preview.hidden, written=written)
+    return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED
 
 
-def _choose_source(
-    answers: str | None, logs: str | None, *, beside: str | None, engine: str
-) -> str:
-    """Return where the answers come from, which is one place."""
+def _check_sources(
+    answers: str | None, logs: str | None, *, log_options: str | None, engine: str
+) -> None:
+    """Refuse options that do not say, once, where the answers come from."""
     if answers is not None and logs is not None:
         raise UsageError("--answers and --logs are two ways to give the answers; choose one")
-    if logs is None and beside is not None:
+    if logs is None and log_options is not None:
         raise UsageError("--log-map and --log-format go with --logs")
     if logs is not None and engine == "ray":
         raise UsageError("--logs are scored on this machine; leave out --engine ray")
-    source = logs if answers is None else answers
-    if source is None:
+    if answers is None and logs is None:
         raise UsageError(
             "no answers: give recorded ones with --answers, or session logs with --logs"
         )
-    return source
 
 
-def _score_locally(
-    engine: LocalEngine | LogEngine, destination: Path | None, recording: Recording, format_: str
-) -> ExitCode:
-    from markscheme.tell.language import get_language
+def _show_progress(chunks: Iterable[ScoredT], label: str) -> Iterator[ScoredT]:
+    """Show progress on a terminal; rich is not loaded for a pipe."""
+    if not sys.stderr.isatty():
+        return iter(chunks)
     from markscheme.tell.progress import show_scoring_progress
-    from markscheme.tell.text import Preview, RunPage
-    from markscheme.workflows.output_files import drain_frames, stream_json_document, write_frames
-    from markscheme.workflows.score import ScoringSession
 
-    glimpse = Preview()
-    with recording() as recorder:
-        scoring = ScoringSession(
-            engine.rubric,
-            engine.exam,
-            files=engine.is_folder,
-            logs=engine.logs,
-            keep=recorder.store_batch if recorder else None,
-            messages=format_ == "text" and get_language() != "en",
-        )
-        frames = scoring.build_frames(
-            show_scoring_progress(engine.score_chunks(scoring), str(engine.answers))
-        )
-        with buffer_stdout() as stream:
-            if format_ == "json":
-                frames = stream_json_document(frames, stream, scoring.build_result)
-            else:
-                frames = glimpse.collect_frames(frames)
-            if destination is None:
-                drain_frames(frames)
-            else:
-                write_frames(frames, destination, scoring.schema, scoring.build_result)
-            result = scoring.build_result(glimpse.frames)
-            report_stored_runs(recorder.finish_runs(result) if recorder else [])
-    if format_ == "text":
-        RunPage(engine.rubric).print_run(result, hidden=glimpse.hidden, written=destination)
-    return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED
-
-
-def _score_on_ray(
-    engine: RayEngine, destination: Path, recording: Recording, format_: str
-) -> ExitCode:
-    from markscheme.tell.progress import show_scoring_progress
-    from markscheme.tell.text import Preview, RunPage
-    from markscheme.workflows.output_files import (
-        create_folder_atomically,
-        drain_frames,
-        read_folder_rows,
-        stream_json_document,
-    )
-    from markscheme.workflows.score import ScoringSession
-
-    scoring = ScoringSession(engine.rubric, engine.exam, files=engine.is_folder)
-    with engine, create_folder_atomically(destination) as folder:
-        for _ in show_scoring_progress(engine.score_shares(scoring, folder), str(engine.answers)):
-            pass
-    result = scoring.build_result()
-    with recording() as recorder:  # its rows are in the folder
-        report_stored_runs(recorder.finish_runs(result) if recorder else [])
-    if format_ == "json":
-        with buffer_stdout() as stream:
-            drain_frames(
-                stream_json_document(read_folder_rows(destination), stream, scoring.build_result)
-            )
-    else:
-        glimpse = Preview()
-        glimpse.sample_frames(read_folder_rows(destination), result.summary.rows)
-        result = scoring.build_result(glimpse.frames)
-        RunPage(engine.rubric).print_run(result, hidden=glimpse.hidden, written=destination)
-    return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED
+    return show_scoring_progress(chunks, label)

@@ -66,20 +66,15 @@ def command(
 ) -> ExitCode:
     """Show one run: breakdown, losses, totals, gates."""
     from markscheme.tell.live_run import LivePage
-    from markscheme.tell.text import Preview
     from markscheme.tell.verdicts import PatternPage, VerdictPage
     from markscheme.tell.words import format_run_title
     from markscheme.weigh.patterns import FrameObserver, build_pattern_record
     from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
     from markscheme.workflows.gate import judge_run
-    from markscheme.workflows.output_files import (
-        check_destination,
-        drain_frames,
-        stream_json_document,
-        write_frames,
-    )
+    from markscheme.workflows.output_files import check_destination
     from markscheme.workflows.patterns import find_run_patterns
     from markscheme.workflows.run_rows import open_rows
+    from markscheme.workflows.sinks import FileSink, JsonStream, Preview, RowSink, write_rows
 
     if items and output:
         raise UsageError("--item explains, --output writes every breakdown; give one of them")
@@ -92,7 +87,7 @@ def command(
         gates = judge_run(runs, found, baseline).gates
         preview, observer = Preview(), FrameObserver(found.past.rubric)
         frames = observer.observe_frames(rows.read_frames()) if patterns else rows.read_frames()
-        frames = preview.collect_frames(_filter_items(frames, _check_items(found, items)))
+        frames = _filter_items(frames, _check_items(found, items))
         find_patterns = cache(
             lambda: find_run_patterns(runs, found, gates, observer.build_observations())
         )
@@ -102,12 +97,12 @@ def command(
             shown = {"patterns": [*map(build_pattern_record, find_patterns())]} if patterns else {}
             return {**shown, "live": live} if live else shown
 
+        sinks: list[RowSink] = [preview]
         if format_ == "json":
-            frames = stream_json_document(frames, stream, rows.build_result, build_tail)
-        if destination is None:
-            drain_frames(frames)
-        else:
-            write_frames(frames, destination, rows.schema, rows.build_result)
+            sinks.append(JsonStream(stream, build_tail))
+        if destination is not None:
+            sinks.append(FileSink(destination))
+        write_rows(frames, sinks, rows.build_result)
         result = rows.build_result(preview.frames)
         found_patterns = find_patterns() if patterns else ()
         explained = "\n".join(_explain_items(runs, found, result, items))

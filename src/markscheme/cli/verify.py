@@ -1,8 +1,7 @@
-"""`markscheme verify`: are published breakdowns right?"""
+"""`markscheme verify`: regenerate published results from their rows and report differences."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -48,26 +47,28 @@ def command(
     files: tuple[str, ...], rubric: str | None, exams: tuple[str, ...], format_: str
 ) -> ExitCode:
     """Recompute published breakdowns and say where they are wrong."""
-    from markscheme.workflows.library_score import verify
+    from markscheme.workflows.verify import verify
 
-    found = {file: verify(file, rubric, exams) for file in files}
-    codes = list(map(_get_exit_code, found.values()))
+    verifications = {file: verify(file, rubric, exams) for file in files}
+    codes = list(map(_get_exit_code, verifications.values()))
     if format_ == "json":
-        documents = [_build_verification_document(*entry) for entry in found.items()]
+        documents = [_build_verification_document(*entry) for entry in verifications.items()]
         document = documents[0] if len(documents) == 1 else {"files": documents}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
-        for file, verification in found.items():
-            whose = f"{file}: " if len(found) > 1 else ""
-            click.echo("\n".join(_format_verification_lines(verification, whose)))
+        for file, verification in verifications.items():
+            prefix = f"{file}: " if len(verifications) > 1 else ""
+            click.echo("\n".join(_format_verification_lines(verification, prefix)))
     return ExitCode.FAILED if ExitCode.FAILED in codes else max(codes)
 
 
 def _build_verification_document(file: str, verification: Verification) -> dict[str, Any]:
-    told = dataclasses.asdict(verification)
-    findings = told.pop("findings")
+    from markscheme.vocabulary import to_record
+
+    record = to_record(verification)
+    findings = record.pop("findings")
     ok = _get_exit_code(verification) is ExitCode.OK
-    return {"file": file, **told, "ok": ok, "findings": findings}
+    return {"file": file, **record, "ok": ok, "findings": findings}
 
 
 def _get_exit_code(verification: Verification) -> ExitCode:
@@ -76,7 +77,7 @@ def _get_exit_code(verification: Verification) -> ExitCode:
     return ExitCode.OK if verification.checked else ExitCode.UNDECIDED
 
 
-def _format_verification_lines(verification: Verification, whose: str) -> Iterator[str]:
+def _format_verification_lines(verification: Verification, prefix: str) -> Iterator[str]:
     from markscheme.tell.language import translate, translate_plural
     from markscheme.tell.verdicts import format_verification_finding
 
@@ -88,21 +89,21 @@ def _format_verification_lines(verification: Verification, whose: str) -> Iterat
             n=unjudged,
             of=checked,
         )
-        yield f"{whose}{anew}"
+        yield f"{prefix}{anew}"
     if verification.groups_not_checked:
         groups = translate_plural(
             "{n} group by tag was not checked; --exam names the exam whose tags it has",
             "{n} groups by tag were not checked; --exam names the exam whose tags they have",
             verification.groups_not_checked,
         )
-        yield f"{whose}{groups}"
+        yield f"{prefix}{groups}"
     wrong = len(verification.findings)
     verdict = translate("{n} wrong", n=wrong) if wrong else translate("all follow from each other")
     lacking = translate("{n} unscored", n=verification.unscored)
     unscored = f", {lacking}" if verification.unscored else ""
     if checked or wrong:
         count = translate_plural("{n} breakdown checked", "{n} breakdowns checked", checked)
-        yield f"{whose}{count}{unscored}: {verdict}"
+        yield f"{prefix}{count}{unscored}: {verdict}"
     else:
         nothing = translate("nothing was checked: the file holds no breakdown")
-        yield f"{whose}{nothing}{unscored}"
+        yield f"{prefix}{nothing}{unscored}"

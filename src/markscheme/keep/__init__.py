@@ -1,13 +1,13 @@
-"""The store: runs with their answers and cells, baselines and gate outcomes. Append-only.
+"""The store: runs with their answers and cells, baselines, tags and gate outcomes. Append-only.
 
-`open` finds and opens it, `sqlite` and `postgres` are the two databases behind `database`, `schema`
-holds the migrations. `store` is the interface that everything else uses; it speaks in `records`.
-Answers and cells are kept as Arrow frames in `chunks`, and `journal` keeps the replies of live
-subjects. This is the only package that imports a database driver; it scores and judges nothing.
+`open` finds and opens it; `sqlite` and `postgres` implement `database`, and `schema` holds the
+migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
+finds runs by name, `chunks` stores answers and cells as Arrow frames, and `journal` keeps the
+replies of live subjects. This is the only package that imports a database driver. It may not score,
+judge or print.
 """
 
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession
-from markscheme.keep.names import RESULT_FILE_SUFFIXES, check_tag
 from markscheme.keep.open import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store, resolve_place
 from markscheme.keep.records import (
     AnswerSource,
@@ -24,6 +24,7 @@ from markscheme.keep.records import (
     StoredRun,
     Tag,
 )
+from markscheme.keep.runs import RESULT_FILE_SUFFIXES, check_tag
 from markscheme.keep.store import Store
 
 __all__ = [

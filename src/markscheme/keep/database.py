@@ -1,12 +1,14 @@
-"""What the store needs of a database, and the few words in which the two kinds differ."""
+"""What the store needs of a database; SQLite and PostgreSQL implement it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from markscheme.read.storable import find_text_fault
 from markscheme.vocabulary import StoreError, StoreInvalidError, UsageError, format_value
@@ -18,12 +20,11 @@ Record = TypeVar("Record")
 
 PATIENCE = 30.0
 """Seconds to wait for a lock or a connection before giving up."""
-_CLOSE_TIMEOUT = 1.0  # seconds to wait for a thread of our own
+_CLOSE_TIMEOUT = 1.0  # seconds to wait for another thread that uses the connection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """Everything in which the SQL of the two databases differs."""
+class Dialect(Struct, frozen=True, kw_only=True):
+    """The words in which the SQL of the two databases differs."""
 
     serial: str
     bytes: str
@@ -32,25 +33,25 @@ class Dialect:
 
 
 class Cursor(Protocol):
-    """The part of DB-API that is used."""
+    """The part of a DB-API cursor that is used."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows a change touched."""
+        """Number of rows that a change touched."""
 
     def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
+        """Return all remaining rows."""
 
 
 class Database(ABC):
     """One connection, used by one caller at a time.
 
-    Statements have `?` for values and `{words}` of the dialect.
+    Statements have `?` for values and `{name}` for a word of the dialect.
     """
 
     dialect: Dialect
     place: str
-    """How messages name the store; holds no password."""
+    """How messages name the store; without a password."""
     _in_transaction = False
 
     def __init__(self) -> None:
@@ -58,12 +59,12 @@ class Database(ABC):
 
     @abstractmethod
     def list_tables(self) -> set[str]:
-        """Return the tables that are there."""
+        """Return the names of all tables."""
 
     def close(self) -> None:
-        """Give the connection back, unless a thread is in the middle of using it.
+        """Close the connection, unless another thread is using it, where closing would crash.
 
-        That would crash; it happens only where somebody who does not wait ends the process.
+        That happens only when the process is ended while a background thread writes.
         """
         if self._connection_lock.acquire(timeout=_CLOSE_TIMEOUT):
             try:
@@ -73,37 +74,37 @@ class Database(ABC):
 
     @abstractmethod
     def _close_connection(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
 
     @abstractmethod
     def lock_writers(self) -> None:
-        """Inside a transaction: whoever else calls this waits until it ends."""
+        """In a transaction: make other callers of this method wait until the transaction ends."""
 
     @abstractmethod
     def try_lock_id(self, id_: str) -> bool:
-        """Take an id for this connection until it closes; whether nobody else has it."""
+        """Lock an id until this connection closes; return False if another process has it."""
 
     @abstractmethod
     def _check_not_removed(self) -> None:
-        """Raise where what is changed would be found by nobody."""
+        """Raise if the database was removed, so that a change would be lost."""
 
     @abstractmethod
     def _execute(self, statement: str, values: Sequence[Any]) -> Cursor:
-        """Run one statement, errors as the driver raises them."""
+        """Run one statement; errors are those of the driver."""
 
     @abstractmethod
     def _translate_error(self, error: Exception) -> StoreError | None:
-        """Return the driver's error as ours, or nothing where it would be a bug of ours."""
+        """Return the driver's error as a `StoreError`, or None if it is a bug of markscheme."""
 
     def fetch_rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Return what a query finds."""
+        """Return the rows of a query."""
         with self._connection_lock, self.translate_errors():
             return self._execute(self._apply_dialect(statement), _check_storable(values)).fetchall()
 
     def fetch_records(
         self, statement: str, values: Sequence[Any], make: Callable[..., Record]
     ) -> list[Record]:
-        """Return what a query finds as records; a row that cannot be one is damaged."""
+        """Return the rows of a query as records; raise if a row is damaged."""
         rows = self.fetch_rows(statement, values)
         try:
             return [make(*row) for row in rows]
@@ -111,7 +112,7 @@ class Database(ABC):
             raise self.build_damage_error("a record") from error
 
     def execute_change(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Carry out one change; return how many rows it touched."""
+        """Run one changing statement; return the number of rows that it touched."""
         with self._connection_lock, self.translate_errors():
             self._check_not_removed()
             return self._execute(self._apply_dialect(statement), _check_storable(values)).rowcount
@@ -121,9 +122,9 @@ class Database(ABC):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make what happens inside one change: all of it is on disk at the end, or nothing is.
+        """Run all changes inside as one: all are on disk at the end, or none is.
 
-        A transaction inside another is part of that one.
+        A transaction inside another is part of the outer one.
         """
         if self._in_transaction:
             yield
@@ -141,23 +142,23 @@ class Database(ABC):
             self._in_transaction = False
 
     def build_damage_error(self, what: str) -> StoreInvalidError:
-        """Return the error for a record that is not what was kept."""
+        """Return the error for a record that does not match its digest, or cannot be parsed."""
         return StoreInvalidError(f"the store `{self.place}` is damaged: {what} cannot be read")
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Turn what the driver raises into an error that says what to do."""
+        """Turn an error of the driver into a `StoreError` that says what to do."""
         try:
             yield
         except Exception as error:
-            told = self._translate_error(error)
-            if told is None:
+            store_error = self._translate_error(error)
+            if store_error is None:
                 raise
-            raise told from error
+            raise store_error from error
 
 
 def _check_storable(values: Sequence[Any]) -> Sequence[Any]:
-    """Refuse text that one of the databases could not give back as it was."""
+    """Raise `UsageError` for text that one of the two databases would not return unchanged."""
     for value in values:
         if isinstance(value, str) and find_text_fault(value):
             raise UsageError(

@@ -1,18 +1,20 @@
-"""Sittings: what a subject was asked and what it said, kept reply by reply while it is asked.
+"""Journal of live runs: every question and reply, written while the subject is asked.
 
-A run is stored whole when its sitting is over; until then its answers are in this journal alone,
-and with it a run that broke off goes on. Answers may also be kept as a cache, apart from sittings.
+A live run is stored when its session is over. Until then its answers are only in the journal, and
+a run that broke off is resumed from it. A session is called a sitting in the tables and in messages.
+Replies can also be cached, independent of sessions.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from markscheme.keep.names import generate_id
+from msgspec import Struct
+
+from markscheme.keep.runs import generate_id
 from markscheme.vocabulary import StoreUnavailableError, compute_digest, dump_json
 
 if TYPE_CHECKING:
@@ -21,14 +23,14 @@ if TYPE_CHECKING:
     from markscheme.keep.database import Database
 
 _KEYS_AT_ONCE = 500
-_MAX_SESSIONS_SEARCHED = 100  # sittings that are looked through for one to go on with
+_MAX_SESSIONS_SEARCHED = 100
 _SELECT_ASKED = "SELECT ask FROM replies WHERE sitting = ?"
-_REPLIES_AT_ONCE = 300  # of three values each; some builds of SQLite take 999 in one statement
+# A reply has three values, and some builds of SQLite take at most 999 in one statement.
+_REPLIES_AT_ONCE = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalSession:
-    """One subject, sitting one exam; `parameters` say how it is asked, and hold no secret."""
+class JournalSession(Struct, frozen=True, kw_only=True):
+    """One subject asked one exam; `parameters` say how it is asked, and hold no secret."""
 
     subject: str
     exam: str
@@ -36,22 +38,20 @@ class JournalSession:
 
     @property
     def digest(self) -> str:
-        """The same subject, exam and parameters have the same."""
-        told = json.dumps(self.parameters, sort_keys=True)
-        return compute_digest(dump_json([self.subject, self.exam, told]).encode())
+        """The key: equal for the same subject, exam and parameters."""
+        parameters = json.dumps(self.parameters, sort_keys=True)
+        return compute_digest(dump_json([self.subject, self.exam, parameters]).encode())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalEntry:
-    """One question by its key, and plain data about how it ended."""
+class JournalEntry(Struct, frozen=True, kw_only=True):
+    """One question, by its key, and its reply or fault as plain data."""
 
     key: str
     body: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenedSession:
-    """A sitting that is taken: when it began, and what it holds of the questions to be asked."""
+class OpenedSession(Struct, frozen=True, kw_only=True):
+    """A session that is locked for this process, with its entries for the questions to ask."""
 
     id: str
     started: str
@@ -59,8 +59,8 @@ class OpenedSession:
 
     @property
     def answered_keys(self) -> set[str]:
-        """The questions that have an answer; an error is none."""
-        replies = ((noted.key, noted.body.get("reply")) for noted in self.entries)
+        """Keys of the questions that have an answer; an error is no answer."""
+        replies = ((entry.key, entry.body.get("reply")) for entry in self.entries)
         return {key for key, reply in replies if isinstance(reply, Mapping) and "text" in reply}
 
 
@@ -72,9 +72,9 @@ class Journal:
         self._now = now
 
     def open_session(self, sitting: JournalSession, keys: Collection[str] = ()) -> OpenedSession:
-        """Take the sitting to go on with that holds one of these questions, or a new one.
+        """Lock the session to resume, one that holds some of these questions, or create one.
 
-        Whoever does the same meanwhile waits, and is refused what is taken then.
+        Another process that does the same waits here, and then cannot lock the same session.
         """
         with self._database.transaction():
             self._database.lock_writers()
@@ -84,7 +84,7 @@ class Journal:
         return opened
 
     def create_session(self, sitting: JournalSession) -> str:
-        """Begin a sitting; return its id."""
+        """Create a session; return its id."""
         id_ = generate_id()
         self._database.execute_change(
             "INSERT INTO sittings (id, started, subject, exam, parameters, digest)"
@@ -101,76 +101,81 @@ class Journal:
         return id_
 
     def lock_session(self, id_: str) -> None:
-        """Ask in this sitting until the store is closed; refused while another process does."""
+        """Lock a session until the store is closed; raise if another process has locked it."""
         if not self._database.try_lock_id(id_):
-            told = f"another process asks the same just now (sitting {id_})"
-            raise StoreUnavailableError(f"{told}; wait until it has ended")
+            message = f"another process asks the same just now (sitting {id_})"
+            raise StoreUnavailableError(f"{message}; wait until it has ended")
 
     def find_resumable_session(
         self, sitting: JournalSession, keys: Collection[str]
     ) -> OpenedSession | None:
-        """Return the newest sitting of the same subject and parameters with answers to these.
+        """Return the newest session of this subject and parameters that answers these questions.
 
-        Those of the same exam come first: it may have another name, or another file beside it now.
-        A start that got no answer is passed over for answers from before, but not where they are
-        whole: who began anew then wants others.
+        Sessions of the same exam come first, then those of exams that share questions with it: the
+        exam may have been renamed, or merged with another. A newer session without any answer is
+        skipped for an older one with some, unless the older one is complete: a user who started
+        again after a complete session wants new answers.
         """
-        query = "SELECT id, started, digest FROM sittings WHERE subject = ? AND parameters = ?"
-        query += f" ORDER BY CASE WHEN digest = ? THEN 0 ELSE 1 END, number DESC LIMIT {_MAX_SESSIONS_SEARCHED}"
-        told = [sitting.subject, dump_json(sitting.parameters), sitting.digest]
-        start: OpenedSession | None = None
-        for id_, started, digest in self._database.fetch_rows(query, told):
+        query = (
+            "SELECT id, started, digest FROM sittings WHERE subject = ? AND parameters = ?"
+            " ORDER BY CASE WHEN digest = ? THEN 0 ELSE 1 END, number DESC"
+            " LIMIT ?"
+        )
+        subject = [sitting.subject, dump_json(sitting.parameters)]
+        values = [*subject, sitting.digest, _MAX_SESSIONS_SEARCHED]
+        unanswered: OpenedSession | None = None
+        for id_, started, digest in self._database.fetch_rows(query, values):
             asked = {ask for (ask,) in self._database.fetch_rows(_SELECT_ASKED, [id_])}
             if asked.isdisjoint(keys) and (asked or digest != sitting.digest):
                 continue
-            noted = tuple(one for one in self.read_entries(id_) if one.key in keys) if asked else ()
-            opened = OpenedSession(id=id_, started=started, entries=noted)
-            if opened.answered_keys:
-                return start if start and len(opened.answered_keys) == len(keys) else opened
-            start = start or opened
-        return start
+            entries = self.read_entries(id_) if asked else []
+            wanted = tuple(entry for entry in entries if entry.key in keys)
+            session = OpenedSession(id=id_, started=started, entries=wanted)
+            if session.answered_keys:
+                is_complete = len(session.answered_keys) == len(keys)
+                return unanswered if unanswered and is_complete else session
+            unanswered = unanswered or session
+        return unanswered
 
-    def append_entries(self, notes: Iterable[tuple[str, JournalEntry]]) -> None:
-        """Add replies to their sittings, all or none; when this returns, they are on disk."""
-        rows = [(sitting, noted.key, dump_json(noted.body)) for sitting, noted in notes]
+    def append_entries(self, entries: Iterable[tuple[str, JournalEntry]]) -> None:
+        """Append entries to their sessions, all or none; they are on disk when this returns."""
+        rows = [(session, entry.key, dump_json(entry.body)) for session, entry in entries]
         with self._database.transaction():
             for start in range(0, len(rows), _REPLIES_AT_ONCE):
-                some = rows[start : start + _REPLIES_AT_ONCE]
-                marks = ", ".join(["(?, ?, ?)"] * len(some))
+                batch = rows[start : start + _REPLIES_AT_ONCE]
+                marks = ", ".join(["(?, ?, ?)"] * len(batch))
                 statement = f"INSERT INTO replies (sitting, ask, body) VALUES {marks}"  # noqa: S608 - marks
-                self._database.execute_change(statement, list(chain.from_iterable(some)))
+                self._database.execute_change(statement, list(chain.from_iterable(batch)))
 
     def read_entries(self, sitting: str) -> list[JournalEntry]:
-        """Return what was noted of a sitting, in its order; a question may be there again."""
+        """Return the entries of a session in order; a question may be there more than once."""
         query = "SELECT ask, body FROM replies WHERE sitting = ? ORDER BY number"
         return self._database.fetch_records(query, [sitting], _parse_entry_row)
 
-    def cache_replies(self, notes: Iterable[JournalEntry]) -> None:
-        """Keep answers for whoever asks the same; the first one stays."""
+    def cache_replies(self, entries: Iterable[JournalEntry]) -> None:
+        """Cache answers for the same questions in later runs; the first answer stays."""
         with self._database.transaction():
-            for noted in notes:
+            for entry in entries:
                 self._database.execute_change(
                     "INSERT INTO cached (ask, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                    [noted.key, dump_json(noted.body)],
+                    [entry.key, dump_json(entry.body)],
                 )
 
     def read_cached_replies(self, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
-        """Return the kept answers to these questions."""
-        found: dict[str, Mapping[str, Any]] = {}
+        """Return the cached answers to these questions, by key."""
+        replies: dict[str, Mapping[str, Any]] = {}
         wanted = list(keys)
         for start in range(0, len(wanted), _KEYS_AT_ONCE):
-            some = wanted[start : start + _KEYS_AT_ONCE]
-            marks = ", ".join("?" * len(some))
+            batch = wanted[start : start + _KEYS_AT_ONCE]
+            marks = ", ".join("?" * len(batch))
             query = f"SELECT ask, body FROM cached WHERE ask IN ({marks})"  # noqa: S608 - marks
-            found |= {
-                one.key: one.body
-                for one in self._database.fetch_records(query, some, _parse_entry_row)
-            }
-        return found
+            entries = self._database.fetch_records(query, batch, _parse_entry_row)
+            replies |= {entry.key: entry.body for entry in entries}
+        return replies
 
 
 def _parse_entry_row(key: str, body: str) -> JournalEntry:
     data = json.loads(body)
     if not isinstance(data, dict):
-        raise TypeError("a note is a mapping")
+        raise TypeError("a journal entry is a mapping")
     return JournalEntry(key=key, body=data)

@@ -1,6 +1,7 @@
-"""Where the store is: named, in the environment, or found upwards like a git folder.
+"""Open the store: find its place, connect, and migrate its schema.
 
-Opening the store: find it, connect, and bring its schema up to date.
+The place is an argument, the variable `MARKSCHEME_STORE`, or the nearest `.markscheme` folder from
+the working folder upwards, as git finds its folder.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SCHEME_PATTERN = r"([A-Za-z][A-Za-z0-9+.-]+)://"
 
 
 def resolve_place(where: str | Path | None) -> str | Path:
-    """Return the URL of a PostgreSQL database, or the path of an SQLite file (there or not)."""
+    """Return the URL of a PostgreSQL database, or the path of an SQLite file, existing or not."""
     named = where if where is not None else os.environ.get(STORE_VARIABLE) or None
     if named is None:
         return (_find_store_folder() or Path(STORE_FOLDER)) / Path(DEFAULT_STORE_PATH).name
@@ -40,7 +41,7 @@ def resolve_place(where: str | Path | None) -> str | Path:
 
 
 def _find_store_folder() -> Path | None:
-    """Return the nearest `.markscheme` from here upwards, no further than the home folder."""
+    """Return the nearest `.markscheme` folder upwards, no further than the home folder."""
     home = Path.home().resolve() if os.environ.get("HOME") or os.name == "nt" else None
     here = Path.cwd()
     for folder in (here, *here.parents):
@@ -52,7 +53,7 @@ def _find_store_folder() -> Path | None:
 
 
 def _check_not_folder(path: Path) -> Path:
-    if os.path.isdir(path):  # noqa: PTH112 - never raises, also where we may not look
+    if os.path.isdir(path):  # noqa: PTH112 - never raises, also without permission
         raise UsageError(f"the store `{path}` is a folder; name a file in it, or no store at all")
     return path
 
@@ -63,7 +64,7 @@ def _refuse_place(named: str) -> Path:
 
 
 def create_store_folder(path: Path) -> None:
-    """Make the folder of a new store; git is told to ignore what is in our own."""
+    """Create the folder of a new store; a `.markscheme` folder gets a `.gitignore`."""
     folder = path.parent
     try:
         if folder.name == STORE_FOLDER and not folder.is_dir():
@@ -71,18 +72,18 @@ def create_store_folder(path: Path) -> None:
             (folder / ".gitignore").write_text("*\n", encoding="ascii")
             _sync_folder(folder.parent)
     except OSError as error:
-        told = f"cannot make the folder of the store `{path}`: {error.strerror or error}"
-        raise StoreUnavailableError(f"{told}; name another place with --store") from error
+        message = f"cannot make the folder of the store `{path}`: {error.strerror or error}"
+        raise StoreUnavailableError(f"{message}; name another place with --store") from error
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make sure that a new folder outlasts a power cut, where the system can promise it."""
+    """Sync a new folder to disk, where the system can, so that it survives a power cut."""
     if hasattr(os, "O_DIRECTORY"):
-        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            os.fsync(opened)
+            os.fsync(descriptor)
         finally:
-            os.close(opened)
+            os.close(descriptor)
 
 
 def _get_utc_now() -> datetime:
@@ -96,10 +97,10 @@ def open_store(
     patience: float = PATIENCE,
     now: Callable[[], datetime] = _get_utc_now,
 ) -> Store:
-    """Open the store: `where` it is said to be, else as the environment says, else found upwards.
+    """Open the store at `where`, else at `MARKSCHEME_STORE`, else the nearest one upwards.
 
-    With `create`, a store that is not there is made; without, that is a `UsageError`. `patience` is
-    how many seconds to wait for somebody else's lock.
+    With `create`, a store that does not exist is created; without, that is a `UsageError`.
+    `patience` is the number of seconds to wait for a lock of another process.
     """
     database = _connect_database(resolve_place(where), create=create, patience=patience)
     try:
@@ -124,7 +125,7 @@ def _connect_database(place: str | Path, *, create: bool, patience: float) -> Da
 
         if create:
             create_store_folder(place)
-        elif not os.path.exists(place):  # noqa: PTH110 - never raises, also where we may not look
+        elif not os.path.exists(place):  # noqa: PTH110 - never raises, also without permission
             raise _build_no_store_error(str(place))
         return SqliteDatabase(place, create=create, patience=patience)
     from markscheme.keep.postgres import PostgresDatabase

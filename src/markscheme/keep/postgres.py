@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     import psycopg
 
 SCHEMA = "markscheme"
-_ALLOWED_ENCODINGS = {"UTF8", "SQL_ASCII"}  # the second keeps whatever bytes it is given
-_ADVISORY_LOCK = 0x6D61726B  # any number that nobody else takes: "mark"
+# SQL_ASCII stores bytes unchanged.
+_ALLOWED_ENCODINGS = {"UTF8", "SQL_ASCII"}
+# An arbitrary number that other applications are unlikely to lock: "mark" in ASCII.
+_ADVISORY_LOCK = 0x6D61726B
 
 
 class PostgresDatabase(Database):
-    """Tables in a schema of their own, so that the database may hold other things."""
+    """PostgreSQL; the tables are in a schema of their own, as the database may hold others."""
 
     dialect = Dialect(
         serial="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -47,8 +49,10 @@ class PostgresDatabase(Database):
     def _configure_connection(self, patience: float) -> None:
         ((encoding,),) = self.fetch_rows("SHOW server_encoding")
         if encoding not in _ALLOWED_ENCODINGS:
-            told = f"the store `{self.place}` is a database in {encoding}, which lacks characters"
-            raise UsageError(f"{told}; make one with ENCODING 'UTF8'")
+            message = (
+                f"the store `{self.place}` is a database in {encoding}, which lacks characters"
+            )
+            raise UsageError(f"{message}; make one with ENCODING 'UTF8'")
         self.fetch_rows("SELECT set_config('search_path', ?, false)", [SCHEMA])
         self.fetch_rows(
             "SELECT set_config('lock_timeout', ?, false)", [f"{int(patience * 1000)}ms"]
@@ -59,7 +63,7 @@ class PostgresDatabase(Database):
         )
 
     def list_tables(self) -> set[str]:
-        """Return the tables that are there."""
+        """Return the names of all tables."""
         named = "SELECT tablename FROM pg_tables WHERE schemaname = ?"
         return {name for (name,) in self.fetch_rows(named, [SCHEMA])}
 
@@ -67,13 +71,13 @@ class PostgresDatabase(Database):
         self._connection.close()
 
     def lock_writers(self) -> None:
-        """Take a lock of the transaction; make the schema where there is none."""
+        """Take a lock until the transaction ends; create the schema if it does not exist."""
         self.fetch_rows("SELECT pg_advisory_xact_lock(?)", [_ADVISORY_LOCK])
         if not self.fetch_rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [SCHEMA]):
             self.execute_change(f"CREATE SCHEMA {SCHEMA}")
 
     def try_lock_id(self, id_: str) -> bool:
-        """Take a lock of the session: however we end, the server gives it free."""
+        """Take a lock of the connection; the server releases it however this process ends."""
         number = int(id_, 16) % 2**31
         ((held,),) = self.fetch_rows(
             "SELECT pg_try_advisory_lock(?::int, ?::int)", [_ADVISORY_LOCK, number]
@@ -81,7 +85,7 @@ class PostgresDatabase(Database):
         return bool(held)
 
     def _check_not_removed(self) -> None:
-        """Do nothing: a server keeps its databases while somebody is connected."""
+        """Do nothing: a server does not remove a database that is in use."""
 
     def _execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
         return self._cursor.execute(statement.replace("%", "%%").replace("?", "%s"), values)
@@ -90,10 +94,10 @@ class PostgresDatabase(Database):
         import psycopg
         from psycopg import errors
 
-        told = f"the store `{self.place}`"
+        store = f"the store `{self.place}`"
         match error:
             case errors.UndefinedTable() | errors.UndefinedColumn() | errors.DataCorrupted():
-                return StoreInvalidError(f"{told} is damaged: {self._format_driver_error(error)}")
+                return StoreInvalidError(f"{store} is damaged: {self._format_driver_error(error)}")
             case errors.LockNotAvailable():
                 why = "is locked by another process; try again when that one is done"
             case errors.DiskFull():
@@ -104,16 +108,16 @@ class PostgresDatabase(Database):
                 why = f"cannot be reached: {self._format_driver_error(error)}"
             case _:
                 return None
-        return StoreUnavailableError(f"{told} {why}")
+        return StoreUnavailableError(f"{store} {why}")
 
     def _format_driver_error(self, error: Exception) -> str:
-        """Return what the server says, on one line and without the password."""
+        """Return the message of the server on one line, without the password."""
         text = " ".join(str(error).split())
         return text.replace(self._password, "…") if self._password else text
 
 
 def _parse_url(url: str) -> dict[str, Any]:
-    """Take the URL apart. A part in the wrong place may be half a password, so none is shown."""
+    """Parse the URL. Errors show no part of it: a misplaced part may be half a password."""
     try:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict

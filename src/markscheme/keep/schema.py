@@ -1,4 +1,4 @@
-"""The tables, once for both databases, as numbered migrations."""
+"""The tables of the store, as numbered migrations that both databases share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INITIAL_TABLES = (
       source_name TEXT, source_digest TEXT, rescored_from TEXT REFERENCES runs (id))""",
     """CREATE TABLE finished (
       run TEXT PRIMARY KEY REFERENCES runs (id), finished TEXT NOT NULL, counts TEXT NOT NULL)""",
-    # A row for each part, so that a list of runs reads summaries and not what they came from.
+    # One row for each part: a list of runs reads summaries without reading marks.
     """CREATE TABLE run_data (
       run TEXT NOT NULL REFERENCES runs (id), part TEXT NOT NULL, digest TEXT NOT NULL,
       body TEXT NOT NULL, PRIMARY KEY (run, part))""",
@@ -58,34 +58,34 @@ _JOURNAL_TABLES = (
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_INITIAL_TABLES, _JOURNAL_TABLES)
-"""Migration n takes the schema from version n - 1 to n. A released one is never edited."""
+"""Migration n takes the schema from version n - 1 to n. A released migration is never edited."""
 
 
 def read_schema_version(database: Database) -> int:
-    """Return the version of the schema; 0 where there is nothing at all yet."""
+    """Return the version of the schema; 0 if there is no table yet."""
     tables = database.list_tables()
     if "schema_versions" in tables:
         ((version,),) = database.fetch_rows("SELECT MAX(version) FROM schema_versions")
         if version is not None:
             return _check_known_version(database, int(version))
     if tables:
-        told = f"the store `{database.place}` holds tables that are not markscheme's"
-        raise StoreInvalidError(f"{told}; name another place with --store")
+        message = f"the store `{database.place}` holds tables that are not markscheme's"
+        raise StoreInvalidError(f"{message}; name another place with --store")
     return 0
 
 
 def _check_known_version(database: Database, version: int) -> int:
     if version > len(MIGRATIONS):
-        told = f"the store `{database.place}` was written by a newer markscheme"
+        message = f"the store `{database.place}` was written by a newer markscheme"
         raise StoreInvalidError(
-            f"{told} (its schema is {version}, this one knows up to {len(MIGRATIONS)});"
+            f"{message} (its schema is {version}, this one knows up to {len(MIGRATIONS)});"
             " upgrade markscheme, or name another store with --store"
         )
     return version
 
 
 def migrate_schema(database: Database, now: str) -> None:
-    """Bring the schema up to date: all steps or none, one process at a time."""
+    """Run all migrations that are missing, or none; one process at a time."""
     with database.transaction():
         database.lock_writers()
         known = read_schema_version(database)

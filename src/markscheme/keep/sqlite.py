@@ -1,4 +1,4 @@
-"""The store in an SQLite file: the default, nothing to set up."""
+"""The store in an SQLite file: the default, which needs no setup."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ _UNAVAILABLE_REASONS = {
     sqlite3.SQLITE_IOERR: f"cannot be read or written: {{error}}; {_KEPT_HINT}",
     sqlite3.SQLITE_TOOBIG: f"cannot hold so much in one piece: {{error}}; {_KEPT_HINT}",
 }
-_OPEN_LOCK_FILES: set[int] = (
-    set()
-)  # open files of locks, which a process that is forked must not keep
+# Open lock files. A forked process closes them, or it would hold the locks of its parent.
+_OPEN_LOCK_FILES: set[int] = set()
 
 
 def _close_lock_file(opened: int) -> None:
@@ -51,7 +50,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class SqliteDatabase(Database):
-    """Write-ahead log, synced at each commit: readers never wait, a commit costs one sync."""
+    """SQLite with a write-ahead log, synced at each commit: readers never wait for writers."""
 
     dialect = Dialect(
         serial="INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -63,7 +62,8 @@ class SqliteDatabase(Database):
     def __init__(self, path: Path, *, create: bool, patience: float) -> None:
         super().__init__()
         self.place = str(path)
-        self._path = path.absolute()  # a subject may change the folder
+        # A subject may change the working folder.
+        self._path = path.absolute()
         self._file_stat: os.stat_result | None = None
         self._locked_files: dict[Path, int] = {}
         with self.translate_errors():
@@ -72,7 +72,8 @@ class SqliteDatabase(Database):
                 uri=True,
                 timeout=patience,
                 isolation_level=None,
-                check_same_thread=False,  # rows may flow through a thread of polars, one at a time
+                # Live runs store from a background thread, one thread at a time.
+                check_same_thread=False,
             )
         try:
             self._configure_connection(patience)
@@ -82,24 +83,25 @@ class SqliteDatabase(Database):
             raise
 
     def _check_not_removed(self) -> None:
-        """Raise where the file was removed, or replaced by another one, since it was opened."""
+        """Raise if the file was removed, or replaced by another file, since it was opened."""
         try:
             gone = self._file_stat and not os.path.samestat(self._file_stat, self._path.stat())
         except OSError:
             gone = True
         if gone:
-            told = f"the store `{self.place}` was removed while it was in use"
-            raise StoreUnavailableError(f"{told}; what it held is lost, unless there is a copy")
+            message = f"the store `{self.place}` was removed while it was in use"
+            raise StoreUnavailableError(f"{message}; what it held is lost, unless there is a copy")
 
     def _configure_connection(self, patience: float) -> None:
         self.execute_change("PRAGMA foreign_keys = ON")
-        self.execute_change("PRAGMA trusted_schema = OFF")  # a store may come from somebody else
+        # The file may come from somebody else: its schema may not call functions.
+        self.execute_change("PRAGMA trusted_schema = OFF")
         self.execute_change("PRAGMA synchronous = FULL")
         if _is_writable(self._path) and self.fetch_rows("PRAGMA journal_mode") != [("wal",)]:
             self._enable_wal(time.monotonic() + patience)
 
     def _enable_wal(self, until: float) -> None:
-        """Switch to the write-ahead log; SQLite does not wait for others here, so we do."""
+        """Switch to the write-ahead log; SQLite does not wait for locks here, so we do."""
         while True:
             with self.translate_errors():
                 try:
@@ -112,7 +114,7 @@ class SqliteDatabase(Database):
             time.sleep(_RETRY_SECONDS)
 
     def list_tables(self) -> set[str]:
-        """Return the tables that are there."""
+        """Return the names of all tables."""
         return {
             name for (name,) in self.fetch_rows("SELECT name FROM sqlite_master WHERE type='table'")
         }
@@ -126,19 +128,22 @@ class SqliteDatabase(Database):
             _close_lock_file(opened)
 
     def lock_writers(self) -> None:
-        """Do nothing: `BEGIN IMMEDIATE` has the only write lock already."""
+        """Do nothing: `BEGIN IMMEDIATE` has taken the only write lock already."""
 
     def try_lock_id(self, id_: str) -> bool:
-        """Lock a file beside the store: however we end, the system gives it free."""
+        """Lock a file next to the store; the system releases it however this process ends."""
         try:
             import fcntl
-        except ImportError:  # where there is no such lock, nobody is held off
+        except ImportError:
+            # This system has no such locks, so no process is kept out.
             return True
-        path = Path(f"{os.path.realpath(self._path)}-{id_}")  # by whatever name it was reached
+        # The real path: the store may be reached by several names.
+        path = Path(f"{os.path.realpath(self._path)}-{id_}")
         if path in self._locked_files:
             return True
         try:
-            opened = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)  # it may be another user's
+            # Read-only: the file may belong to another user.
+            opened = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
         except OSError as error:
             raise self._build_lock_error(path, error) from error
         try:
@@ -148,7 +153,8 @@ class SqliteDatabase(Database):
                 _OPEN_LOCK_FILES.add(opened)
                 return True
         except (BlockingIOError, FileNotFoundError):
-            pass  # somebody has it, or has just let go of it and removed it
+            # Another process has the lock, or has just released it and removed the file.
+            pass
         except OSError as error:
             os.close(opened)
             raise self._build_lock_error(path, error) from error
@@ -156,8 +162,8 @@ class SqliteDatabase(Database):
         return False
 
     def _build_lock_error(self, path: Path, error: OSError) -> StoreUnavailableError:
-        told = f"the store `{self.place}` cannot be locked by `{path}`"
-        return StoreUnavailableError(f"{told}: {error.strerror or error}")
+        message = f"the store `{self.place}` cannot be locked by `{path}`"
+        return StoreUnavailableError(f"{message}: {error.strerror or error}")
 
     def _execute(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
@@ -167,28 +173,30 @@ class SqliteDatabase(Database):
             return self.build_damage_error("text that is no text")
         if not isinstance(error, sqlite3.Error):
             return None
-        told, code = f"the store `{self.place}`", _get_error_code(error)
+        store, code = f"the store `{self.place}`", _get_error_code(error)
         if code in _UNAVAILABLE_REASONS:
-            return StoreUnavailableError(f"{told} {_UNAVAILABLE_REASONS[code].format(error=error)}")
+            return StoreUnavailableError(
+                f"{store} {_UNAVAILABLE_REASONS[code].format(error=error)}"
+            )
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             return None
-        # our statements are sound, so what they meet is not
+        # Our statements are valid, so the file is not.
         foreign = code == sqlite3.SQLITE_NOTADB
         what = "is not a database of markscheme" if foreign else f"is damaged: {error}"
-        return StoreInvalidError(f"{told} {what}; {_DAMAGED_HINT}")
+        return StoreInvalidError(f"{store} {what}; {_DAMAGED_HINT}")
 
 
 def _get_error_code(error: sqlite3.Error) -> int:
-    """Return the kind of an error; the driver's own errors have none."""
+    """Return the primary SQLite error code; 0 for errors of the Python driver."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF
 
 
 def _build_uri(path: Path, *, create: bool) -> str:
-    """Return the file as SQLite's URI.
+    """Return the SQLite URI of the file.
 
-    Where we may not write, a log of others is read with the file; without one the file is all there
-    is, and must be called immutable, because SQLite cannot put its own files beside it.
+    Without write permission, SQLite can read the log of another process next to the file. If there
+    is no log, the file must be opened as immutable: SQLite cannot create its own files there.
     """
     uri = path.absolute().as_uri()
     if create or _is_writable(path):

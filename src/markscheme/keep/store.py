@@ -1,39 +1,52 @@
-"""The store as the rest of the house sees it. It adds; it never changes or removes a record."""
+"""The interface of the store. It adds records; it never changes or removes one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
+from markscheme.keep.chunks import fetch_chunks, insert_chunk, prepare_frames, read_frames
+from markscheme.keep.database import Database
 from markscheme.keep.journal import Journal
-from markscheme.keep.names import check_tag, generate_id
-from markscheme.keep.run_data import fetch_run_parts, insert_run_parts
+from markscheme.keep.records import (
+    Baseline,
+    Document,
+    NewRun,
+    RunData,
+    RunStatus,
+    StoredChunk,
+    StoredFrame,
+    StoredOutcomes,
+    StoredRun,
+    Tag,
+    parse_baseline_row,
+    parse_document_row,
+    parse_outcomes_row,
+    parse_tag_row,
+)
+from markscheme.keep.runs import (
+    check_tag,
+    fetch_run_parts,
+    find_run,
+    generate_id,
+    insert_run_parts,
+    list_runs,
+)
 from markscheme.vocabulary import UsageError, dump_json, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
-
     import polars as pl
-
-    from markscheme.keep.database import Database
-    from markscheme.keep.records import (
-        Baseline,
-        Document,
-        NewRun,
-        RunData,
-        StoredChunk,
-        StoredFrame,
-        StoredOutcomes,
-        StoredRun,
-        Tag,
-    )
 
 
 class Store:
     """One connection to the store, for one caller at a time.
 
-    When a call returns, its record is on disk.
+    A record is on disk when the call that adds it returns. Use it as a context manager:
+
+        with open_store(create=False) as store:
+            for run in store.list_runs(limit=5): ...
     """
 
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
@@ -47,24 +60,24 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         self._database.close()
 
     @property
     def place(self) -> str:
-        """Where the store is, as messages name it; holds no password."""
+        """How messages name the store; without a password."""
         return self._database.place
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Put several records on disk at once: all of them at the end, or none."""
+        """Group several calls: all their records are on disk at the end, or none is."""
         with self._database.transaction():
             yield
 
     # --- documents ---
 
     def save_document(self, document: Document) -> str:
-        """Keep a rubric or an exam, once however often it is put; return its digest."""
+        """Store a rubric or an exam, unless it is there already; return its digest."""
         digest = document.digest
         values = [digest, document.kind.value, document.name, document.version]
         self._database.execute_change(
@@ -75,20 +88,18 @@ class Store:
         return digest
 
     def load_document(self, digest: str) -> Document:
-        """Return a kept rubric or exam; one that is not what was kept is refused."""
-        from markscheme.keep.records import parse_document_row
-
+        """Return a stored rubric or exam; raise `StoreInvalidError` if it is damaged."""
         query = (
             "SELECT digest, kind, name, version, fingerprint, body FROM documents WHERE digest = ?"
         )
-        for found in self._database.fetch_records(query, [digest], parse_document_row):
-            return found
+        for document in self._database.fetch_records(query, [digest], parse_document_row):
+            return document
         raise UsageError(f"the store holds no document {format_value(digest)}")
 
     # --- writing a run ---
 
     def begin_run(self, new: NewRun) -> str:
-        """Open a run; return its id."""
+        """Create an open run; return its id."""
         source = (None, None) if new.source is None else (new.source.name, new.source.digest)
         values = [
             self._format_current_time(),
@@ -113,17 +124,14 @@ class Store:
     def append_chunk(
         self, run: str, answers: pl.DataFrame | StoredFrame, cells: pl.DataFrame | StoredFrame
     ) -> StoredChunk:
-        """Add answers and their cells, row by row in the same order, to an open run.
+        """Append answers and their cells, in the same order, to an open run.
 
-        A frame that the store has already is kept once; `Kept` names it without giving it again.
+        Equal frames are stored once; a `StoredFrame` refers to one that is in the store already.
         """
-        from markscheme.keep import chunks
-        from markscheme.keep.records import StoredChunk
-
-        kept, blobs = chunks.prepare_frames(answers, cells)
+        frames, blobs = prepare_frames(answers, cells)
         with self._database.transaction():
             seq = self._reserve_chunk_number(run)
-            return chunks.insert_chunk(self._database, run, StoredChunk(seq=seq, **kept), blobs)
+            return insert_chunk(self._database, run, StoredChunk(seq=seq, **frames), blobs)
 
     def finish_run(
         self,
@@ -134,7 +142,7 @@ class Store:
         measures: Mapping[str, Any],
         marks: Mapping[str, Any],
     ) -> None:
-        """Close a run with what is decided about it; nothing can be added to it afterwards."""
+        """Finish a run with its totals; nothing can be appended to it afterwards."""
         parts = {"summary": summary, "measures": measures, "marks": marks}
         bodies = {part: dump_json(data) for part, data in parts.items()}
         with self._database.transaction():
@@ -146,7 +154,7 @@ class Store:
             insert_run_parts(self._database, run, bodies)
 
     def _reserve_chunk_number(self, run: str) -> int:
-        """Inside a transaction: hold the run, make sure that it is open, and number the append."""
+        """In a transaction: lock the run, check that it is open, return its next chunk number."""
         if not self._database.fetch_rows("SELECT id FROM runs WHERE id = ? {lock_row}", [run]):
             raise UsageError(f"there is no run {format_value(run)}")
         if self._database.fetch_rows("SELECT 1 FROM finished WHERE run = ?", [run]):
@@ -158,7 +166,7 @@ class Store:
 
     @property
     def journal(self) -> Journal:
-        """The journal of what live subjects were asked."""
+        """The journal of live runs: what was asked and what was answered."""
         return Journal(self._database, self._format_current_time())
 
     # --- reading runs ---
@@ -172,56 +180,44 @@ class Store:
         limit: int | None = None,
     ) -> list[StoredRun]:
         """Return the runs of a rubric, an exam (by name) or a subject, the newest first."""
-        from markscheme.keep.names import list_runs
-
         wanted = {"rubrics.name": rubric, "exams.name": exam, "subject": subject}
         return list_runs(self._database, wanted, limit=limit)
 
     def find_run(self, name: str) -> StoredRun:
         """Return the run of this name: an id or its beginning, `latest`, `latest~1`, a tag.
 
-        `latest` is the run that began last, finished or not: one that broke off is not passed over.
+        `latest` is the run that was started last, finished or not.
         """
-        from markscheme.keep.names import find_run
-
         return find_run(self._database, name)
 
     def read_summaries(self, runs: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the id and the summary of each of these runs that is finished."""
+        """Yield the id and the summary of each of these runs, if it is finished."""
         for run, (summary,) in fetch_run_parts(self._database, runs, ["summary"]):
             yield run, summary
 
     def read_run_data(self, runs: Iterable[str]) -> Iterator[RunData]:
-        """Yield what gates decide on of each of these runs that is finished, in their order."""
-        from markscheme.keep.records import RunData
-
+        """Yield the measures and marks of each of these runs, if it is finished, in this order."""
         for run, (measures, marks) in fetch_run_parts(self._database, runs, ["measures", "marks"]):
             yield RunData(run=run, measures=measures, marks=marks)
 
     # --- reading answers and cells ---
 
     def list_chunks(self, run: str) -> list[StoredChunk]:
-        """Return what was appended to a run, without reading it."""
-        from markscheme.keep import chunks
-
-        return chunks.fetch_chunks(self._database, run)
+        """Return the chunks of a run, without their frames."""
+        return fetch_chunks(self._database, run)
 
     def read_answers(self, run: str) -> Iterator[pl.DataFrame]:
-        """Yield the answers of a run in the order they were added, some thousands at a time."""
-        from markscheme.keep import chunks
-
-        return chunks.read_frames(self._database, run, "answers")
+        """Yield the answers of a run in the order of their appends, some thousands at a time."""
+        return read_frames(self._database, run, "answers")
 
     def read_cells(self, run: str) -> Iterator[pl.DataFrame]:
-        """Yield the cells of a run, in the order of its answers and as many at a time."""
-        from markscheme.keep import chunks
-
-        return chunks.read_frames(self._database, run, "cells")
+        """Yield the cells of a run, frame by frame as `read_answers` yields its answers."""
+        return read_frames(self._database, run, "cells")
 
     # --- tags, baselines, gate outcomes ---
 
     def tag_run(self, run: str, name: str) -> None:
-        """Give a run a name of its own; the same name given again names the newer run."""
+        """Name a run; a tag that is set again names the newer run."""
         check_tag(name)
         self._database.execute_change(
             "INSERT INTO tags (name, run, tagged) VALUES (?, ?, ?)",
@@ -229,9 +225,7 @@ class Store:
         )
 
     def list_tags(self) -> list[Tag]:
-        """Return what each tag names now, the newest first."""
-        from markscheme.keep.records import parse_tag_row
-
+        """Return the tags, each with the run that it names now, the newest first."""
         query = (
             "SELECT name, run, tagged FROM tags WHERE number IN"
             " (SELECT MAX(number) FROM tags GROUP BY name) ORDER BY number DESC"
@@ -239,21 +233,18 @@ class Store:
         return self._database.fetch_records(query, (), parse_tag_row)
 
     def set_baseline(self, run: str, *, by: str | None, note: str | None) -> Baseline:
-        """Make a finished run the baseline of its rubric and exam; the former ones stay on record.
+        """Make a finished run the baseline of its rubric and exam; former ones stay on record.
 
         `run` is a whole id.
         """
-        from markscheme.keep.names import list_runs
-        from markscheme.keep.records import Baseline, RunStatus
-
-        found = list_runs(self._database, {"runs.id": run})
-        if not found or found[0].status is RunStatus.OPEN:
+        runs = list_runs(self._database, {"runs.id": run})
+        if not runs or runs[0].status is RunStatus.OPEN:
             raise UsageError(
                 f"the run {format_value(run)} is not finished; it cannot be a baseline"
             )
         baseline = Baseline(
-            rubric=found[0].rubric.name,
-            exam=found[0].exam.name,
+            rubric=runs[0].rubric.name,
+            exam=runs[0].exam.name,
             run=run,
             set_at=self._now(),
             set_by=by,
@@ -268,42 +259,38 @@ class Store:
 
     def find_baseline(self, rubric: str, exam: str) -> Baseline | None:
         """Return the baseline of a rubric and an exam, by their names."""
-        found = self.list_baselines(rubric=rubric, exam=exam, limit=1)
-        return found[0] if found else None
+        newest = self.list_baselines(rubric=rubric, exam=exam, limit=1)
+        return newest[0] if newest else None
 
     def list_baselines(
         self, *, rubric: str | None = None, exam: str | None = None, limit: int | None = None
     ) -> list[Baseline]:
-        """Return every baseline that was ever set, the newest first."""
-        from markscheme.keep.records import parse_baseline_row
-
+        """Return every baseline that was set, also replaced ones, the newest first."""
         wanted = {"rubric": rubric, "exam": exam}
-        given = {column: value for column, value in wanted.items() if value is not None}
-        where = " AND ".join(f"{column} = ?" for column in given) or "1 = 1"
+        filters = {column: value for column, value in wanted.items() if value is not None}
+        where = " AND ".join(f"{column} = ?" for column in filters) or "1 = 1"
         query = f"SELECT rubric, exam, run, set_at, set_by, note FROM baselines WHERE {where}"  # noqa: S608 - our columns
         query += " ORDER BY number DESC" + ("" if limit is None else f" LIMIT {int(limit)}")
-        return self._database.fetch_records(query, [*given.values()], parse_baseline_row)
+        return self._database.fetch_records(query, [*filters.values()], parse_baseline_row)
 
     def list_current_baselines(
         self, *, rubric: str | None = None, exam: str | None = None
     ) -> list[Baseline]:
-        """Return the baseline of each rubric and exam that has one."""
+        """Return the present baseline of each rubric and exam that has one."""
         newest: dict[tuple[str, str], Baseline] = {}
         for baseline in self.list_baselines(rubric=rubric, exam=exam):
             newest.setdefault((baseline.rubric, baseline.exam), baseline)
         return list(newest.values())
 
     def save_outcomes(self, run: str, *, baseline: str | None, outcomes: Mapping[str, Any]) -> None:
-        """Record what the gates said of a run, and of which baseline run."""
+        """Record the gate outcomes of a run, and the baseline that it was compared with."""
         self._database.execute_change(
             "INSERT INTO gate_outcomes (run, baseline, decided, outcomes) VALUES (?, ?, ?, ?)",
             [run, baseline, self._format_current_time(), dump_json(outcomes)],
         )
 
     def list_outcomes(self, run: str) -> list[StoredOutcomes]:
-        """Return all that the gates ever said of a run, the newest first."""
-        from markscheme.keep.records import parse_outcomes_row
-
+        """Return all gate outcomes of a run, the newest first."""
         query = (
             "SELECT run, baseline, decided, outcomes FROM gate_outcomes"
             " WHERE run = ? ORDER BY number DESC"

@@ -1,21 +1,21 @@
-"""The exercise: one rule is removed from every axis that has it; what happens to the scores?
+"""The exercise of `markscheme break`: remove one rule from a rubric and show what happens.
 
-Material for the exercise: an exam and answers in which every rule of the rubric has work to do.
-
-It is the given exam as careless people would write it, and the bundled tutor's answers to it as a
-careless model would give them: capitals, spaces, full stops, half an answer. Under the whole rubric
-only the half answers lose points.
+The first part removes a rule from every axis that has it and computes the cascade: which cells
+change, in which pattern, and how a reader recognises the fault. The second part builds practice
+material in which every rule matters: the exam as a careless author would write it, and the tutor's
+answers as a careless model would give them (capitals, spaces, full stops, half an answer). Under
+the whole rubric only the half answers lose points.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.mark.axes import ContainsAll, OneOf
 from markscheme.prove.audit import (
@@ -28,19 +28,14 @@ from markscheme.prove.audit import (
     MutantKind,
     RecordedAnswers,
 )
-from markscheme.vocabulary import FrozenDict, Outcome, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from markscheme.vocabulary import Axis, Exam, Item, Rubric
+from markscheme.vocabulary import Axis, Exam, FrozenDict, Item, Outcome, Rubric, sentence
 
 SUBSTRING = "substring"
 EVERY_ENTRY = "every_entry"
 
 
 class ChangeShape(StrEnum):
-    """What the change looks like on a page with a row for each item and a column for each axis."""
+    """How changed cells look on a page with a row per item and a column per axis."""
 
     OUTLIER = "outlier"
     COLUMN = "column"
@@ -50,9 +45,9 @@ class ChangeShape(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangePattern:
-    """How the cells of an axis that fell, or rose, lie: in which shape, and in how many items.
+    """The shape of the cells of one axis that fell (or rose), and how many items they are in.
 
-    `named` counts those whose reason names the missing step as a near miss.
+    `named` counts the cells whose near miss is the removed step.
     """
 
     shape: ChangeShape
@@ -66,7 +61,7 @@ class ChangePattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cascade:
-    """What the removal of one rule does: to items, the mean, gates; and who would notice."""
+    """What the removal of one rule does to items, the mean and gates, and which cases notice."""
 
     step: str
     mutant: Mutant
@@ -85,45 +80,46 @@ class Cascade:
 
 
 def find_breakable_rules(rubric: Rubric) -> dict[str, Mutant]:
-    """Return the rules that can be removed, each with the rubric that is left."""
-    found = {}
+    """Return the rules that can be removed, each with the rubric without it."""
+    mutants = {}
     steps = dict.fromkeys(s for spec in rubric for s in getattr(spec.axis, "normalise", ()))
     for step in steps:
         says = sentence("the normalisation step `{step}` is left out", step=step)
-        found[step] = _remove_rule(
+        mutants[step] = _remove_rule(
             rubric, step, says, MutantKind.DROP_STEP, _build_step_dropper(step)
         )
     if any(isinstance(spec.axis, ContainsAll) for spec in rubric):
         says = sentence("the whole text must be an entry; a substring is not enough")
-        found[SUBSTRING] = _remove_rule(
+        mutants[SUBSTRING] = _remove_rule(
             rubric, SUBSTRING, says, MutantKind.MATCH, _require_whole_text
         )
         says = sentence("one entry is enough; not every one must appear")
-        found[EVERY_ENTRY] = _remove_rule(
+        mutants[EVERY_ENTRY] = _remove_rule(
             rubric, EVERY_ENTRY, says, MutantKind.ANY_ENTRY, _accept_any_entry
         )
-    return found
+    return mutants
 
 
 def _remove_rule(
-    rubric: Rubric, step: str, says: str, kind: MutantKind, bend: Callable[[Any], Axis | None]
+    rubric: Rubric, step: str, says: str, kind: MutantKind, change: Callable[[Any], Axis | None]
 ) -> Mutant:
-    bent = {spec.name: axis for spec in rubric if (axis := bend(spec.axis)) is not None}
-    axes = tuple(replace(spec, axis=bent.get(spec.name, spec.axis)) for spec in rubric)
+    """Return the rubric after `change` of its axes; `change` returns None to leave an axis."""
+    changed = {spec.name: axis for spec in rubric if (axis := change(spec.axis)) is not None}
+    axes = tuple(replace(spec, axis=changed.get(spec.name, spec.axis)) for spec in rubric)
     return Mutant(
-        kind=kind, name=step, says=says, rubric=replace(rubric, axes=axes), axes=tuple(bent)
+        kind=kind, name=step, says=says, rubric=replace(rubric, axes=axes), axes=tuple(changed)
     )
 
 
 def _build_step_dropper(step: str) -> Callable[[Any], Axis | None]:
-    def bend(axis: Any) -> Axis | None:
+    def drop_step(axis: Any) -> Axis | None:
         steps = getattr(axis, "normalise", ())
         if step not in steps:
             return None
-        left: Axis = replace(axis, normalise=tuple(other for other in steps if other != step))
-        return left
+        changed: Axis = replace(axis, normalise=tuple(other for other in steps if other != step))
+        return changed
 
-    return bend
+    return drop_step
 
 
 def _require_whole_text(axis: Axis) -> Axis | None:
@@ -137,7 +133,7 @@ def _accept_any_entry(axis: Axis) -> Axis | None:
 
 
 def compute_cascade(recorded: RecordedAnswers, golden: GoldenSuite, step: str) -> Cascade:
-    """Remove one rule, mark the recorded answers anew, and say what changed and how it looks."""
+    """Remove one rule, score the recorded answers again, and describe what changed."""
     mutant = find_breakable_rules(recorded.rubric)[step]
     effect = recorded.measure_effect(mutant)
     return Cascade(
@@ -155,7 +151,7 @@ def compute_cascade(recorded: RecordedAnswers, golden: GoldenSuite, step: str) -
 def _find_change_patterns(
     recorded: RecordedAnswers, effect: MutantEffect, step: str
 ) -> Iterator[ChangePattern]:
-    """Yield how the cells of each axis that fell lie, then how those that rose lie."""
+    """Yield the pattern of the fallen cells of each axis, then of the risen ones."""
     for rises, changed in ((False, effect.falls), (True, effect.rises)):
         for spec in recorded.rubric:
             flips = [flip for flip in changed if flip.axis == spec.name]
@@ -169,11 +165,13 @@ def _classify_flips(
     axis, changed = flips[0].axis, {flip.item for flip in flips}
     cells = recorded.get_cells(axis)
     values = {flip.before.value for flip in flips}
-    could = {item for item, found in cells.items() if values & {cell.value for cell in found}}
-    tag = _find_shared_tag(recorded, changed, could)
+    changeable = {
+        item for item, item_cells in cells.items() if values & {cell.value for cell in item_cells}
+    }
+    tag = _find_shared_tag(recorded, changed, changeable)
     if len(changed) == 1:
         shape = ChangeShape.OUTLIER
-    elif changed == could:
+    elif changed == changeable:
         shape = ChangeShape.COLUMN
     else:
         shape = ChangeShape.TAG if tag else ChangeShape.SCATTERED
@@ -182,15 +180,15 @@ def _classify_flips(
         axis=axis,
         rises=rises,
         items=len(changed),
-        of=sum(bool(found) for found in cells.values()),
+        of=sum(bool(item_cells) for item_cells in cells.values()),
         tag=tag if shape is ChangeShape.TAG else "",
         named=sum(flip.after.near_miss == step for flip in flips),
     )
 
 
-def _find_shared_tag(recorded: RecordedAnswers, changed: set[str], could: set[str]) -> str:
-    """Return the tag that all changed items share and no other item that could change has."""
-    items = [item for item in recorded.exam.items if item.id in could]
+def _find_shared_tag(recorded: RecordedAnswers, changed: set[str], changeable: set[str]) -> str:
+    """Return the tag that all changed items have and no other changeable item has, or ""."""
+    items = [item for item in recorded.exam.items if item.id in changeable]
     for tag in dict.fromkeys(tag for item in items for tag in item.tags.items()):
         if {item.id for item in items if tag in item.tags.items()} == changed:
             return f"{tag[0]}: {tag[1]}"
@@ -198,7 +196,7 @@ def _find_shared_tag(recorded: RecordedAnswers, changed: set[str], could: set[st
 
 
 def explain_cascade(cascade: Cascade) -> Iterator[str]:
-    """Yield how a reader of the breakdown would tell the fault of a rubric from a subject's."""
+    """Yield sentences on how to tell this fault of the rubric from a fault of the subject."""
     for pattern in cascade.patterns:
         yield _format_change_pattern(pattern)
         if pattern.named:
@@ -217,12 +215,12 @@ def explain_cascade(cascade: Cascade) -> Iterator[str]:
 
 
 def _format_change_pattern(pattern: ChangePattern) -> str:
-    what = {"axis": pattern.axis, "items": pattern.items, "of": pattern.of}
+    values = {"axis": pattern.axis, "items": pattern.items, "of": pattern.of}
     if pattern.rises:
         return sentence(
             "`{axis}` rises in {items} of {of} items though no answer changed: a score that jumps "
             "is a fault of the rubric until the opposite is shown",
-            **what,
+            **values,
         )
     match pattern.shape:
         case ChangeShape.OUTLIER:
@@ -234,43 +232,48 @@ def _format_change_pattern(pattern: ChangePattern) -> str:
             return sentence(
                 "the whole column `{axis}` falls at once ({items} of {of} items): nobody forgets "
                 "everything in one day; look at the rule",
-                **what,
+                **values,
             )
         case ChangeShape.TAG:
             return sentence(
                 "`{axis}` falls in every item with {tag} ({items} of {of} items): it looks as if "
                 "that had not been learnt, but the words under `got` are right",
-                **what,
+                **values,
                 tag=pattern.tag,
             )
         case ChangeShape.SCATTERED:
             return sentence(
                 "`{axis}` falls in {items} of {of} items, here and there: compare `got` with what "
                 "is expected",
-                **what,
+                **values,
             )
 
 
-_MAX_HALVES = 5  # so few that the whole rubric still meets its gate
+# So few half answers that a run under the whole rubric still meets its gate.
+_MAX_HALVES = 5
 _FIELD_BY_EXPECTATION = {"expected_contains": "correction", "gloss_contains": "spanish_gloss"}
 
 
 def build_practice(
     exam: Exam, answer: Callable[[str], str], seed: int | None = None
 ) -> tuple[Exam, list[dict[str, str]]]:
-    """Return the exam and the answers; tense by tense careless in a way, which a seed shuffles."""
+    """Return practice material: an exam and answers, careless in one way per tense.
+
+    A seed shuffles which tense gets which way.
+    """
     tenses = list(dict.fromkeys(item.tags.get("tense", "") for item in exam.items))
-    ways = [_write_capitals, _add_spaces, _add_full_stops, _cut_to_half, _keep_plain]
+    changes = [_write_capitals, _add_spaces, _add_full_stops, _cut_to_half, _keep_plain]
     if seed is not None:
-        Random(seed).shuffle(ways)  # noqa: S311 - an exercise, not a secret
-    dress = dict(zip(tenses, ways, strict=False))
-    left = _MAX_HALVES
+        Random(seed).shuffle(changes)  # noqa: S311 - an exercise, not a secret
+    change_by_tense = dict(zip(tenses, changes, strict=False))
+    halves_left = _MAX_HALVES
     pairs = []
     for item in exam.items:
-        way = dress.get(item.tags.get("tense", ""), _keep_plain)
-        if way is _cut_to_half:
-            left, way = left - 1, way if left > 0 else _keep_plain
-        pairs.append(way(item, json.loads(answer(item.prompt))))
+        change = change_by_tense.get(item.tags.get("tense", ""), _keep_plain)
+        if change is _cut_to_half:
+            change = change if halves_left > 0 else _keep_plain
+            halves_left -= 1
+        pairs.append(change(item, json.loads(answer(item.prompt))))
     rows = [{"item": i.id, "output": json.dumps(a, ensure_ascii=False)} for i, a in pairs]
     items = tuple(item for item, _ in pairs)
     return replace(exam, items=items, fingerprint="practice"), rows
@@ -285,18 +288,18 @@ def _write_capitals(item: Item, answer: dict[str, str]) -> tuple[Item, dict[str,
 
 
 def _add_spaces(item: Item, answer: dict[str, str]) -> tuple[Item, dict[str, str]]:
-    """Leave a space around each expectation, and none around the answer."""
+    """Put spaces around each expectation, not around the answer."""
     return _change_expectations(item, lambda entries: [f" {entry} " for entry in entries]), answer
 
 
 def _add_full_stops(item: Item, answer: dict[str, str]) -> tuple[Item, dict[str, str]]:
-    """Put a full stop behind each expectation, and none behind the answer."""
+    """Put a full stop behind each expectation, not behind the answer."""
     stopped = _change_expectations(item, lambda entries: [f"{entry}." for entry in entries])
     return stopped, _change_fields(answer, lambda text: text.removesuffix("."))
 
 
 def _cut_to_half(item: Item, answer: dict[str, str]) -> tuple[Item, dict[str, str]]:
-    """Expect each word by itself, and answer the last one only where there are several."""
+    """Expect each word separately, and answer with the last word only."""
     single = _change_expectations(
         item, lambda entries: [w for entry in entries for w in entry.split()]
     )

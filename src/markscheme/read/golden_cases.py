@@ -1,21 +1,24 @@
-"""Golden cases: answers whose cells are known beforehand, so that the rubric itself can be tested.
+"""Read golden cases: answers whose cells are known beforehand, to test the rubric itself.
 
-A file of cases looks like an exam whose items come with an answer and with what it must get. Beside
-them it may say what gates must say of a value, and from which score an item passes.
+A file of golden cases looks like an exam whose items also have an answer and the cells that the
+answer must get. It may also say what a gate must decide for a value, and from which score on an
+item passes. `markscheme audit` checks the cases; see `docs/audit.md` for the format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
 
 from markscheme.read.documents import (
     ITEM_KEYS,
     NO_ENTRIES,
     Constraints,
+    FieldPath,
     ItemCheck,
     ItemModel,
     MeasureLimit,
@@ -27,12 +30,12 @@ from markscheme.read.documents import (
     Text,
     build_item,
     check_item_keys,
+    describe_unknown_word,
     find_duplicate_ids,
     iterate_item_entries,
     iterate_mappings,
     locate_document,
     read_tree,
-    suggest_match,
 )
 from markscheme.read.transcripts import Draft
 from markscheme.vocabulary import (
@@ -43,15 +46,10 @@ from markscheme.vocabulary import (
     Item,
     Outcome,
     Problem,
+    Rubric,
     Transcript,
     format_value,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-    from pathlib import Path
-
-    from markscheme.vocabulary import Rubric
 
 _CASE_KEYS = (*ITEM_KEYS, "answer", "times", "transcript", "cells", "score", "because")
 _MAX_REPEATS = 100_000
@@ -62,8 +60,9 @@ _DISPATCH_TOOLS = ("Task", "Agent", "task")
 class GoldenCase:
     """An answer to an item of its own, the cells it must get, and why.
 
-    `score` is there where the case also vouches for the weights. `transcript` is what was done for
-    the answer, for axes that judge that. A cell that must have no value is expected as `None`.
+    - `cells`: the expected value per axis; `None` for a cell that must have no value.
+    - `score`: the expected score, if the case also tests the weights.
+    - `transcript`: what the agent did, for axes that score tool calls.
     """
 
     item: Item
@@ -76,9 +75,10 @@ class GoldenCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateCase:
-    """What a gate must say when it sees a value; `baseline` is the score it compares with.
+    """The outcome that a gate must have if its metric has the value `seen`.
 
-    `suspicious` says whether a rise over the baseline must be called too good.
+    `baseline` is the score that the gate compares with; `suspicious` says whether the gate must
+    warn that the rise over the baseline is too good to be true.
     """
 
     gate: str
@@ -98,7 +98,7 @@ class PassCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldenCases:
-    """All golden cases for a rubric, of one or more files."""
+    """All golden cases for a rubric, from one or more files."""
 
     items: tuple[GoldenCase, ...] = ()
     gates: tuple[GateCase, ...] = ()
@@ -168,7 +168,11 @@ def read_cases(
     expectations: Collection[str],
     check: ItemCheck,
 ) -> GoldenCases:
-    """Read one or more files of golden cases for a rubric; every mistake of all is told at once."""
+    """Read one or more files of golden cases for a rubric.
+
+    Raises:
+        DocumentError: some file is wrong; the error holds every problem of all files.
+    """
     readers = [_CaseFileReader(source, rubric, expectations, check) for source in sources]
     problems = [problem for reader in readers for problem in reader.problems]
     items = tuple(case for reader in readers for case in reader.items)
@@ -183,7 +187,7 @@ def read_cases(
 
 
 class _CaseFileReader:
-    """Reads one file: its cases, and all that is wrong with it."""
+    """Reads one file on creation: its cases, and every problem with it."""
 
     def __init__(
         self, source: str | Path, rubric: Rubric, expectations: Collection[str], check: ItemCheck
@@ -199,42 +203,42 @@ class _CaseFileReader:
         except DocumentError as error:
             self.problems.extend(error.problems)
             return
-        self._complaints = ProblemCollector(self._tree, self._file)
-        self._complaints.validate_node(CasesModel, self._tree)
+        self._collector = ProblemCollector(self._tree, self._file)
+        self._collector.validate_node(CasesModel, self._tree)
         self._read_items(expectations, check)
         self._read_gates()
         self._read_pass_mark()
-        self.problems.extend(self._complaints.problems)
+        self.problems.extend(self._collector.problems)
 
     def _read_items(self, expectations: Collection[str], check: ItemCheck) -> None:
         allowed = [*_CASE_KEYS, *expectations]
         for index, entry, place in iterate_item_entries(self._tree, self._file):
             path = ("items", index)
-            check_item_keys(entry, path, allowed, self._complaints)
-            model = self._complaints.validate_node(CaseModel, entry, path)
+            check_item_keys(entry, path, allowed, self._collector)
+            model = self._collector.validate_node(CaseModel, entry, path)
             for field, message in self._find_case_problems(entry):
-                self._complaints.add_problem((*path, *field), message)
+                self._collector.add_problem((*path, *field), message)
             item = build_item(entry, place, _CASE_KEYS)
-            told_of = {problem.field for problem in self._complaints.problems}
-            self.problems.extend(p for p in check(item) if p.field not in told_of)
+            reported = {problem.field for problem in self._collector.problems}
+            self.problems.extend(p for p in check(item) if p.field not in reported)
             if isinstance(model, CaseModel) and isinstance(model.answer, str | dict):
                 self.items.append(_build_case(item, model))
 
     def _read_gates(self) -> None:
-        names = {gate.name: gate.baseline is not None for gate in self._rubric.gates}
+        has_baseline = {gate.name: gate.baseline is not None for gate in self._rubric.gates}
         for index, entry in iterate_mappings(self._tree.get("gates")):
             path = ("gates", index)
             model = cast(
-                "GateCaseModel | None", self._complaints.validate_node(GateCaseModel, entry, path)
+                "GateCaseModel | None", self._collector.validate_node(GateCaseModel, entry, path)
             )
             if model is None:
                 continue
-            if model.gate not in names:
-                self._complaints.add_problem(
-                    (*path, "gate"), self._describe_unknown_name("gate", model.gate, names)
-                )
-            for field, message in _find_gate_case_problems(model, baseline=names.get(model.gate)):
-                self._complaints.add_problem((*path, field), message)
+            if model.gate not in has_baseline:
+                message = self._describe_unknown_name("gate", model.gate, has_baseline)
+                self._collector.add_problem((*path, "gate"), message)
+            problems = _find_gate_case_problems(model, has_baseline=has_baseline.get(model.gate))
+            for field, message in problems:
+                self._collector.add_problem((*path, field), message)
             self.gates.append(
                 GateCase(
                     gate=model.gate,
@@ -247,70 +251,75 @@ class _CaseFileReader:
 
     def _read_pass_mark(self) -> None:
         for index, entry in iterate_mappings(self._tree.get("pass_mark")):
-            model = self._complaints.validate_node(PassCaseModel, entry, ("pass_mark", index))
+            model = self._collector.validate_node(PassCaseModel, entry, ("pass_mark", index))
             if isinstance(model, PassCaseModel):
                 self.pass_mark.append(PassCase(seen=model.seen, passes=model.passes))
 
-    def _find_case_problems(self, entry: RawEntry) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield what is wrong with the answer of a case, and with the axes that it names."""
+    def _find_case_problems(self, entry: RawEntry) -> Iterator[tuple[FieldPath, str]]:
+        """Yield problems with the answer of a case, and with the axes that it names."""
         answer, cells = entry.get("answer"), entry.get("cells")
         if "times" in entry and not isinstance(answer, str):
             yield ("times",), "is only for an answer that is text"
         if "answer" in entry and not isinstance(answer, str | dict):
-            told = "must be text or a mapping of keys to values"
-            yield ("answer",), f"{told}, not {format_value(answer)}"
+            expected = "must be text or a mapping of keys to values"
+            yield ("answer",), f"{expected}, not {format_value(answer)}"
         axes = [spec.name for spec in self._rubric]
         for axis in cells if isinstance(cells, dict) else ():
             if axis not in axes:
                 yield ("cells", axis), self._describe_unknown_name("axis", axis, axes)
 
-    def _describe_unknown_name(self, what: str, name: str, allowed: Collection[str]) -> str:
-        told = f"{format_value(name)} is no {what} of the rubric `{self._rubric.name}`"
-        return f"{told}; allowed: {', '.join(allowed)}{suggest_match(name, allowed)}"
+    def _describe_unknown_name(self, noun: str, name: str, allowed: Collection[str]) -> str:
+        return describe_unknown_word(name, f"{noun} of the rubric `{self._rubric.name}`", allowed)
 
 
 def _build_case(item: Item, model: CaseModel) -> GoldenCase:
     answer = model.answer * model.times if isinstance(model.answer, str) else model.answer
-    cells = {a: None if value is None else Fraction(value) for a, value in model.cells.items()}
-    done = model.transcript
+    cells = {
+        axis: None if value is None else Fraction(value) for axis, value in model.cells.items()
+    }
+    transcript = None
+    if model.transcript is not None:
+        draft = _build_draft(model.transcript, item.prompt, str(answer))
+        transcript = draft.build_transcript("case")
     return GoldenCase(
         item=item,
         answer=FrozenDict.freeze(answer),
         cells=FrozenDict(cells),
-        transcript=None
-        if done is None
-        else _build_draft(done, item.prompt, str(answer)).build_transcript("case"),
+        transcript=transcript,
         score=None if model.score is None else Fraction(model.score),
         because=model.because,
     )
 
 
-def _build_draft(done: DoneModel, prompt: str, said: str, agent: str = MAIN_AGENT) -> Draft:
-    """Return what was done as a log would have told it."""
+def _build_draft(
+    session: DoneModel, prompt: str, final_text: str, agent: str = MAIN_AGENT
+) -> Draft:
+    """Return the draft of a transcript, as a reader of logs would have built it."""
     draft = Draft(agent)
     draft.add_prompt(prompt)
-    for number, entry in enumerate(done.calls):
+    for number, entry in enumerate(session.calls):
         call = CallModel({"tool": entry}) if isinstance(entry, str) else entry
-        made = draft.add_call(call.tool, dict(call.input), id_=str(number))
+        call_index = draft.add_call(call.tool, dict(call.input), id_=str(number))
         if call.status != "none":
             draft.add_result(str(number), CallStatus(call.status))
         child = f"{agent}.{len(draft.children) + 1}"
-        if call.tool in _DISPATCH_TOOLS and len(draft.children) < len(done.subagents):
-            inner = _build_draft(done.subagents[len(draft.children)], prompt, "Done.", child)
-            draft.add_dispatch(None, made).agent = child
+        if call.tool in _DISPATCH_TOOLS and len(draft.children) < len(session.subagents):
+            subagent = session.subagents[len(draft.children)]
+            inner = _build_draft(subagent, prompt, "Done.", child)
+            draft.add_dispatch(None, call_index).agent = child
             draft.children.append(inner.build_transcript("case"))
-    draft.add_text(said)
-    if done.gap:
-        draft.add_gap(done.gap)
+    draft.add_text(final_text)
+    if session.gap:
+        draft.add_gap(session.gap)
     return draft
 
 
 def _find_gate_case_problems(
-    model: GateCaseModel, *, baseline: bool | None
+    model: GateCaseModel, *, has_baseline: bool | None
 ) -> Iterator[tuple[str, str]]:
-    if baseline and model.baseline is None:
+    if has_baseline and model.baseline is None:
         yield "baseline", "is missing; the gate compares with the score of a baseline"
-    if baseline is False:
+    if has_baseline is False:
         for field in ("baseline", "suspicious"):
             if getattr(model, field) is not None:
                 yield field, "is only for a gate on the metric `baseline`"

@@ -1,12 +1,13 @@
-"""Unicode NFC, to which all text is brought where it enters: one accent, one code point."""
+r"""Unicode NFC: all text that is read is brought to this form, so equal letters compare equal.
+
+>>> to_nfc("e\u0301") == "\u00e9"
+True
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 
 def to_nfc(text: str) -> str:
@@ -15,19 +16,22 @@ def to_nfc(text: str) -> str:
 
 
 def is_nfc(text: str) -> bool:
-    """Return whether a text is in NFC, and with it all its parts."""
+    """Return whether a text is in NFC. Every part of it then is too."""
     return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
 def convert_all_to_nfc(texts: Sequence[str]) -> Sequence[str]:
-    """Return the texts in NFC. What is below U+0100 as a whole is NFC in its parts."""
+    """Return many texts in NFC. Texts without a character from U+0100 on are NFC as they are."""
     if is_latin1("".join(texts)):
         return texts
     return [text if text.isascii() else to_nfc(text) for text in texts]
 
 
 def is_latin1(text: str) -> bool:
-    """Return whether every character is below U+0100, and the text therefore in NFC: one copy."""
+    """Return whether every character is below U+0100; the text is then in NFC.
+
+    Encoding tests the whole text in C, with one copy.
+    """
     try:
         text.encode("latin-1")
     except UnicodeEncodeError:

@@ -1,47 +1,47 @@
-"""The order in which answers were asked, where the file of answers is a recording of a live run."""
+"""Read the order in which answers were asked from a file that a live run recorded."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from markscheme.read.nfc import to_nfc
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _RECORDING_SUFFIXES = (".jsonl", ".ndjson")
 AttemptKey = tuple[str, str, int]
 
 
 def read_recorded_order(answers: object) -> dict[AttemptKey, int]:
-    """Return the `order` of each answer by item, subject and attempt; nothing where there is none.
+    """Return the `order` of each answer by item, subject and attempt; empty if none is recorded.
 
-    Numbers that occur twice are of several recordings, and say nothing of one another.
+    If a number occurs twice, the file holds several recordings. Their orders cannot be compared, so
+    the result is empty.
     """
-    if (
-        not isinstance(answers, str | Path)
-        or Path(answers).suffix.lower() not in _RECORDING_SUFFIXES
-    ):
+    if not isinstance(answers, str | Path):
         return {}
     path = Path(answers)
-    found = dict(_read_order_rows(path)) if path.is_file() else {}
-    return found if len(set(found.values())) == len(found) else {}
+    if path.suffix.lower() not in _RECORDING_SUFFIXES or not path.is_file():
+        return {}
+    order = dict(_read_order_rows(path))
+    return order if len(set(order.values())) == len(order) else {}
 
 
 def _read_order_rows(path: Path) -> Iterator[tuple[AttemptKey, int]]:
-    """Yield what the lines say; whether they are answers is decided by those who read them."""
+    """Yield the order of each line that has one; other readers check whether it is an answer."""
     with path.open("rb") as lines:
         for line in lines:
             row = _parse_recorded_row(line)
             item, subject = row.get("item"), row.get("subject")
-            place, attempt = row.get("order"), row.get("attempt")
+            order, attempt = row.get("order"), row.get("attempt")
             attempt = 1 if attempt is None else attempt
-            named = isinstance(item, str) and isinstance(subject, str) and not row.get("cached")
-            if named and isinstance(place, int) and isinstance(attempt, int):
-                yield (to_nfc(str(item)), to_nfc(str(subject)), attempt), place
+            # A cached reply was not asked at that moment.
+            if row.get("cached") or not isinstance(item, str) or not isinstance(subject, str):
+                continue
+            if isinstance(order, int) and isinstance(attempt, int):
+                yield (to_nfc(item), to_nfc(subject), attempt), order
 
 
 def _parse_recorded_row(line: bytes) -> dict[str, Any]:

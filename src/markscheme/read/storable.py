@@ -1,4 +1,4 @@
-"""What every text and whole number must be that is to be stored and compared."""
+"""The limits on text and whole numbers that SQLite and PostgreSQL share."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ MAX_STORABLE_NUMBER = 2**63 - 1
 
 
 def validate_count(value: object) -> int | None:
-    """Return a count that can be stored; anything else is none."""
+    """Return `value` if it is a count that both databases can store, else None."""
     return value if type(value) is int and 0 <= value <= MAX_STORABLE_NUMBER else None
 
 
 def find_text_fault(text: str) -> str | None:
-    """Say what makes a text unfit to be stored and compared; `None` where nothing does."""
+    """Return why a text cannot be stored, or None if it can."""
     if "\0" in text:
         return "a NUL character"
     try:

@@ -1,8 +1,9 @@
 """The verb table: the ground truth of the built-in exams and of the bundled tutor.
 
-Three files hold it: `verbs.csv` (English principal parts and the Spanish sense), `overrides.csv`
-(English forms that the principal parts do not give: am, are, were) and `glosses.csv` (the Spanish
-form of every verb, tense and person). Nothing is read before `load_verbs` is called.
+It has three files: `verbs.csv` (English principal parts and the Spanish infinitive),
+`overrides.csv` (English forms that do not follow from the principal parts: am, are, were) and
+`glosses.csv` (the Spanish form of every verb, tense and person). `load_verbs` reads them once, on
+the first call.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from markscheme.read.documents import BUILTIN_DIR
 
 
 class Tense(StrEnum):
-    """The tenses that the table holds."""
+    """The tenses of the table."""
 
     PRESENT_SIMPLE = "present-simple"
     PAST_SIMPLE = "past-simple"
@@ -31,7 +32,7 @@ class Tense(StrEnum):
 
 
 class Person(StrEnum):
-    """The persons that the table holds; the second plural is left out on purpose."""
+    """The persons of the table, without the second plural: see docs/verb-table.md."""
 
     FIRST_SINGULAR = "1sg"
     SECOND_SINGULAR = "2sg"
@@ -47,15 +48,15 @@ class Person(StrEnum):
 
 
 VerbForm = tuple[str, Tense, Person]
-"""One form of the table: verb, tense, person."""
+"""The key of one form in the table: verb, tense, person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """The principal parts of one English verb, and the Spanish infinitive that is its sense.
+    """The principal parts of one English verb, and the Spanish infinitive of the sense meant.
 
     `ambiguous`: another Spanish verb would translate it as well, so a prompt names the sense.
-    `stative`: it names a state, so English does not ask for its present continuous.
+    `stative`: it names a state, so exams do not ask for its present continuous.
     """
 
     base: str
@@ -93,7 +94,7 @@ class VerbTable:
     glosses: Mapping[VerbForm, str]
 
     def get_english_form(self, verb: str, tense: str, person: str) -> str:
-        """The English form, composed from the principal parts.
+        """Return the English form, composed from the principal parts.
 
         Raises:
             KeyError: the verb is not in the table.
@@ -104,7 +105,7 @@ class VerbTable:
         return self.overrides.get(form) or self._compose_form(parts, form[1], form[2])
 
     def get_spanish_form(self, verb: str, tense: str, person: str) -> str:
-        """The Spanish form that carries the meaning; raises what `english` raises."""
+        """Return the Spanish form; raises the same errors as `get_english_form`."""
         return self.glosses[verb, Tense(tense), Person(person)]
 
     def _compose_form(self, verb: Verb, tense: Tense, person: Person) -> str:
@@ -116,14 +117,16 @@ class VerbTable:
             case Tense.FUTURE_SIMPLE:
                 return f"will {verb.base}"
             case Tense.PRESENT_PERFECT:
-                return f"{self.get_english_form('have', Tense.PRESENT_SIMPLE, person)} {verb.participle}"
+                auxiliary = self.get_english_form("have", Tense.PRESENT_SIMPLE, person)
+                return f"{auxiliary} {verb.participle}"
             case Tense.PRESENT_CONTINUOUS:
-                return f"{self.get_english_form('be', Tense.PRESENT_SIMPLE, person)} {verb.ing}"
+                auxiliary = self.get_english_form("be", Tense.PRESENT_SIMPLE, person)
+                return f"{auxiliary} {verb.ing}"
 
 
 @cache
 def load_verbs() -> VerbTable:
-    """The verb table of the package, read once."""
+    """Return the built-in verb table, read once."""
     return VerbTable(
         verbs={row["base"]: _parse_verb(row) for row in _read_verb_csv("verbs.csv")},
         overrides={

@@ -1,11 +1,13 @@
-"""Golden cases as a file: what an audit asks for, ready to be read, checked and kept.
+"""Show an audit report on the terminal, and write suggested golden cases as YAML.
 
-Audits for people: the error rates first, then what failed, what survived, what noticed what.
+The page starts with the error rates; then come the failed cases, the mutants by kind and fate,
+what noticed each mutant, and the survivors.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -13,19 +15,23 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.prove.audit import AuditVerdict, MutantFate, MutantKind, count_fates
+from markscheme.prove.audit import (
+    AuditReport,
+    AuditVerdict,
+    MutantEffect,
+    MutantFate,
+    MutantKind,
+    MutantResult,
+    count_fates,
+)
+from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.text import create_console
 from markscheme.tell.words import OUTCOME_WORDS
 from markscheme.vocabulary import format_decimal, format_plain, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from rich.console import Console
-
-    from markscheme.prove.audit import AuditReport, MutantEffect, MutantResult
-    from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases
 
 _CASES_HEADER = """\
 # Written by `markscheme audit`. What it expects is what the rubric says today:
@@ -34,7 +40,7 @@ _CASES_HEADER = """\
 
 
 def format_golden_cases(name: str, cases: GoldenCases) -> str:
-    """Return golden cases as YAML, every value in the notation of JSON."""
+    """Return golden cases as the text of a YAML file; every value is written as JSON."""
     return _CASES_HEADER + "\n".join(_format_case_lines(name, cases)) + "\n"
 
 
@@ -91,7 +97,8 @@ def _format_yaml_value(value: Any) -> str:
         case Fraction():
             return format_plain(Decimal(value.numerator) / Decimal(value.denominator))
         case dict():
-            return f"{{{', '.join(f'{json.dumps(k)}: {_format_yaml_value(v)}' for k, v in value.items())}}}"
+            pairs = (f"{json.dumps(key)}: {_format_yaml_value(v)}" for key, v in value.items())
+            return f"{{{', '.join(pairs)}}}"
         case list() | tuple():
             return f"[{', '.join(map(_format_yaml_value, value))}]"
         case _:
@@ -130,7 +137,7 @@ _FATE_WORDS = {
 
 
 class AuditPage:
-    """Prints one audit."""
+    """Prints one audit report."""
 
     def __init__(self, report: AuditReport, out: Console | None = None) -> None:
         self.report = report
@@ -199,11 +206,11 @@ class AuditPage:
                 self._print_line(f"  {wrong}", "red")
             for error in rates.errors[:_ERROR_EXAMPLES_SHOWN]:
                 known = error.known
-                what = {"item": known.item.id, "answer": _shorten_answer(known.output)}
+                values = {"item": known.item.id, "answer": _shorten_answer(known.output)}
                 line = (
-                    translate("{item}: right but judged otherwise: {answer}", **what)
+                    translate("{item}: right but judged otherwise: {answer}", **values)
                     if known.right
-                    else translate("{item}: wrong but judged otherwise: {answer}", **what)
+                    else translate("{item}: wrong but judged otherwise: {answer}", **values)
                 )
                 self._print_line(f"    {line} ({translate_stored(error.cell.reason)})")
 
@@ -214,15 +221,15 @@ class AuditPage:
         self._print_heading(
             translate("Golden cases that the rubric fails ({n:,})", n=len(failures))
         )
-        for miss in failures:
-            because = f"; {miss.because}" if miss.because else ""
+        for failure in failures:
+            because = f"; {failure.because}" if failure.because else ""
             line = translate(
                 "{what} expected {expected}, got {got}",
-                what=miss.on,
-                expected=miss.expected,
-                got=miss.got,
+                what=failure.on,
+                expected=failure.expected,
+                got=failure.got,
             )
-            self._print_line(f"  {miss.case}: {line}{because}", "red")
+            self._print_line(f"  {failure.case}: {line}{because}", "red")
 
     def _print_mutant_counts(self) -> None:
         self._print_heading(translate("Mutants"))
@@ -234,35 +241,34 @@ class AuditPage:
         self.out.print(table, highlight=False)
 
     def _print_equivalents(self) -> None:
-        found = self.report.of(MutantFate.EQUIVALENT)
-        if found:
+        mutants = [result.mutant for result in self.report.of(MutantFate.EQUIVALENT)]
+        if mutants:
             self._print_heading(translate("Equivalent: no answer can tell them from the rubric"))
             self._print_list(
-                f"  {translate_stored(tried.mutant.says)}: {translate_stored(tried.mutant.equivalent)}"
-                for tried in found
+                f"  {translate_stored(mutant.says)}: {translate_stored(mutant.equivalent)}"
+                for mutant in mutants
             )
 
     def _print_killed(self) -> None:
-        """Print who noticed which mutant; expectations are too many to be told one by one."""
+        """Print what noticed which mutant, without the many mutants of expectations."""
         killed = self.report.of(MutantFate.KILLED)
-        rules = [tried for tried in killed if tried.mutant.kind is not MutantKind.DROP_EXPECTATION]
-        if rules:
+        results = [r for r in killed if r.mutant.kind is not MutantKind.DROP_EXPECTATION]
+        if results:
             self._print_heading(translate("Who noticed what"))
-            for tried in rules:
+            for result in results:
                 self._print_line(
-                    f"  {translate_stored(tried.mutant.says)}: {_describe_detection(tried)}"
+                    f"  {translate_stored(result.mutant.says)}: {_describe_detection(result)}"
                 )
 
     def _print_survivors(self) -> None:
-        found = self.report.of(MutantFate.SURVIVED)
-        if not found:
+        survivors = self.report.of(MutantFate.SURVIVED)
+        if not survivors:
             return
-        self._print_heading(translate("Survived: nothing notices ({n:,})", n=len(found)))
-        self._print_list(
-            (f"  {translate_stored(tried.mutant.says)} ({tried.mutant.name})" for tried in found),
-            "red",
-        )
-        if any(tried.add is not None for tried in found):
+        self._print_heading(translate("Survived: nothing notices ({n:,})", n=len(survivors)))
+        mutants = [result.mutant for result in survivors]
+        lines = (f"  {translate_stored(mutant.says)} ({mutant.name})" for mutant in mutants)
+        self._print_list(lines, "red")
+        if any(result.add is not None for result in survivors):
             self._print_heading(
                 translate("Cases that would notice (--write-cases FILE writes them)")
             )
@@ -270,19 +276,17 @@ class AuditPage:
                 Text(format_golden_cases(self.report.rubric.name, self.report.to_add)),
                 soft_wrap=True,
             )
-        if any(tried.add is None for tried in found):
+        if any(result.add is None for result in survivors):
             self._print_line(
                 translate("For some of them no case was found; they may be equivalent.")
             )
 
     def _print_list(self, lines: Iterable[str], style: str = "") -> None:
-        every = list(lines)
-        for line in every[: _AUDIT_ROWS_SHOWN * 3]:
+        all_lines, limit = list(lines), _AUDIT_ROWS_SHOWN * 3
+        for line in all_lines[:limit]:
             self._print_line(line, style)
-        if len(every) > _AUDIT_ROWS_SHOWN * 3:
-            self._print_line(
-                f"  {translate('… and {n:,} more', n=len(every) - _AUDIT_ROWS_SHOWN * 3)}"
-            )
+        if len(all_lines) > limit:
+            self._print_line(f"  {translate('… and {n:,} more', n=len(all_lines) - limit)}")
 
 
 def _create_table(*columns: str) -> Table:
@@ -298,22 +302,23 @@ def _format_exact_rate(rate: Fraction | None) -> str:
     return f"{rate} = {format_decimal(rate)}"
 
 
-def _describe_detection(tried: MutantResult) -> str:
+def _describe_detection(result: MutantResult) -> str:
+    """Return what noticed a mutant: golden cases, recorded answers, a known answer."""
     noticed = []
-    if tried.golden:
-        cases = list(dict.fromkeys(miss.case for miss in tried.golden))
+    if result.golden:
+        cases = list(dict.fromkeys(failure.case for failure in result.golden))
         more = f" {translate('and {n:,} more', n=len(cases) - 1)}" if len(cases) > 1 else ""
         noticed.append(translate("golden {case}", case=cases[0]) + more)
-    if tried.recorded is not None and tried.recorded.seen:
-        noticed.append(describe_effect(tried.recorded))
-    if tried.known is not None:
-        item, form = tried.known.item.id, translate_stored(tried.known.form)
+    if result.recorded is not None and result.recorded.seen:
+        noticed.append(describe_effect(result.recorded))
+    if result.known is not None:
+        item, form = result.known.item.id, translate_stored(result.known.form)
         noticed.append(translate("a known answer to {item} ({form})", item=item, form=form))
     return "; ".join(noticed)
 
 
 def describe_effect(effect: MutantEffect) -> str:
-    """Say what recorded answers show of a change: cells by direction, the mean, gates."""
+    """Return what a change does to recorded answers: cells that fall and rise, the mean, gates."""
     lost, gained = (sum(f.answers for f in flips) for flips in (effect.falls, effect.rises))
     mean = translate(
         "mean {before} to {after}",
@@ -332,7 +337,7 @@ def describe_effect(effect: MutantEffect) -> str:
 
 
 def describe_gate_changes(effect: MutantEffect) -> list[str]:
-    """Say which gates say something else."""
+    """Return a phrase for each gate whose outcome changes."""
     return [
         translate(
             "gate {gate} {before} to {after}",

@@ -1,51 +1,46 @@
-"""The exercise for people: what one missing rule does, item by item, and how to recognise it."""
+"""Show the effects of a missing rule for `markscheme break`, as tables and as JSON data."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.prove.audit import build_effect_record, build_failure_record
-from markscheme.prove.exercise import explain_cascade
+from markscheme.prove.audit import Mutant, build_effect_record, build_failure_record
+from markscheme.prove.exercise import Cascade, explain_cascade
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.text import create_console
 from markscheme.tell.words import OUTCOME_WORDS
-from markscheme.vocabulary import format_decimal, to_float
+from markscheme.vocabulary import Exam, Rubric, format_decimal, to_float
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.console import Console
-
-    from markscheme.prove.audit import Mutant
-    from markscheme.prove.exercise import Cascade
-    from markscheme.vocabulary import Exam, Rubric
 
 _CASCADE_ROWS_SHOWN = 25
 _CASES_SHOWN = 3
 
 
 class CascadePage:
-    """Prints what a missing rule does."""
+    """Prints the effects of a missing rule."""
 
     def __init__(
-        self, found: Cascade, rubric: Rubric, exam: Exam, out: Console | None = None
+        self, cascade: Cascade, rubric: Rubric, exam: Exam, out: Console | None = None
     ) -> None:
-        self.found = found
+        self.cascade = cascade
         self.rubric = rubric
         self.exam = exam
         self.out = out or create_console()
 
     def print_symptoms(self) -> None:
-        """Print what can be seen: items before and after, the mean, each gate."""
+        """Print the symptoms: the changed cells, the mean before and after, each gate."""
         self._print_items()
-        effect = self.found.effect
+        effect = self.cascade.effect
         means = {"before": format_decimal(effect.before), "after": format_decimal(effect.after)}
         self._print_line("\n" + translate("mean {before} to {after}", **means))
         after = {change.gate: change.after for change in effect.gates}
-        for gate, before in self.found.gates.items():
+        for gate, before in self.cascade.gates.items():
             now = after.get(gate, before)
             was = translate_stored(OUTCOME_WORDS[before])
             new = translate("gone") if now is None else translate_stored(OUTCOME_WORDS[now])
@@ -59,11 +54,11 @@ class CascadePage:
                 )
 
     def print_solution(self) -> None:
-        """Print how the fault is recognised, and which golden cases would have noticed it."""
+        """Print how to recognise the fault, and which golden cases notice it."""
         self._print_line("\n" + translate("How to recognise it"), "bold")
-        for line in explain_cascade(self.found):
+        for line in explain_cascade(self.cascade):
             self._print_line(f"  {translate_stored(line)}")
-        cases = list({miss.case: miss.because for miss in self.found.golden}.items())
+        cases = list({failure.case: failure.because for failure in self.cascade.golden}.items())
         if cases:
             head = translate("Golden cases that notice it (`markscheme audit`)")
             self._print_line(f"\n{head}", "bold")
@@ -71,7 +66,7 @@ class CascadePage:
                 self._print_line(f"  {case}: {because}")
             if len(cases) > _CASES_SHOWN:
                 self._print_line(f"  {translate('… and {n:,} more', n=len(cases) - _CASES_SHOWN)}")
-        mean = format_decimal(self.found.effect.before)
+        mean = format_decimal(self.cascade.effect.before)
         back = translate("The rule is back: mean {mean}. No file was changed.", mean=mean)
         self._print_line(f"\n{back}")
 
@@ -91,7 +86,7 @@ class CascadePage:
             table.add_column(column, justify="right", no_wrap=True)
         keys = {spec.name: getattr(spec.axis, "expects", "") for spec in self.rubric}
         items = {item.id: item for item in self.exam.items}
-        flips = sorted(self.found.effect.flips, key=lambda flip: list(items).index(flip.item))
+        flips = sorted(self.cascade.effect.flips, key=lambda flip: list(items).index(flip.item))
         for flip in flips[:_CASCADE_ROWS_SHOWN]:
             table.add_row(
                 flip.item,
@@ -103,8 +98,8 @@ class CascadePage:
                     before=_format_cell_value(flip.before.value),
                     after=_format_cell_value(flip.after.value),
                 ),
-                format_decimal(self.found.before[flip.item]),
-                format_decimal(self.found.after.get(flip.item)),
+                format_decimal(self.cascade.before[flip.item]),
+                format_decimal(self.cascade.after.get(flip.item)),
             )
         self.out.print(table, highlight=False)
         if len(flips) > _CASCADE_ROWS_SHOWN:
@@ -129,9 +124,9 @@ def build_steps_record(steps: Mapping[str, Mutant]) -> list[dict[str, Any]]:
     ]
 
 
-def build_symptoms_record(found: Cascade) -> dict[str, Any]:
-    """Return what can be seen of a missing rule without being told which it is."""
-    effect = build_effect_record(found.effect)
+def build_symptoms_record(cascade: Cascade) -> dict[str, Any]:
+    """Return the symptoms of a missing rule, without anything that names the rule."""
+    effect = build_effect_record(cascade.effect)
     for flip in effect["flips"]:
         del flip["reason"], flip["near_miss"]
     return {
@@ -139,19 +134,19 @@ def build_symptoms_record(found: Cascade) -> dict[str, Any]:
         "items": [
             {
                 "item": item,
-                "before": to_float(found.before[item]),
-                "after": to_float(found.after.get(item)),
+                "before": to_float(cascade.before[item]),
+                "after": to_float(cascade.after.get(item)),
             }
-            for item in found.items
+            for item in cascade.items
         ],
     }
 
 
-def build_solution_record(found: Cascade) -> dict[str, Any]:
-    """Return which rule is missing, how it is recognised, and the golden cases that notice."""
+def build_solution_record(cascade: Cascade) -> dict[str, Any]:
+    """Return the missing rule, how to recognise it, and the golden cases that notice it."""
     return {
-        "step": found.step,
-        "says": found.mutant.says,
+        "step": cascade.step,
+        "says": cascade.mutant.says,
         "patterns": [
             {
                 "shape": pattern.shape.value,
@@ -162,8 +157,8 @@ def build_solution_record(found: Cascade) -> dict[str, Any]:
                 "of": pattern.of,
                 "named": pattern.named,
             }
-            for pattern in found.patterns
+            for pattern in cascade.patterns
         ],
-        "recognised": list(explain_cascade(found)),
-        "golden": [build_failure_record(miss) for miss in found.golden],
+        "recognised": list(explain_cascade(cascade)),
+        "golden": [build_failure_record(failure) for failure in cascade.golden],
     }

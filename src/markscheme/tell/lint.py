@@ -1,18 +1,14 @@
-"""Findings of lint for people, for programs, and for code-scanning pages (SARIF 2.1.0)."""
+"""Show a lint report: as text lines, as JSON data, and as SARIF 2.1.0 for code scanning."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from markscheme.prove.lint import CODES, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markscheme.prove.lint import LintFinding, LintReport
+from markscheme.prove.lint import CODES, LintFinding, LintReport, Severity
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -20,7 +16,7 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def format_lint_lines(report: LintReport) -> Iterator[str]:
     """Yield the findings, the hint of each code once, and the totals."""
     yield from map(str, report.findings)
-    codes = dict.fromkeys(found.code for found in report.findings)
+    codes = dict.fromkeys(finding.code for finding in report.findings)
     if codes:
         yield ""
         yield from (f"{code} {CODES[code].title}: {CODES[code].hint}" for code in sorted(codes))
@@ -31,8 +27,8 @@ def format_lint_lines(report: LintReport) -> Iterator[str]:
 
 
 def _format_lint_totals(report: LintReport) -> str:
-    told = [_format_count(n, severity) for severity in Severity if (n := report.count(severity))]
-    return ", ".join(told) or "nothing found"
+    counts = [_format_count(n, severity) for severity in Severity if (n := report.count(severity))]
+    return ", ".join(counts) or "nothing found"
 
 
 def _format_count(count: int, noun: str) -> str:
@@ -40,27 +36,27 @@ def _format_count(count: int, noun: str) -> str:
 
 
 def build_lint_document(report: LintReport) -> dict[str, Any]:
-    """Return the findings as plain data."""
+    """Return the report as plain data, for `--format json`."""
     return {
         "files": list(report.files),
         "ok": report.ok,
         "counts": {str(severity): report.count(severity) for severity in Severity},
-        "codes": dict(sorted(Counter(found.code for found in report.findings).items())),
+        "codes": dict(sorted(Counter(finding.code for finding in report.findings).items())),
         "fixed": dict(report.fixed),
-        "findings": [_build_finding_record(found) for found in report.findings],
+        "findings": [_build_finding_record(finding) for finding in report.findings],
     }
 
 
-def _build_finding_record(found: LintFinding) -> dict[str, Any]:
+def _build_finding_record(finding: LintFinding) -> dict[str, Any]:
     return {
-        "file": found.file,
-        "line": found.line,
-        "field": found.field,
-        "code": found.code,
-        "severity": str(found.severity),
-        "message": found.message,
-        "hint": found.hint,
-        "fixable": found.fix is not None,
+        "file": finding.file,
+        "line": finding.line,
+        "field": finding.field,
+        "code": finding.code,
+        "severity": str(finding.severity),
+        "message": finding.message,
+        "hint": finding.hint,
+        "fixable": finding.fix is not None,
     }
 
 
@@ -72,33 +68,35 @@ def build_sarif_log(report: LintReport, version: str) -> dict[str, Any]:
         "version": version,
         "rules": [_build_sarif_rule(code) for code in codes],
     }
-    results = [_build_sarif_result(found, codes.index(found.code)) for found in report.findings]
+    results = [
+        _build_sarif_result(finding, codes.index(finding.code)) for finding in report.findings
+    ]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _build_sarif_rule(code: str) -> dict[str, Any]:
-    stated = CODES[code]
+    rule = CODES[code]
     return {
         "id": code,
-        "shortDescription": {"text": stated.title},
-        "help": {"text": stated.hint},
-        "defaultConfiguration": {"level": stated.severity},
+        "shortDescription": {"text": rule.title},
+        "help": {"text": rule.hint},
+        "defaultConfiguration": {"level": rule.severity},
     }
 
 
-def _build_sarif_result(found: LintFinding, index: int) -> dict[str, Any]:
-    named = f"{found.field}: " if found.field else ""
-    place = {
-        "artifactLocation": {"uri": _build_file_uri(found.file)},
-        "region": {"startLine": max(found.line, 1)},
+def _build_sarif_result(finding: LintFinding, index: int) -> dict[str, Any]:
+    field = f"{finding.field}: " if finding.field else ""
+    location = {
+        "artifactLocation": {"uri": _build_file_uri(finding.file)},
+        "region": {"startLine": max(finding.line, 1)},
     }
     return {
-        "ruleId": found.code,
+        "ruleId": finding.code,
         "ruleIndex": index,
-        "level": str(found.severity),
-        "message": {"text": f"{named}{found.message} ({found.hint})"},
-        "locations": [{"physicalLocation": place}],
+        "level": str(finding.severity),
+        "message": {"text": f"{field}{finding.message} ({finding.hint})"},
+        "locations": [{"physicalLocation": location}],
     }
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -49,9 +48,6 @@ if TYPE_CHECKING:
     from markscheme.weigh.totals import OperationalMetric, OperationGroup
 
 
-ROWS_SHOWN = 120
-LARGE_RUN_ROWS_SHOWN = 20
-FRAMES_SAMPLED = 8
 LOSSES_SHOWN = 15
 ERRORS_SHOWN = 10
 GROUPS_SHOWN = 3
@@ -64,53 +60,6 @@ _OUTCOME_STYLES = {
     Outcome.UNDECIDED: "bold magenta",
     Outcome.NOT_APPLICABLE: "dim",
 }
-
-
-class Preview:
-    """Keep the rows that the page shows: all of a small run, the first losses of a large one."""
-
-    def __init__(self) -> None:
-        self.frames: list[pl.DataFrame] = []
-        self.total = 0
-        self._kept = 0
-        self._only_losses = False
-
-    @property
-    def hidden(self) -> int:
-        """How many rows are not shown."""
-        return self.total - self._kept
-
-    def sample_frames(self, frames: Iterable[pl.DataFrame], total: int) -> None:
-        """Keep what is shown of frames that hold `total` rows, without reading them all."""
-        for frame in islice(frames, FRAMES_SAMPLED):
-            self._add_frame(frame)
-        self.total = total
-
-    def collect_frames(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """Pass every frame on, and keep what is shown of it."""
-        for frame in frames:
-            self._add_frame(frame)
-            yield frame
-
-    def _add_frame(self, frame: pl.DataFrame) -> None:
-        self.total += frame.height
-        if not self._only_losses and self.total <= ROWS_SHOWN:
-            self.frames.append(frame)
-            self._kept = self.total
-            return
-        if not self._only_losses:
-            self._only_losses = True
-            self.frames = [_filter_losses(kept) for kept in self.frames]
-            self._kept = sum(kept.height for kept in self.frames)
-        if self._kept < LARGE_RUN_ROWS_SHOWN:
-            losses = _filter_losses(frame).head(LARGE_RUN_ROWS_SHOWN - self._kept)
-            self.frames.append(losses)
-            self._kept += losses.height
-
-
-def _filter_losses(frame: pl.DataFrame) -> pl.DataFrame:
-    score = frame["score"]
-    return frame.filter(score.is_null() | (score < 1))
 
 
 def create_console() -> Console:

@@ -1,20 +1,13 @@
-"""The domain types of markscheme, and what every other package builds on.
+"""The domain types of markscheme, and the small tools that every other package uses.
 
-A rubric has axes. An exam has items. A subject gives an answer to an item; each axis looks at the
+A rubric has axes. An exam has items. A subject gives an answer to an item. Each axis scores the
 response in that answer and gives a cell; the cells of one answer are its breakdown.
 
-Also here: the error classes, exact number formatting, translatable messages, digests and atomic
-file writes. Standard library only: no input or output format, no scoring, no third-party import.
+Also here: the error classes, exact numbers, translatable messages, digests and atomic file writes.
+Not here: anything that reads an input format, scores an answer or needs a third-party package.
 """
 
-from markscheme.vocabulary.answer import (
-    Answer,
-    Outcome,
-    RowError,
-    SubjectSummary,
-    Summary,
-    TagGroup,
-)
+from markscheme.vocabulary.answer import Answer, RowError
 from markscheme.vocabulary.atomic import write_path
 from markscheme.vocabulary.cell import Breakdown, Cell, Reading, Response, Status
 from markscheme.vocabulary.decision import (
@@ -30,20 +23,6 @@ from markscheme.vocabulary.decision import (
     resolve_matches,
 )
 from markscheme.vocabulary.digest import compute_digest, dump_json
-from markscheme.vocabulary.documents import (
-    Allowance,
-    Attempts,
-    Axis,
-    AxisSpec,
-    BaselineLimit,
-    Exam,
-    Gate,
-    Item,
-    Level,
-    ResponseFields,
-    Rubric,
-    SourceLocation,
-)
 from markscheme.vocabulary.errors import (
     AnswersError,
     DocumentError,
@@ -58,7 +37,9 @@ from markscheme.vocabulary.errors import (
     UsageError,
     format_value,
 )
+from markscheme.vocabulary.exam import Exam, Item, SourceLocation
 from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary.gate import Allowance, Attempts, BaselineLimit, Gate, Level, Outcome
 from markscheme.vocabulary.messages import (
     MESSAGE_COLUMN,
     Message,
@@ -90,7 +71,15 @@ from markscheme.vocabulary.records import (
     to_plain,
     to_record,
 )
-from markscheme.vocabulary.report import ItemReport, ItemStatus, Row
+from markscheme.vocabulary.report import (
+    ItemReport,
+    ItemStatus,
+    Row,
+    SubjectSummary,
+    Summary,
+    TagGroup,
+)
+from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric
 from markscheme.vocabulary.transcript import (
     MAIN_AGENT,
     NO_RESULT,

@@ -1,24 +1,22 @@
-"""Files and folders that appear under their name only when they are whole."""
+"""Atomic writes: a file or folder appears under its name only when it is complete."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 
 @contextmanager
 def write_path(path: Path) -> Iterator[Path]:
-    """Give a path beside this one to write to; it takes the name when all is written.
+    """Yield a temporary sibling path; rename it to `path` on success, delete it on error.
 
-    Where it comes to nothing, nothing stays. The name is known before anything is made, so that
-    there is no moment at which an interruption leaves what nobody knows of.
+    Use it as `with write_path(folder / "report.html") as partial: partial.write_text(page)`.
     """
+    # The name is chosen before anything is created. So whenever an interruption comes, the
+    # `finally` below knows which file to delete.
     partial = path.with_name(f".{path.name}.{os.urandom(4).hex()}.partial")
     try:
         yield partial

@@ -1,4 +1,11 @@
-"""What axes make of one answer: a response as it is read, cells, and the breakdown they make."""
+"""How one answer is scored: the response as it is read, a cell per axis, and their breakdown.
+
+>>> cell = Cell.missed("`went` is not in the text", near_miss="lower")
+>>> cell.status, cell.value
+(<Status.SCORED: 'scored'>, Fraction(0, 1))
+>>> Cell.failed("the answer is not a number").value is None
+True
+"""
 
 from __future__ import annotations
 
@@ -12,11 +19,13 @@ from typing import Any
 from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary.transcript import Transcript
 
+# `Cell.passed` and `Cell.missed` always use these two objects, so that `Cell.__post_init__` can
+# accept nearly all values by identity. A run makes millions of cells.
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class Status(StrEnum):
-    """What became of one axis on one answer."""
+    """Whether an axis could score an answer."""
 
     SCORED = "scored"
     ABSTAINED = "abstained"
@@ -27,7 +36,10 @@ _SCORED = Status.SCORED
 
 
 class Reading(StrEnum):
-    """How a raw output was read: the first that fits. The last two are the fallback."""
+    """How a raw output was read: as the first of these that fits.
+
+    A JSON object, one JSON object in a code fence, or plain text.
+    """
 
     OBJECT = "object"
     FENCED = "fenced"
@@ -36,9 +48,10 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One axis on one answer: a value if and only if it is scored, and always a reason.
+    """The score of one axis for one answer: a value if and only if scored, and always a reason.
 
-    `near_miss` names the one further normalisation step that would have let the answer pass.
+    `near_miss` names the one normalisation step that is not used and would have let the answer
+    pass.
     """
 
     status: Status
@@ -62,28 +75,29 @@ class Cell:
 
     @classmethod
     def missed(cls, reason: str, near_miss: str | None = None) -> Cell:
-        """Return a cell with no marks: a judgement about the answer, not a failure of ours."""
+        """Return a cell with no marks: the answer is wrong. If scoring fails, use `failed`."""
         return cls(status=_SCORED, value=_ZERO, reason=reason, near_miss=near_miss)
 
     @classmethod
     def failed(cls, reason: str) -> Cell:
-        """Return a cell that could not be judged; it has no number."""
+        """Return a cell that could not be scored; it has no value."""
         return cls(status=Status.FAILED, value=None, reason=reason)
 
     @classmethod
     def abstained(cls, reason: str) -> Cell:
-        """Return a cell of an axis that has nothing to say about this answer."""
+        """Return a cell of an axis that does not apply to this answer; it has no value."""
         return cls(status=Status.ABSTAINED, value=None, reason=reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A raw output after reading: its text, and the JSON object in it where there is one.
+    """A raw output after reading: its text, and the JSON object in it if there is one.
 
-    `why` says why it is not an object; `lacking` names the fields that axes read and that the
-    object does not have as text, so that those axes read the whole text instead; `numbers` holds
-    the exact value of fields that axes read as numbers. `transcript` says what was done for the
-    answer, where it comes from an agent's log.
+    - `why`: why the output is not an object.
+    - `lacking`: the fields that axes read but that the object does not have as text. Those axes
+      read the whole text instead.
+    - `numbers`: the exact value of the fields that axes read as numbers.
+    - `transcript`: what the agent did, if the answer comes from an agent's log.
     """
 
     reading: Reading
@@ -95,18 +109,18 @@ class Response:
     transcript: Transcript | None = None
 
     def text_of(self, name: str | None) -> str:
-        """Return the text field `name`, or the whole text where there is no such text field."""
+        """Return the text field `name`, or the whole text if there is no such text field."""
         if name is None or self.document is None:
             return self.text
-        found = self.document.get(name)
-        return found if isinstance(found, str) else self.text
+        value = self.document.get(name)
+        return value if isinstance(value, str) else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:
     """The cells of one answer, in the order of the rubric, and the exact score they add up to.
 
-    `score` is `None` as soon as one cell has no value: a part that was not judged is not a 0.
+    `score` is `None` as soon as one cell has no value: a part that was not scored is not a 0.
     """
 
     item: str

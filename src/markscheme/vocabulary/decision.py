@@ -1,7 +1,8 @@
-"""The words of a comparison: verdict rules over scores, and a decision table over verdicts.
+"""Verdict rules and decision tables: how a comparison turns scores into a decision.
 
-Both are structured conditions that can be enumerated, never expressions, so what they say can be
-proved for every case. Bounds are exact fractions.
+Verdict rules turn two average scores into a verdict on one query; a decision table turns the
+verdicts on all queries into a decision. Both are structured conditions that can be enumerated,
+never expressions, so lint can prove them for every case. Bounds are exact fractions.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TypeVar
 
-_Said = TypeVar("_Said", bound=str)
+_Word = TypeVar("_Word", bound=str)
 
 
 class HitPolicy(StrEnum):
-    """What decides where several rules match: the first; or any, and then they must agree."""
+    """Which rule decides if several match: the first; or any of them, if they all agree."""
 
     FIRST = "first"
     ANY = "any"
 
 
 class DecisionOutcome(StrEnum):
-    """What a decision table can say, best first."""
+    """What a decision table can decide, best first."""
 
     GO = "go"
     GO_WITH_MONITORING = "go-with-monitoring"
@@ -32,13 +33,13 @@ class DecisionOutcome(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the best."""
+        """The place in the order, 0 for the best."""
         return list(DecisionOutcome).index(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Limits on one number; those that are `None` do not limit."""
+    """Limits on one number. A limit that is `None` does not apply."""
 
     at_least: Fraction | None = None
     above: Fraction | None = None
@@ -47,7 +48,7 @@ class Bounds:
 
     @property
     def limits(self) -> tuple[Fraction, ...]:
-        """The numbers at which something changes."""
+        """The limits that are set."""
         stated = (self.at_least, self.above, self.at_most, self.below)
         return tuple(limit for limit in stated if limit is not None)
 
@@ -66,7 +67,7 @@ _UNBOUNDED = Bounds()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRule:
-    """A verdict, and the bounds on the averages under which it is given; none: always."""
+    """A verdict, and the bounds on the averages for which it is given. Without bounds: always."""
 
     verdict: str
     reason: str = ""
@@ -90,7 +91,7 @@ class VerdictRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingScale:
-    """The scores that averages are made of: whole numbers from lowest to highest, on some axes."""
+    """The scores that an average is made of: whole numbers from lowest to highest, on n axes."""
 
     lowest: int
     highest: int
@@ -98,14 +99,14 @@ class RatingScale:
 
     @property
     def averages(self) -> tuple[Fraction, ...]:
-        """Every average that one rater can give, in order."""
+        """Every average that one rater can give, in ascending order."""
         sums = range(self.lowest * self.axes, self.highest * self.axes + 1)
         return tuple(Fraction(total, self.axes) for total in sums)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRules:
-    """What verdict follows from the averages of a baseline and a candidate on one query.
+    """The verdict on one query, from the averages of a baseline and a candidate.
 
     `verdicts` are in order, best first.
     """
@@ -116,21 +117,24 @@ class VerdictRules:
     policy: HitPolicy = HitPolicy.ANY
 
     def matching(self, baseline: Fraction, candidate: Fraction) -> tuple[VerdictRule, ...]:
-        """Return every rule that holds, in order."""
+        """Return every rule that matches, in order."""
         return tuple(rule for rule in self.rules if rule.matches(baseline, candidate))
 
     def verdict(self, baseline: Fraction, candidate: Fraction) -> str | None:
-        """Return the verdict; none where no rule holds, or where rules that hold disagree."""
+        """Return the verdict, or None if no rule matches or the rules that match disagree."""
         return self.verdict_of(self.matching(baseline, candidate))
 
     def verdict_of(self, matching: tuple[VerdictRule, ...]) -> str | None:
-        """Return the verdict that follows from the rules that hold."""
+        """Return the verdict of the rules that match."""
         return resolve_matches([rule.verdict for rule in matching], self.policy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountCondition:
-    """So many queries, of the modes, have one of the verdicts; without modes: of every mode."""
+    """A bound on the number of queries that have one of the verdicts.
+
+    Only queries of the given modes count; without modes, all queries do.
+    """
 
     verdicts: tuple[str, ...]
     modes: tuple[str, ...] = ()
@@ -138,17 +142,20 @@ class CountCondition:
     at_most: int | None = None
 
     def counts(self, mode: str, verdict: str) -> bool:
-        """Return whether a query of this mode and verdict is one that is counted."""
+        """Return whether a query with this mode and verdict is counted."""
         return verdict in self.verdicts and (not self.modes or mode in self.modes)
 
     def admits(self, count: int) -> bool:
-        """Return whether so many are as many as there should be."""
+        """Return whether the number of counted queries is within the bounds."""
         return self.at_least <= count and (self.at_most is None or count <= self.at_most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
-    """A decision, the conditions that must all hold for it (none: always), and what to do next."""
+    """A decision, the conditions that must all hold for it, and what to do next.
+
+    Without conditions the row always matches.
+    """
 
     name: str
     decided: DecisionOutcome
@@ -156,7 +163,7 @@ class DecisionRow:
     next: str = ""
 
     def matches(self, counts: Mapping[tuple[str, str], int]) -> bool:
-        """Return whether the row holds for numbers of queries by mode and verdict."""
+        """Return whether the row matches, given the number of queries by mode and verdict."""
         return all(
             condition.admits(sum(n for key, n in counts.items() if condition.counts(*key)))
             for condition in self.when
@@ -165,10 +172,10 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionTable:
-    """What is decided from the verdicts on all queries, counted by mode.
+    """The decision from the verdicts on all queries, counted by mode.
 
-    `queries` says for how many queries of each mode the table is meant; `missing` is what is
-    decided where a verdict is missing: nothing, unless it says otherwise.
+    `queries` says how many queries of each mode the table is meant for. `missing` is the decision
+    if a verdict is missing; `None` means that nothing is decided then.
     """
 
     verdicts: tuple[str, ...]
@@ -179,19 +186,25 @@ class DecisionTable:
     missing: DecisionOutcome | None = None
 
     def matching(self, counts: Mapping[tuple[str, str], int]) -> tuple[DecisionRow, ...]:
-        """Return every row that holds, in order."""
+        """Return every row that matches, in order."""
         return tuple(row for row in self.rows if row.matches(counts))
 
     def decide(self, counts: Mapping[tuple[str, str], int]) -> DecisionOutcome | None:
-        """Return the decision; none where no row holds, or where rows that hold disagree.
+        """Return the decision, or None if no row matches or the rows that match disagree.
 
-        A missing verdict is not in the counts: who asks must look at `missing` first.
+        A missing verdict is not in the counts, so the caller must look at `missing` first.
         """
         return resolve_matches([row.decided for row in self.matching(counts)], self.policy)
 
 
-def resolve_matches(said: Sequence[_Said], policy: HitPolicy) -> _Said | None:
-    """Return what rules that hold say together."""
-    if not said or (policy is HitPolicy.ANY and any(other != said[0] for other in said)):
+def resolve_matches(words: Sequence[_Word], policy: HitPolicy) -> _Word | None:
+    """Return the one verdict or decision of the rules that match, or None.
+
+    >>> resolve_matches(["go", "no-go"], HitPolicy.FIRST)
+    'go'
+    >>> resolve_matches(["go", "no-go"], HitPolicy.ANY) is None
+    True
+    """
+    if not words or (policy is HitPolicy.ANY and any(word != words[0] for word in words)):
         return None
-    return said[0]
+    return words[0]

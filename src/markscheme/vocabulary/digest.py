@@ -1,4 +1,4 @@
-"""Digests: names of what is kept and of what is asked, and how plain data are written for them."""
+"""Content digests, and the JSON text that stored data and digests are made from."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Any
 
 
 def compute_digest(body: bytes) -> str:
-    """Return the name of these bytes; the prefix names the algorithm."""
+    """Return the BLAKE2b digest of some bytes, with a prefix that names the algorithm.
+
+    >>> compute_digest(b"")[:12]
+    'b2:3345524ab'
+    """
     return f"b2:{blake2b(body, digest_size=20).hexdigest()}"
 
 
 def dump_json(value: Any) -> str:
-    """Return plain data as text that both databases take: ASCII only, and never NaN."""
+    """Return plain data as JSON that both databases accept: ASCII only, and never NaN."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"))

@@ -1,33 +1,31 @@
 """Every error that markscheme raises on purpose.
 
-MarkschemeError              exit code   when
-├── UsageError               2           the call itself makes no sense (unknown name, wrong option)
-├── InputError               3           an input is invalid; carries every Problem found
-│   ├── DocumentError        3           a rubric or an exam
-│   └── AnswersError         3           a file of answers that cannot be read at all
-└── StoreError                           the store of runs cannot do what it was asked
-    ├── StoreUnavailableError  2         not writable, locked, full, out of reach
-    └── StoreInvalidError      3         damaged, no store at all, or of a newer markscheme
+MarkschemeError                exit code   when
+├── UsageError                 2           the call is wrong (unknown name, wrong option)
+├── InputError                 3           an input is invalid; carries every Problem found
+│   ├── DocumentError          3           a rubric or an exam is invalid
+│   └── AnswersError           3           a file of answers cannot be read at all
+└── StoreError                             the store of runs cannot do what it was asked
+    ├── StoreUnavailableError  2           not writable, locked, full, out of reach
+    └── StoreInvalidError      3           damaged, not a store, or written by a newer markscheme
 
-Anything else that escapes is our bug and ends with exit code 70.
+Any other exception that escapes is a bug of markscheme and ends with exit code 70.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import total_ordering
 from operator import attrgetter
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
 
 
 @total_ordering
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One mistake in one file: where it is, which field it is about, what is wrong and allowed."""
+    """One mistake in one file: its line, its field, what is wrong and what is allowed."""
 
     file: str
     line: int
@@ -50,17 +48,21 @@ _problem_sort_key = attrgetter("file", "line", "field", "message")
 
 
 class Terminated(SystemExit):
-    """Somebody ended the process; unlike the exit of a function that is called, it is obeyed."""
+    """The process was asked to end (SIGTERM or the like).
+
+    Unlike a `SystemExit` raised by a subject's own code, which is recorded as a failed answer,
+    this one always ends the process.
+    """
 
 
 class MarkschemeError(Exception):
-    """The root of the tree above."""
+    """The base class of every error that markscheme raises on purpose."""
 
 
 class UsageError(MarkschemeError):
-    """The call cannot be carried out as it was made.
+    """The call itself is wrong: an unknown name, a wrong option.
 
-    `problems` are those of its files, where these are told beside other mistakes.
+    `problems` holds the mistakes in input files that are reported together with it.
     """
 
     problems: tuple[Problem, ...] = ()
@@ -78,15 +80,26 @@ class InputError(MarkschemeError):
 
 
 class DocumentError(InputError):
-    """A rubric or an exam is refused."""
+    """A rubric or an exam is invalid."""
 
 
 class AnswersError(InputError):
-    """A file of answers cannot be read at all (a bad row is a record, not this error)."""
+    """A file of answers cannot be read at all. One bad row is a `RowError` record."""
 
 
 class ErrorCollector:
-    """Goes on after a mistake, and raises all of them at once where it is left."""
+    """Context manager that collects errors and raises all of them at once on exit.
+
+    >>> with ErrorCollector() as errors:
+    ...     with errors.collect_error():
+    ...         raise UsageError("no exam is named")
+    ...     with errors.collect_error():
+    ...         raise UsageError("no answers are named")
+    Traceback (most recent call last):
+    ...
+    markscheme.vocabulary.errors.UsageError: no exam is named
+    no answers are named
+    """
 
     def __init__(self) -> None:
         self._errors: list[UsageError | InputError] = []
@@ -100,18 +113,19 @@ class ErrorCollector:
         if isinstance(error, UsageError | InputError):
             self.add_error(error)
         if len(self._errors) == 1 and error is self._errors[0]:
-            return  # it goes on as it came, with its cause
+            # The only error is the one being raised: let it go on, with its traceback and cause.
+            return
         if self._errors and (error is None or error is self._errors[-1]):
-            together = _combine_errors(self._errors)
-            raise together from together.__cause__
+            combined = _combine_errors(self._errors)
+            raise combined from combined.__cause__
 
     def add_error(self, error: UsageError | InputError) -> None:
-        """Keep a mistake for later."""
+        """Keep an error, to be raised on exit."""
         self._errors.append(error)
 
     @contextmanager
     def collect_error(self) -> Iterator[None]:
-        """Keep the mistake that ends what is done inside, and go on behind it."""
+        """Catch the error that ends this block, keep it, and continue after the block."""
         try:
             yield
         except (UsageError, InputError) as error:
@@ -119,31 +133,35 @@ class ErrorCollector:
 
 
 def _combine_errors(errors: Sequence[UsageError | InputError]) -> UsageError | InputError:
-    """Return several errors as one: of files, if all are, else of the call; each told once."""
+    """Return several errors as one: an `InputError` if all are, else a `UsageError`."""
     if len(errors) == 1:
         return errors[0]
     problems = tuple(problem for error in errors for problem in error.problems)
     if all(isinstance(error, InputError) for error in errors):
         return InputError(problems)
-    told = UsageError("\n".join(dict.fromkeys(map(str, errors))))
-    told.problems = problems
-    return told
+    combined = UsageError("\n".join(dict.fromkeys(map(str, errors))))
+    combined.problems = problems
+    return combined
 
 
 class StoreError(MarkschemeError):
-    """The store of runs cannot do what it was asked; nothing is half done."""
+    """The store of runs cannot do what it was asked. Nothing was changed."""
 
 
 class StoreUnavailableError(StoreError):
-    """The store cannot be used here and now: not writable, locked, full, out of reach."""
+    """The store cannot be used at the moment: not writable, locked, full, out of reach."""
 
 
 class StoreInvalidError(StoreError):
-    """What is there cannot be read as a store: damaged, something else, or of a newer version."""
+    """The file is not a store that can be read: damaged, another file, or a newer version."""
 
 
 def format_value(value: object) -> str:
-    """Return a value as a message shows it: short, printable, on one line."""
+    """Return a value as messages show it: short, printable, on one line.
+
+    >>> format_value("Paris"), format_value(3), format_value(None)
+    ('`Paris`', 'the number 3', 'nothing')
+    """
     match value:
         case None:
             return "nothing"

@@ -1,4 +1,4 @@
-"""Mappings that cannot be changed, so that what holds them can be compared, hashed and shared."""
+"""An immutable mapping, so that the values that hold one can be compared, hashed and shared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ _LIST_TYPES = (list, tuple)
 
 
 class FrozenDict(dict[Any, Any]):
-    """A mapping that cannot be changed, and that has a hash. `Frozen.of` freezes what is inside."""
+    """A hashable dict that cannot be changed.
+
+    >>> FrozenDict.freeze({"tags": ["a", "b"]})
+    {'tags': ('a', 'b')}
+    >>> hash(FrozenDict(a=1)) == hash(FrozenDict(a=1))
+    True
+    """
 
     __slots__ = ()
 
@@ -27,11 +33,14 @@ class FrozenDict(dict[Any, Any]):
 
     @staticmethod
     def freeze(value: Any) -> Any:
-        """Return a value with every mapping in it frozen and every list a tuple."""
-        if isinstance(value, str):  # most values are
+        """Return a value with every mapping in it frozen and every list made a tuple."""
+        # Most values of a document are text, so text is tested first and lists skip the call.
+        if isinstance(value, str):
             return value
         if isinstance(value, _LIST_TYPES):
-            return tuple([one if type(one) is str else FrozenDict.freeze(one) for one in value])
+            return tuple(
+                [entry if type(entry) is str else FrozenDict.freeze(entry) for entry in value]
+            )
         if isinstance(value, Mapping):
             return FrozenDict({key: FrozenDict.freeze(inner) for key, inner in value.items()})
         return value

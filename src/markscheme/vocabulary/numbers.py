@@ -1,36 +1,41 @@
-"""Exact numbers in and out: decisions use fractions, only what is shown is rounded."""
+"""Exact arithmetic and number formatting.
+
+Every decision is made on exact fractions; a number is rounded only when it is shown.
+
+>>> format_decimal(Fraction(2, 3)), format_signed(Fraction(-1, 8)), format_ratio(Fraction(2, 3))
+('0.6667', '−0.125', '2/3')
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ZERO = Fraction(0)
-EXACT_CONTEXT = Context(prec=1_000)  # of amounts, which keep every digit that anybody tells
+EXACT_CONTEXT = Context(prec=1_000)
+"""The decimal context for sums of costs and latencies: wide enough to keep every digit."""
 _WIDE_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN)
+# A double has at most 17 significant decimal digits.
 _DOUBLE_DIGITS = 17
 _MAX_DENOMINATOR = 10**6
 _DECIMAL_PLACES = (4, 6, 9, 12, 20, 30)
 
 
 def compute_mean(total: Fraction | int, count: int) -> Fraction | None:
-    """Return the exact mean; the mean of nothing is `None`, never 0 and never NaN."""
+    """Return the exact mean. The mean of no values is `None`, never 0 and never NaN."""
     return Fraction(total) / count if count else None
 
 
 def sum_amounts(amounts: Iterable[Decimal]) -> Decimal:
-    """Return the sum of amounts, with every digit."""
+    """Return the exact sum of decimal amounts."""
     return reduce(EXACT_CONTEXT.add, amounts, Decimal(0))
 
 
 def format_decimal(value: Fraction | Decimal | None, places: int = 4) -> str:
-    """Return a decimal text of at most `places` places, at least two; rounded only for the eye."""
+    """Return a number with at most `places` and at least two decimal places, rounded half even."""
     if value is None:
         return "–"
     fraction = Fraction(value)
@@ -41,24 +46,24 @@ def format_decimal(value: Fraction | Decimal | None, places: int = 4) -> str:
 
 
 def format_signed(value: Fraction | None, places: int = 4) -> str:
-    """Return a change with its sign."""
+    """Return a difference with its sign: `+0.02`, `−0.02` or `±0.00`."""
     if value is None:
         return "–"
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{format_decimal(abs(value), places)}"
 
 
 def to_float(value: Fraction | None) -> float | None:
-    """Return the double nearest to the exact value, for JSON and columns (0.75 prints as 0.75)."""
+    """Return the double nearest to the exact value, for JSON and for columns."""
     return None if value is None else value.numerator / value.denominator
 
 
 def format_ratio(value: Fraction | None) -> str | None:
-    """Return the exact value as text, `3/4`, so that no later decision rests on a rounded one."""
+    """Return the exact value as text, `3/4`, for JSON fields that a later decision may use."""
     return None if value is None else f"{value.numerator}/{value.denominator}"
 
 
 def format_plain(value: Decimal) -> str:
-    """Return a decimal without exponent or trailing zeros: 0.60, 0.6 and 6E-1 are one number."""
+    """Return a decimal without exponent and trailing zeros: `0.6` for 0.60, 0.6 and 6E-1."""
     if not value:
         return "0"
     text = format(value, "f")
@@ -66,28 +71,35 @@ def format_plain(value: Decimal) -> str:
 
 
 def format_distinct(value: Fraction, other: Fraction | Decimal) -> str:
-    """Return a value with as many places as tell it from the other one, where they differ."""
+    """Return a value with enough decimal places to look different from `other`, if it is.
+
+    >>> format_distinct(Fraction("0.899999"), Fraction("0.9"))
+    '0.899999'
+    """
     if value == Fraction(other):
         return format_decimal(value)
-    told = (
+    candidates = (
         format_decimal(value, places)
         for places in _DECIMAL_PLACES
         if format_decimal(value, places) != format_decimal(other, places)
     )
-    return next(told, f"{value.numerator}/{value.denominator}")
+    return next(candidates, f"{value.numerator}/{value.denominator}")
 
 
 def to_fraction(value: float) -> Fraction:
-    """Return the number that a double was written as: 0.1 is a tenth, not its binary neighbour."""
+    """Return the shortest decimal of a double, exactly: 1/10 for 0.1, not its binary value."""
     return Fraction(repr(value))
 
 
 def simplest_fraction(value: Decimal | int) -> Fraction:
-    """Return the fraction that a published number stands for.
+    """Return the fraction that a published decimal most likely stands for.
 
-    A result file holds the nearest doubles of exact fractions: the simplest fraction of that double
-    is taken, 1/3 for 0.3333333333333333, if its denominator is at most a million; else the number
-    stands for itself.
+    A result file holds doubles that were computed from exact fractions. Return the simplest
+    fraction that rounds to the same double if its denominator is at most a million; else return
+    the number itself.
+
+    >>> simplest_fraction(Decimal("0.3333333333333333"))
+    Fraction(1, 3)
     """
     exact = Fraction(value)
     if len(Decimal(value).as_tuple().digits) > _DOUBLE_DIGITS:
@@ -96,7 +108,8 @@ def simplest_fraction(value: Decimal | int) -> Fraction:
     if not 0 < double < 1:
         return exact
     below, above = math.nextafter(double, 0), math.nextafter(double, 1)
-    low, high = ((Fraction(double) + Fraction(beside)) / 2 for beside in (below, above))
+    # The numbers that round to this double lie between the midpoints to its two neighbours.
+    low, high = ((Fraction(double) + Fraction(neighbour)) / 2 for neighbour in (below, above))
     simplest = _find_simplest_between(low, high)
     return simplest if simplest.denominator <= _MAX_DENOMINATOR else exact
 
@@ -106,6 +119,7 @@ def _find_simplest_between(low: Fraction, high: Fraction) -> Fraction:
     whole = math.floor(low)
     if whole + 1 < high:
         return Fraction(whole + 1)
-    if low == whole:  # so high is at most whole + 1: one more than a large enough unit fraction
+    if low == whole:
+        # `high` is at most whole + 1: add the largest unit fraction that stays below it.
         return whole + Fraction(1, math.floor(1 / (high - whole)) + 1)
     return whole + 1 / _find_simplest_between(1 / (high - whole), 1 / (low - whole))

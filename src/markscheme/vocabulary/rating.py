@@ -1,4 +1,4 @@
-"""What people rate and nothing marks: scales, notes, and the ratings on them."""
+"""Axes that people or judge models rate, and the ratings that they give."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleAxis:
-    """An axis that people rate and nothing marks: whole numbers, each with its anchor.
+    """An axis that is rated, not computed: whole numbers, each with an anchor text.
 
     It has no weight: the average of a variant is the plain mean of its scales.
     """
@@ -30,13 +30,13 @@ class ScaleAxis:
 
     @property
     def label(self) -> str:
-        """The name, with the title where there is one."""
+        """The name, followed by the title if there is one."""
         return f"{self.name} {self.title}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteAxis:
-    """What a rater says in words: it has no score and decides nothing."""
+    """A question that a rater answers in words. It has no score and decides nothing."""
 
     name: str
     question: str
@@ -45,9 +45,9 @@ class NoteAxis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rating:
-    """One person's or judge's score of one axis on one answer; no score where it is a note only.
+    """One rater's score of one axis on one answer. A note has no score.
 
-    `line` is where it stands in its file.
+    `line` is its line in the file of ratings.
     """
 
     item: str

@@ -1,4 +1,4 @@
-"""What became of one item in a judged run."""
+"""What a scored run adds up to: totals per run, per subject, per tag and per item."""
 
 from __future__ import annotations
 
@@ -11,7 +11,61 @@ from typing import Any
 from markscheme.vocabulary.frozen import FrozenDict
 
 Row = Mapping[str, Any]
-"""One answer as `score` gives it: a row of a result's frame."""
+"""One scored answer: a row of the frame of a `Result`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagGroup:
+    """The mean scores of all items that have the same value of a tag."""
+
+    tag: str
+    value: str
+    n: int
+    score: Fraction
+    axes: Mapping[str, Fraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectSummary:
+    """The mean scores of one subject, and the items that it did not answer."""
+
+    subject: str | None
+    n: int
+    score: Fraction | None
+    axes: Mapping[str, Fraction | None]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The exact totals of a run: `n` answers were scored, and the means are over those.
+
+    Missing items, error rows and answers with a failed cell are counted separately; any of them
+    makes the run incomplete. If the answers are from several subjects, an item is missing as soon
+    as one of the subjects did not answer it.
+    """
+
+    n: int
+    score: Fraction | None
+    axes: Mapping[str, Fraction | None]
+    answers: int
+    unscored: int
+    errors: int
+    items: int
+    missing: tuple[str, ...]
+    subjects: tuple[SubjectSummary, ...]
+    groups: tuple[TagGroup, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item was answered and every row and cell could be scored."""
+        return not (self.missing or self.errors or self.unscored) and self.n > 0
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the run: answers, error rows, and missing items per subject."""
+        missing = sum(len(subject.missing) for subject in self.subjects)
+        return self.answers + self.errors + missing
 
 
 class ItemStatus(StrEnum):
@@ -27,8 +81,8 @@ class ItemStatus(StrEnum):
 class ItemReport:
     """One item: its exact means over its attempts, and some of its answers.
 
-    `answers` are rows as `score` gives them, there only where somebody asked for reasons: those
-    that lost points, or the first of all. `more` counts those that were left out.
+    `answers` is filled only if the caller asked for reasons: with the answers that lost points, or
+    with the first ones if none did. `more` counts the answers that were left out.
     """
 
     item: str

@@ -1,7 +1,8 @@
-"""What an agent did, as plain types, whatever tool wrote the log. Standard library only.
+"""What an agent did in a session, in one form for all log formats.
 
-A transcript has prompts, calls and a final text. A call may be a dispatch of a sub-agent, which has
-a transcript of its own, or an attempt to change something. What a log does not say is `None`.
+A transcript has prompts, tool calls and a final text. A call may be a dispatch of a sub-agent,
+which has a transcript of its own, or a mutation: an attempt to change something. A field is `None`
+if the log does not say.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ NO_RESULT = "a call has no result"
 
 
 class CallStatus(StrEnum):
-    """What became of a call. An answer of which the log does not say how it went has no status."""
+    """How a call ended; `NONE` means that the log has no result for it.
+
+    If the log has a result but does not say whether it succeeded, the call has no status (`None`).
+    """
 
     OK = "ok"
     ERROR = "error"
@@ -27,10 +31,10 @@ class CallStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One tool call, with as much of its arguments as is needed to tell what kind of call it is.
+    """One tool call, with as much of its arguments as is needed to classify it.
 
-    `index` counts the calls of its agent in the order of the log. `paths` are the files it names,
-    `command` is what it gives to a shell, `arguments` are its other short texts.
+    `index` counts the calls of its agent in the order of the log. `paths` are the files that it
+    names, `command` is its shell command, `arguments` are its other short text arguments.
     """
 
     name: str
@@ -47,9 +51,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
-    """An attempt to start a sub-agent: of which kind, by which call, and how it ended.
+    """An attempt to start a sub-agent: its kind, the call that started it, and how that ended.
 
-    `agent` is the id of the sub-agent, where the log names one.
+    `agent` is the id of the sub-agent, if the log names one.
     """
 
     kind: str | None
@@ -70,9 +74,10 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a person or a program asked, before which call, and how long the answer took.
+    """A request of a person or a program, and how long the answer took.
 
-    `text` is `None` where the log shows that there was a prompt and not what it said.
+    `before` is the index of the first call after it. `text` is `None` if the log shows that there
+    was a prompt but not its text.
     """
 
     text: str | None
@@ -83,9 +88,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """What the model calls of one agent used; `output` includes `reasoning`.
+    """The tokens that one agent used. `output` includes `reasoning`.
 
-    `with_subagents` says that the log gives one sum for the whole session.
+    `with_subagents` is true if the log gives one sum for the whole session.
     """
 
     input_uncached: int | None = None
@@ -99,11 +104,12 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """One agent's session. `gaps` say why it is not complete; a complete one has none.
+    """One agent's session. `gaps` lists why the log is incomplete; it is empty if it is complete.
 
-    `agent` is `main`, or the id of a sub-agent of the given `kind`; `internal` marks what the
-    client did on its own account, such as compaction: its tokens are real, a dispatch it is not.
-    `calls` are the agent's own; those of its sub-agents are in theirs.
+    - `agent` is `main`, or the id of a sub-agent of the given `kind`.
+    - `internal` marks work that the client did by itself, such as compaction. Its tokens count,
+      but it is not a dispatch.
+    - `calls` are the agent's own calls; those of a sub-agent are in its own transcript.
     """
 
     format: str
@@ -131,31 +137,32 @@ class Transcript:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why there may have been more than it says; a call without a result hides nothing."""
+        """The gaps that may hide calls. A call without a result hides none."""
         return tuple(gap for gap in self.gaps if gap != NO_RESULT)
 
     @property
     def unseen(self) -> int:
-        """How many dispatches started a sub-agent whose calls the log does not hold."""
+        """The number of dispatches that started a sub-agent whose calls are not in the log."""
         failed = {CallStatus.ERROR, CallStatus.DENIED}
-        started = sum(made.status not in failed for made in self.dispatches)
-        return max(0, started - sum(not inner.internal for inner in self.subagents))
+        started = sum(dispatch.status not in failed for dispatch in self.dispatches)
+        return max(0, started - sum(not agent.internal for agent in self.subagents))
 
     def agents(self) -> Iterator[Transcript]:
-        """Yield the transcript of the agent itself, then those of its sub-agents, all of them."""
+        """Yield this transcript, then those of all sub-agents, at any depth."""
         yield self
-        for inner in self.subagents:
-            if not inner.internal:
-                yield from inner.agents()
+        for agent in self.subagents:
+            if not agent.internal:
+                yield from agent.agents()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMetrics:
-    """The operational metrics of one session; what the log does not say is `None`.
+    """The operational metrics of one session. A metric is `None` if the log does not say.
 
-    `tool_calls` are those of all agents in the log, `subagent_calls` of which not the main agent's.
-    `tokens` are input (cached or not) and output of all of them. `lower_bounds` names the metrics
-    whose true value may be higher.
+    - `tool_calls` counts the calls of all agents in the log; `subagent_calls` counts those of
+      sub-agents only.
+    - `tokens` is the input (cached or not) and output of all agents.
+    - `lower_bounds` names the metrics whose true value may be higher.
     """
 
     latency_s: Decimal | None
@@ -169,7 +176,7 @@ class SessionMetrics:
 
     @property
     def tokens(self) -> int | None:
-        """Input and output together, where both are known."""
+        """Input and output tokens together, if both are known."""
         if self.tokens_in is None or self.tokens_out is None:
             return None
         return self.tokens_in + self.tokens_out

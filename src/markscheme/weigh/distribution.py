@@ -1,11 +1,11 @@
-"""Trends: does an axis fall from run to run more steadily than chance explains?
+"""Score distribution of a run over its items, and the trend of an axis from run to run.
 
-The rule: over the last runs in order of time, the exact chance (Mann-Kendall, all orders counted,
-ties as ties) that an axis falls as steadily as it did. The axes are looked at together, so their
-chances are adjusted by Holm, and an axis drifts when its own is at most one in a hundred. It drifts
-alone when no other axis, taken by itself, falls that steadily.
+The distribution: mean, interval and quantiles of the items' scores, by axis and by tag.
 
-The stable distribution: how the production tutor scores, and whether it still does.
+The drift rule: an axis drifts if, over the last runs in order of time, it falls more steadily than
+chance explains. The chance is exact (Mann-Kendall, all orders counted, ties as ties), adjusted over
+the axes by Holm, and must be at most one in a hundred. An axis drifts alone if no other axis, taken
+by itself, falls that steadily.
 """
 
 from __future__ import annotations
@@ -39,11 +39,18 @@ from markscheme.weigh.stats import (
 from markscheme.weigh.totals import Run, WeightScale, summarise_tags
 
 DRIFT_LEVEL = Fraction(1, 100)
+# A drift is looked for in so many of the last runs.
+DRIFT_WINDOW = 20
+CONFIDENCE = 0.95
+_QUANTILES = (0, 5, 25, 50, 75, 95, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """An axis that falls from run to run: from what to what, and how likely by chance."""
+    """An axis that falls from run to run: its first and last mean, and the chance of it by luck.
+
+    `alone` says that no other axis falls that steadily.
+    """
 
     axis: str
     first: Fraction
@@ -53,7 +60,7 @@ class Drift:
 
 
 def find_drifts(axes: Mapping[str, Sequence[Fraction]]) -> tuple[Drift, ...]:
-    """Return the axes that drift down; each is given by its means in order of time."""
+    """Return the axes that drift down, given the means of each axis in order of time."""
     raw = {axis: compute_falling_p(values) for axis, values in axes.items() if values}
     adjusted = dict(zip(raw, adjust_by_holm(list(raw.values())), strict=True))
     falling = [axis for axis, p in raw.items() if p <= DRIFT_LEVEL]
@@ -71,21 +78,16 @@ def find_drifts(axes: Mapping[str, Sequence[Fraction]]) -> tuple[Drift, ...]:
 
 
 def count_runs_needed(axes: int) -> int:
-    """Return how many runs it takes before any drift among so many axes could be told."""
+    """Return how many runs are needed before a drift among so many axes can be significant."""
     n = 2
     while Fraction(axes, math.factorial(n)) > DRIFT_LEVEL:
         n += 1
     return n
 
 
-CONFIDENCE = 0.95
-DRIFT_WINDOW = 20  # so many of the last runs show a drift
-_QUANTILES = (0, 5, 25, 50, 75, 95, 100)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanEstimate:
-    """An exact mean with its two-sided 95 % interval over items; the method says which."""
+    """An exact mean with its two-sided 95 % interval over items, and the method of the interval."""
 
     mean: Fraction
     lower: float | None
@@ -103,7 +105,7 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
-    """One run in a history: whose it is, and its exact means."""
+    """One run in a history: its subject and its exact means."""
 
     run: str
     subject: str | None
@@ -115,9 +117,9 @@ class TrendPoint:
 class ScoreDistribution:
     """How one run scores over its items, and how the runs like it moved.
 
-    `trend` is over the runs of all subjects, because a subject may be a release, and `own` over
-    those of the run's subject. `left_out` names the runs of the history that cannot be compared,
-    with the reason.
+    `trend` is over the runs of all subjects, because a subject may be a release, and `own_trend`
+    over those of the run's subject. `left_out` names the runs of the history that cannot be
+    compared, with the reason.
     """
 
     run: str
@@ -138,11 +140,11 @@ class ScoreDistribution:
         "score",
         "axes",
         "passed",
-        ("quantiles", lambda found: {f"p{at}": value for at, value in found.quantiles.items()}),
+        ("quantiles", lambda run: {f"p{at}": value for at, value in run.quantiles.items()}),
         "groups",
         "trend",
         ("by_subject", "has_subject_trends"),
-        ("followed", lambda found: [point.run for point in found.drift_points]),
+        ("followed", lambda run: [point.run for point in run.drift_points]),
         "drifts",
         "runs_needed",
         list_pairs("left_out", "run", "because"),
@@ -156,32 +158,33 @@ class ScoreDistribution:
 
     @property
     def has_subject_trends(self) -> bool:
-        """Whether subjects have trends of their own: several of them have several runs."""
+        """Whether several subjects have several runs each, so that each has a trend of its own."""
         return sum(len(points) > 1 for points in self.by_subject.values()) > 1
 
     @property
     def drift_points(self) -> tuple[TrendPoint, ...]:
-        """The runs in which a drift is looked for: one trend, and not several in one another."""
+        """The runs in which a drift is looked for: one subject's, if subjects have own trends."""
         return self.own_trend if self.has_subject_trends else self.trend
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
-        """The axes that drift down over the runs that are followed."""
+        """The axes that drift down over `drift_points`."""
         return find_recent_drifts(self.drift_points)
 
 
 def describe_distribution(
     rubric: Rubric, exam: Exam, run: Run, history: Sequence[Run] = (), own: Sequence[Run] = ()
 ) -> ScoreDistribution | None:
-    """Return the distribution of a run, and the trends of a history that is in order of time.
+    """Return the distribution of a run, and the trends of its history.
 
-    `own` is the history of the run's subject. Of a run in which nothing was scored there is none.
+    `history` and `own`, the history of the run's subject, are in order of time. Returns None if
+    nothing was scored in the run.
     """
     scale = WeightScale(rubric)
-    each = scale.sum_items(run.marks)
-    if not each:
+    items = scale.sum_items(run.marks)
+    if not items:
         return None
-    means = sum_counts((totals.score / totals.n, n) for totals, n in each)
+    means = sum_counts((totals.score / totals.n, n) for totals, n in items)
     compared = [(past, _explain_trend_mismatch(past, run)) for past in history]
     trend = tuple(_build_trend_point(scale, past) for past, why in compared if not why)
     passed = sum(n for mean, n in means.items() if mean >= Fraction(rubric.pass_mark))
@@ -191,7 +194,7 @@ def describe_distribution(
         score=_estimate_mean(means),
         axes={
             axis: _estimate_mean(
-                sum_counts((totals.axes[axis] / totals.n, n) for totals, n in each)
+                sum_counts((totals.axes[axis] / totals.n, n) for totals, n in items)
             )
             for axis in scale.axes
         },
@@ -206,7 +209,7 @@ def describe_distribution(
 
 
 def build_trend(rubric: Rubric, run: Run, history: Iterable[Run]) -> tuple[TrendPoint, ...]:
-    """Return the means of those runs of a history that can be compared with a run, in its order."""
+    """Return the means of the runs of a history that can be compared with a run, in its order."""
     scale = WeightScale(rubric)
     return tuple(
         _build_trend_point(scale, past)
@@ -216,7 +219,7 @@ def build_trend(rubric: Rubric, run: Run, history: Iterable[Run]) -> tuple[Trend
 
 
 def find_recent_drifts(trend: Sequence[TrendPoint]) -> tuple[Drift, ...]:
-    """Return the axes that drift down over the latest points of a trend."""
+    """Return the axes that drift down over the last points of a trend."""
     latest = trend[-DRIFT_WINDOW:]
     axes = latest[0].axes if latest else ()
     return find_drifts({axis: [point.axes[axis] for point in latest] for axis in axes})
@@ -240,9 +243,10 @@ def _build_trend_point(scale: WeightScale, run: Run) -> TrendPoint:
 
 
 def _estimate_mean(means: Counter[Fraction]) -> MeanEstimate:
-    """Return the mean over items: Wilson's interval of a share, Student's t of anything else.
+    """Return the mean over items: Wilson's interval if all are 0 or 1, else Student's t.
 
-    Values that are all equal have no spread to go by; what so many items leave unseen bounds it.
+    If all values are equal, there is no spread. Then the interval allows for the share of items
+    that so many equal ones may leave unseen.
     """
     if means.keys() <= {0, 1}:
         return _estimate_proportion(means[Fraction(1)], means.total())

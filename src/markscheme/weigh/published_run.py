@@ -1,4 +1,7 @@
-"""A run from a published result file. What does not follow from its own cells is refused."""
+"""Build a run from a published result file, so that a gate can judge it.
+
+The file is verified first: a value that does not follow from its own rows refuses the file.
+"""
 
 from __future__ import annotations
 
@@ -29,32 +32,36 @@ _MEASURE_KEYS = ("latency_ms", "cost", "tokens_in", "tokens_out")
 def build_published_run(
     published: PublishedResult, rubric: Rubric, exam: Exam, *, subject: str | None = None
 ) -> Run:
-    """Return the run that a result file holds, of the subject named where it holds several.
+    """Return the run of a subject in a result file; name the subject if there are several.
 
-    Under its own rubric and exam every number is recomputed first, and one that is wrong refuses
-    the file. A file of another rubric or exam is read as it stands: it keeps its own fingerprints,
-    so that no gate takes it for a run of this one.
+    If the file was scored under this rubric, it is verified first, and one wrong value refuses it.
+    A file of another rubric or exam is read as it is. It keeps its own fingerprints, so that no
+    gate takes it for a run of this rubric or exam.
+
+    Raises:
+        DocumentError: a value is wrong, or the rows cannot be read as a run.
+        UsageError: the subject is not in the file, or there are several and none is named.
     """
     source = _PublishedRunSource(published=published, rubric=rubric, exam=exam)
-    problems = [Problem(**found) for found in source.find_problems()]
+    problems = list(source.find_problems())
     if problems:
         raise DocumentError(problems)
-    who = _select_subject(published, subject)
-    rows = [record for _, record in published.records if record.get("subject") == who]
+    subject = _select_subject(published, subject)
+    rows = [record for _, record in published.records if record.get("subject") == subject]
     return Run(
         name=published.file,
         rubric=source.get_fingerprint("rubric"),
         exam=source.get_fingerprint("exam"),
-        marks=source.count_marks(rows, who),
+        marks=source.count_marks(rows, subject),
         measures=_sum_measures(rows),
-        subject=who,
+        subject=subject,
     )
 
 
 def list_bad_rows(published: PublishedResult) -> tuple[RowError, ...]:
-    """Return the rows that were no answers, as far as a result file says what they are.
+    """Return the rows that were no answers, as far as a result file describes them.
 
-    They are listed after the items of a document, and are rows of their own in JSON lines.
+    A JSON document lists them after its items; in JSON lines they are rows with the status `error`.
     """
     listed = published.document.get("errors")
     errors = listed if isinstance(listed, list) else []
@@ -63,7 +70,7 @@ def list_bad_rows(published: PublishedResult) -> tuple[RowError, ...]:
         for row in published.unscored_rows
         if row.get("status") == "error"
     ]
-    found = (row for row in (*errors, *rows) if isinstance(row, dict))
+    described = (row for row in (*errors, *rows) if isinstance(row, dict))
     return tuple(
         RowError(
             line=row["line"],
@@ -72,7 +79,7 @@ def list_bad_rows(published: PublishedResult) -> tuple[RowError, ...]:
             excerpt=_get_text_or_none(row.get("excerpt")) or "",
             file=_get_text_or_none(row.get("file")),
         )
-        for row in found
+        for row in described
         if type(row.get("line")) is int and isinstance(row.get("reason"), str)
     )
 
@@ -84,30 +91,30 @@ def _get_text_or_none(value: Any) -> str | None:
 def list_published_subjects(published: PublishedResult) -> list[str | None]:
     """Return the subjects whose answers a result file holds."""
     rows = [*(record for _, record in published.records), *published.unscored_rows]
-    named = (row.get("subject") for row in rows if row.get("status") != "error")
-    return list(dict.fromkeys(who for who in named if isinstance(who, str | None)))
+    subjects = (row.get("subject") for row in rows if row.get("status") != "error")
+    return list(dict.fromkeys(name for name in subjects if isinstance(name, str | None)))
 
 
 def _select_subject(published: PublishedResult, subject: str | None) -> str | None:
-    found = list_published_subjects(published)
-    if subject is not None and subject not in found:
+    subjects = list_published_subjects(published)
+    if subject is not None and subject not in subjects:
         raise UsageError(f"`{published.file}` holds no answers of the subject `{subject}`")
-    if subject is None and len(found) > 1:
-        names = ", ".join(f"`{name}`" for name in found)
+    if subject is None and len(subjects) > 1:
+        names = ", ".join(f"`{name}`" for name in subjects)
         raise UsageError(f"`{published.file}` holds several subjects; name one of {names}")
-    return subject if subject is not None else next(iter(found), None)
+    return subject if subject is not None else next(iter(subjects), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PublishedRunSource:
-    """A published file beside the rubric and the exam that it is read for."""
+    """A published file, with the rubric and the exam that it is read for."""
 
     published: PublishedResult
     rubric: Rubric
     exam: Exam
 
     def get_fingerprint(self, key: str) -> str | None:
-        """Return what the file says it was scored under."""
+        """Return the fingerprint of the rubric or exam that the file names."""
         named = self.published.document.get(key)
         value = named.get("fingerprint") if isinstance(named, dict) else None
         return value if isinstance(value, str) else None
@@ -126,33 +133,32 @@ class _PublishedRunSource:
             return tuple(spec.name for spec in self.rubric)
         return tuple(self.published.records[0][1]["breakdown"])
 
-    def find_problems(self) -> Iterator[dict[str, Any]]:
-        """Yield everything that keeps the file from being judged."""
+    def find_problems(self) -> Iterator[Problem]:
+        """Yield everything that prevents the file from being judged."""
         if not self.published.records and not self.published.unscored_rows:
             yield self._build_problem((), "holds no item; nothing could be judged")
         if self.is_same_rubric:
             exam = self.exam if self.is_same_exam else None
-            for found in verify_published(self.published, self.rubric, exam).findings:
-                told = f"{found.published} is published, {found.computed} is right"
-                yield {
-                    "file": found.file,
-                    "line": found.line,
-                    "field": found.field,
-                    "message": f"{told}: {found.because}",
-                }
+            for finding in verify_published(self.published, self.rubric, exam).findings:
+                values = f"{finding.published} is published, {finding.computed} is right"
+                message = f"{values}: {finding.because}"
+                yield Problem(
+                    file=finding.file, line=finding.line, field=finding.field, message=message
+                )
         yield from self._find_row_problems()
 
-    def _build_problem(self, field: PublishedField, message: str) -> dict[str, Any]:
+    def _build_problem(self, field: PublishedField, message: str) -> Problem:
         published = self.published
         line, name = published.find_line(field), published.format_field(field)
-        return {"file": published.file, "line": line, "field": name, "message": message}
+        return Problem(file=published.file, line=line, field=name, message=message)
 
-    def _find_row_problems(self) -> Iterator[dict[str, Any]]:
+    def _find_row_problems(self) -> Iterator[Problem]:
         items, seen = {item.id for item in self.exam.items}, set[tuple[Any, ...]]()
         for place, row in self.published.records:
             item = row.get("item")
             if not isinstance(item, str) or (self.is_same_exam and item not in items):
-                if not (self.is_same_rubric and self.is_same_exam):  # else it was told already
+                # If both are the same, verifying has reported it already.
+                if not (self.is_same_rubric and self.is_same_exam):
                     yield self._build_problem((*place, "item"), "names no item of this exam")
                 continue
             if not _is_valid_subject(row.get("subject")):
@@ -173,7 +179,7 @@ class _PublishedRunSource:
 
     def _find_value_problems(
         self, place: PublishedField, row: Mapping[str, Any]
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Problem]:
         if set(row["breakdown"]) != set(self.axes):
             yield self._build_problem(
                 (*place, "breakdown"), f"must have the axes {', '.join(self.axes)}"
@@ -189,7 +195,7 @@ class _PublishedRunSource:
                 yield self._build_problem((*place, key), allowed)
 
     def count_marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:
-        """Count the cells of one subject's rows."""
+        """Return the marks of one subject's rows."""
         own = [row["item"] for row in rows]
         absent = [
             row.get("item") for row in self.published.unscored_rows if row.get("subject") == subject
@@ -213,7 +219,7 @@ def _is_valid_subject(value: Any) -> bool:
 
 def _sum_measures(rows: list[Mapping[str, Any]]) -> Measures:
     latencies = (row.get("latency_ms") for row in rows)
-    totals = {
+    values = {
         key: [Fraction(row[key]) for row in rows if row.get(key) is not None]
         for key in _MEASURE_KEYS[1:]
     }
@@ -221,7 +227,7 @@ def _sum_measures(rows: list[Mapping[str, Any]]) -> Measures:
         answers=len(rows),
         latency_ms=Counter(float(value) for value in latencies if value is not None),
         **{
-            key: MeasureTotal(n=len(found), sum=sum(found, Fraction(0)))
-            for key, found in totals.items()
+            key: MeasureTotal(n=len(known), sum=sum(known, Fraction(0)))
+            for key, known in values.items()
         },
     )

@@ -1,7 +1,7 @@
-"""Recalibration: history weighed anew under changed weights. No subject is asked again.
+"""Recalibration: weigh a history of runs again under changed weights. No subject is asked again.
 
-Weights are a one-way door: old scores and new ones cannot be compared. But the cells of old runs
-stand, as long as the axes that gave them are the same, so every run can be weighed with both.
+Scores under old and new weights cannot be compared. But the cells of old runs stay valid as long as
+the axes that gave them are the same, so every run can be weighed under both rubrics.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from markscheme.weigh.totals import Marks, Run, WeightScale
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastRun:
-    """A run of the history with the rubric and the exam that it was scored under."""
+    """A run of the history, with the rubric and the exam that it was scored under."""
 
     run: Run
     rubric: Rubric
@@ -42,7 +42,7 @@ class PastRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFlip:
-    """A gate that says otherwise under the new rubric; `None` where one of them has it not."""
+    """A gate with another outcome under the new rubric; `None` if one rubric lacks the gate."""
 
     gate: str
     before: Outcome | None
@@ -51,7 +51,7 @@ class GateFlip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescoredRun:
-    """One run under both rubrics: scores, ranks among the complete runs of its exam, and gates."""
+    """One run under both rubrics: scores, ranks among the complete runs of its exam, gate flips."""
 
     run: str
     exam: str
@@ -77,8 +77,8 @@ class RescoredRun:
 class RankCorrelation:
     """How far the order of the complete runs of one exam stays the same.
 
-    Pairs are counted exactly; `tau` is Kendall's tau-b of them, 1 where nothing changes places, and
-    nothing where one of the rubrics tells no two runs apart.
+    Pairs of runs are counted exactly. `tau` is Kendall's tau-b: 1 if no two runs change places, and
+    None if one of the rubrics gives all runs the same score.
     """
 
     exam: str
@@ -104,7 +104,7 @@ class BaselineProposal:
 class Recalibration:
     """A history under a new rubric, exam by exam, each in order of time.
 
-    Runs whose cells cannot be used again are refused by name.
+    `refused` names the runs whose cells cannot be used again, with the reasons.
     """
 
     rubric: str
@@ -124,7 +124,7 @@ class Recalibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReweighedRun:
-    """A run and what both rubrics say of it."""
+    """A run with its scores and gates under both rubrics."""
 
     past: PastRun
     run: Run
@@ -140,7 +140,7 @@ def recalibrate_history(
 ) -> Recalibration:
     """Weigh a history, in order of time, under a new rubric with the same axes.
 
-    `baselines` are the present ones, by the fingerprint of their exam.
+    `baselines` are the present baselines, by the fingerprint of their exam.
     """
     refused: list[tuple[str, str]] = []
     weighed: list[_ReweighedRun] = []
@@ -153,23 +153,23 @@ def recalibrate_history(
                 _evaluate_under_both(past, new, (baselines or {}).get(past.exam.fingerprint))
             )
     exams: dict[str, list[_ReweighedRun]] = {}
-    for one in weighed:
-        exams.setdefault(one.past.exam.fingerprint, []).append(one)
-    runs = {exam: tuple(_build_rescored_runs(found)) for exam, found in exams.items()}
+    for reweighed in weighed:
+        exams.setdefault(reweighed.past.exam.fingerprint, []).append(reweighed)
+    runs = {exam: tuple(_build_rescored_runs(of_exam)) for exam, of_exam in exams.items()}
     return Recalibration(
         rubric=new.fingerprint,
-        runs=tuple(run for found in runs.values() for run in found),
-        rankings=tuple(_correlate_ranks(found[0].exam, found) for found in runs.values()),
+        runs=tuple(run for of_exam in runs.values() for run in of_exam),
+        rankings=tuple(_correlate_ranks(of_exam[0].exam, of_exam) for of_exam in runs.values()),
         proposals=tuple(
-            _propose_baseline(found, new, (baselines or {}).get(exam))
-            for exam, found in exams.items()
+            _propose_baseline(of_exam, new, (baselines or {}).get(exam))
+            for exam, of_exam in exams.items()
         ),
         refused=tuple(refused),
     )
 
 
 def find_reuse_obstacles(past: PastRun, new: Rubric) -> Iterator[str]:
-    """Yield every reason why the cells of a run say nothing under the new rubric."""
+    """Yield every reason why the cells of a run cannot be used under the new rubric."""
     if past.run.rubric != past.rubric.fingerprint:
         yield sentence("the rubric it was scored under is not there any more as it was")
     old_axes = {spec.name: spec for spec in past.rubric}
@@ -212,7 +212,7 @@ def _find_axis_differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
 
 
 def reweigh_run(run: Run, new: Rubric) -> Run:
-    """Return a run as one of the new rubric, its cells in the order of that rubric's axes."""
+    """Return a run with its cells in the order of the new rubric's axes."""
     axes = tuple(spec.name for spec in new)
     if axes == run.marks.axes:
         return dataclasses.replace(run, rubric=new.fingerprint)
@@ -241,35 +241,35 @@ def _evaluate_under_both(past: PastRun, new: Rubric, baseline: PastRun | None) -
     )
 
 
-def _build_rescored_runs(beside: Sequence[_ReweighedRun]) -> Iterator[RescoredRun]:
-    """Yield the runs of one exam, each with its place before and after."""
-    complete = [one for one in beside if one.complete]
-    before = _rank_scores([one.before for one in complete])
-    after = _rank_scores([one.after for one in complete])
-    for one in beside:
+def _build_rescored_runs(reweighed_runs: Sequence[_ReweighedRun]) -> Iterator[RescoredRun]:
+    """Yield the runs of one exam, each with its rank before and after."""
+    complete = [reweighed for reweighed in reweighed_runs if reweighed.complete]
+    before = _rank_scores([reweighed.before for reweighed in complete])
+    after = _rank_scores([reweighed.after for reweighed in complete])
+    for reweighed in reweighed_runs:
         yield RescoredRun(
-            run=one.past.run.name,
-            exam=one.past.exam.name,
-            before=one.before,
-            after=one.after,
-            rank_before=before[one.before] if one.complete else None,
-            rank_after=after[one.after] if one.complete else None,
-            flips=tuple(_find_gate_flips(one)),
+            run=reweighed.past.run.name,
+            exam=reweighed.past.exam.name,
+            before=reweighed.before,
+            after=reweighed.after,
+            rank_before=before[reweighed.before] if reweighed.complete else None,
+            rank_after=after[reweighed.after] if reweighed.complete else None,
+            flips=tuple(_find_gate_flips(reweighed)),
         )
 
 
 def _rank_scores(scores: Sequence[Fraction | None]) -> dict[Fraction | None, int]:
-    """Return the place of each score, 1 for the best; equal scores share a place."""
+    """Return the rank of each score, 1 for the best; equal scores share a rank."""
     ordered = sorted((score for score in scores if score is not None), reverse=True)
-    places: dict[Fraction | None, int] = {}
-    for place, score in enumerate(ordered, 1):
-        places.setdefault(score, place)
-    return places
+    ranks: dict[Fraction | None, int] = {}
+    for rank, score in enumerate(ordered, 1):
+        ranks.setdefault(score, rank)
+    return ranks
 
 
-def _find_gate_flips(one: _ReweighedRun) -> Iterator[GateFlip]:
-    old = {found.gate.name: found.outcome for found in one.old.outcomes}
-    new = {found.gate.name: found.outcome for found in one.new.outcomes}
+def _find_gate_flips(reweighed: _ReweighedRun) -> Iterator[GateFlip]:
+    old = {result.gate.name: result.outcome for result in reweighed.old.outcomes}
+    new = {result.gate.name: result.outcome for result in reweighed.new.outcomes}
     for name in {**old, **new}:
         if old.get(name) != new.get(name):
             yield GateFlip(gate=name, before=old.get(name), after=new.get(name))
@@ -282,28 +282,28 @@ def _correlate_ranks(exam: str, runs: Iterable[RescoredRun]) -> RankCorrelation:
         if run.rank_before is not None and run.rank_after is not None
     ]
     counts = {"concordant": 0, "discordant": 0, "tied_before": 0, "tied_after": 0}
-    for one, other in combinations(complete, 2):
-        before, after = one[0] - other[0], one[1] - other[1]
-        counts["concordant"] += before * after > 0
-        counts["discordant"] += before * after < 0
-        counts["tied_before"] += not before
-        counts["tied_after"] += not after
+    for (before, after), (other_before, other_after) in combinations(complete, 2):
+        before_gap, after_gap = before - other_before, after - other_after
+        counts["concordant"] += before_gap * after_gap > 0
+        counts["discordant"] += before_gap * after_gap < 0
+        counts["tied_before"] += not before_gap
+        counts["tied_after"] += not after_gap
     pairs = len(complete) * (len(complete) - 1) // 2
-    told_apart = (pairs - counts["tied_before"]) * (pairs - counts["tied_after"])
+    distinct_pairs = (pairs - counts["tied_before"]) * (pairs - counts["tied_after"])
     difference = counts["concordant"] - counts["discordant"]
     return RankCorrelation(
         exam=exam,
         runs=len(complete),
-        tau=difference / sqrt(told_apart) if told_apart else None,
+        tau=difference / sqrt(distinct_pairs) if distinct_pairs else None,
         **counts,
     )
 
 
 def _propose_baseline(
-    beside: Sequence[_ReweighedRun], new: Rubric, baseline: PastRun | None
+    reweighed_runs: Sequence[_ReweighedRun], new: Rubric, baseline: PastRun | None
 ) -> BaselineProposal:
-    """Keep the present baseline where it still may be one, else take the latest run that may."""
-    exam = beside[0].past.exam
+    """Propose the present baseline if it still qualifies, else the latest run that does."""
+    exam = reweighed_runs[0].past.exam
     if baseline is not None and not any(find_reuse_obstacles(baseline, new)):
         run = reweigh_run(baseline.run, new)
         if _can_be_baseline(run, evaluate_gates(new, exam, run, detailed=False)):
@@ -313,18 +313,22 @@ def _propose_baseline(
                 score=format_decimal(score),
             )
             return BaselineProposal(exam=exam.name, run=run.name, score=score, because=because)
-    for one in reversed(beside):
-        if _can_be_baseline(one.run, evaluate_gates(new, exam, one.run, detailed=False)):
+    for reweighed in reversed(reweighed_runs):
+        if _can_be_baseline(
+            reweighed.run, evaluate_gates(new, exam, reweighed.run, detailed=False)
+        ):
             because = sentence(
                 "it is the latest complete run that meets the gates of the new rubric"
             )
-            name = one.past.run.name
-            return BaselineProposal(exam=exam.name, run=name, score=one.after, because=because)
+            name = reweighed.past.run.name
+            return BaselineProposal(
+                exam=exam.name, run=name, score=reweighed.after, because=because
+            )
     because = sentence("no complete run meets the gates of the new rubric; score one that does")
     return BaselineProposal(exam=exam.name, run=None, score=None, because=because)
 
 
 def _can_be_baseline(run: Run, report: GateReport) -> bool:
-    """Return whether a run is complete and meets every hard gate that has a say."""
-    hard = {found.outcome for found in report.outcomes if found.gate.level is Level.HARD}
+    """Return whether a run is complete and passes every hard gate that applies."""
+    hard = {result.outcome for result in report.outcomes if result.gate.level is Level.HARD}
     return run.marks.complete and hard <= {Outcome.PASS, Outcome.NOT_APPLICABLE}

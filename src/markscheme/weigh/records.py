@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from markscheme.weigh.distribution import ScoreDistribution
     from markscheme.weigh.gates import GateOutcome, GateReport
-    from markscheme.weigh.recalibrate import Recalibration
 
 SUMMARY_FIELDS: RecordFields = (
     "n",
@@ -89,8 +88,3 @@ def build_gate_report_record(report: GateReport) -> dict[str, Any]:
 def build_distribution_record(distribution: ScoreDistribution) -> dict[str, Any]:
     """Return the score distribution of a run and the trend of its history."""
     return to_record(distribution)
-
-
-def build_recalibration_record(recalibration: Recalibration) -> dict[str, Any]:
-    """Return a history of runs under their old rubric and under a new one."""
-    return to_record(recalibration)

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class Result:
     """Exact totals, a polars frame with one row for each answer, and the rows that were no answers.
 
-    `operations` holds operational metrics if the answers come from session logs.
+    `operations` holds operational metrics if the answers come from session logs. `run_ids` are the
+    ids of the stored runs, one for each subject, if the result was stored.
     """
 
     rubric: Rubric
@@ -36,6 +37,7 @@ class Result:
     errors: tuple[RowError, ...]
     each_run: Callable[[], Iterable[Run]] = field(repr=False)
     operations: tuple[OperationGroup, ...] = ()
+    run_ids: tuple[str, ...] = ()
 
     @property
     def runs(self) -> Iterator[Run]:

@@ -1,23 +1,24 @@
-"""Baselines: the run that new ones are held against, and how its scores are distributed."""
+"""Set and show baselines: the runs that new runs are compared with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
-from markscheme.keep import Baseline, RunStatus
-from markscheme.keep import StoredRun as Stored
-from markscheme.vocabulary import UsageError, format_value
+from markscheme.keep import Baseline, RunStatus, StoredRun
+from markscheme.vocabulary import RecordFields, UsageError, format_value
 from markscheme.weigh.distribution import ScoreDistribution, describe_distribution
 from markscheme.weigh.recalibrate import PastRun
 from markscheme.weigh.totals import Run
 from markscheme.workflows.find_run import FoundRun, RunFinder
 
+# How many of the last runs make a trend.
 LAST_RUNS = 20
 
 
 def set_baseline(runs: RunFinder, name: str, *, by: str | None, note: str | None) -> Baseline:
-    """Make a stored run the baseline of its rubric and exam; it must be complete."""
+    """Make a complete stored run the baseline of its rubric and exam."""
     found = runs.find(name)
     if found.stored is None:
         raise UsageError(f"`{name}` is a result file; a baseline is a run in the store")
@@ -28,11 +29,21 @@ def set_baseline(runs: RunFinder, name: str, *, by: str | None, note: str | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingBaseline:
-    """A baseline as it stands: who set it, its run, and the distribution of its scores."""
+    """The present baseline of a rubric and exam: its run, and the distribution of its scores."""
 
     baseline: Baseline
     found: FoundRun
     distribution: ScoreDistribution | None
+
+    record_fields: ClassVar[RecordFields] = (
+        ("run", "baseline.run"),
+        ("rubric", "baseline.rubric"),
+        ("exam", "baseline.exam"),
+        ("set_at", lambda standing: standing.baseline.set_at.isoformat()),
+        ("set_by", "baseline.set_by"),
+        ("note", "baseline.note"),
+        "distribution",
+    )
 
 
 def find_standing_baselines(
@@ -45,11 +56,11 @@ def find_standing_baselines(
 ) -> Iterator[StandingBaseline]:
     """Yield the present baseline of each rubric and exam, with the trend of the last runs.
 
-    The trend is over all subjects, or over the runs of one `subject` only, which must have some.
+    The trend is over the runs of all subjects, or of one `subject`, which must have some.
     """
     if subject is not None and not runs.store.list_runs(subject=subject, limit=1):
-        told = "`markscheme runs` lists the runs with their subjects"
-        raise UsageError(f"there is no run of {format_value(subject)}; {told}")
+        hint = "`markscheme runs` lists the runs with their subjects"
+        raise UsageError(f"there is no run of {format_value(subject)}; {hint}")
     for baseline in runs.store.list_current_baselines(rubric=rubric, exam=exam):
         found = runs.find(baseline.run)
         past = found.past
@@ -75,10 +86,10 @@ def load_subject_history(
     past: PastRun,
     subject: str | None,
     *,
-    until: Stored | None = None,
+    until: StoredRun | None = None,
     last: int = LAST_RUNS,
 ) -> list[Run]:
-    """Return the last finished runs of one subject, up to the run that is given, in their order."""
+    """Return the last finished runs of one subject, up to the run `until`, in order of time."""
     known = runs.store.list_runs(rubric=past.rubric.name, exam=past.exam.name, subject=subject)
     before = [
         run

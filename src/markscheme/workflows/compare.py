@@ -15,7 +15,8 @@ from markscheme.vocabulary import (
     restore_row_messages,
 )
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.library_score import score_answers, score_logs
+from markscheme.workflows.score import score
+from markscheme.workflows.sinks import FrameCollector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Rating
     from markscheme.weigh.compare import Comparison, Observed, VariantsComparison
     from markscheme.weigh.result import Result
-    from markscheme.workflows.library_score import Answers
+    from markscheme.workflows.scoring_session import Answers
 
 
 def compare(  # noqa: PLR0913 - one parameter per option of the command
@@ -75,15 +76,15 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     seen, first = list(observed), dict[str, str]()
     if answers is not None:
         file = str(answers) if isinstance(answers, str | Path) else "answers"
-        seen += _observe_answers(
-            score_answers(rubric, exam, answers, messages=True), file, contest.variants
-        )
+        rows = FrameCollector(messages=True)
+        result = rows.show_in(score(rubric, exam, answers, sinks=[rows]))
+        seen += _observe_answers(result, file, contest.variants)
         first |= find_first_asked(read_recorded_order(answers), contest.variants)
     if logs is not None:
         logged = read_logs(str(logs), exam.items, mapping=log_map)
-        seen += _observe_answers(
-            score_logs(rubric, exam, logged, messages=True), str(logs), contest.variants
-        )
+        rows = FrameCollector(messages=True)
+        result = rows.show_in(score(rubric, exam, logs=logged, sinks=[rows]))
+        seen += _observe_answers(result, str(logs), contest.variants)
         first |= find_first_asked(_find_start_times(logged), contest.variants)
     return compare_ratings(contest, found, seen, margin, first, seed)
 

@@ -1,4 +1,4 @@
-"""Judging: what the gates of its rubric say of a run, beside its baseline."""
+"""Judge a run by the gates of its rubric and by its baseline, and record the outcome."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OPEN_RUN_REASON = sentence(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRun:
-    """A run, the baseline it was judged beside, and what the gates said."""
+    """A run, the baseline it was compared with, and the outcome of its gates."""
 
     found: FoundRun
     baseline: FoundRun | None
@@ -26,12 +26,12 @@ class JudgedRun:
 
 
 def judge_run(runs: RunFinder, found: FoundRun, baseline: str | None = None) -> JudgedRun:
-    """Judge a run by the gates of its rubric, beside the baseline that is named or set.
+    """Judge a run by the gates of its rubric, with the baseline that is named or set.
 
-    A run that was never finished cannot be judged, and a named baseline must be there.
+    A run that was never finished is undecided. A baseline that is named must exist.
     """
     past = found.past
-    beside = (
+    compared = (
         _find_named_baseline(runs, found, baseline)
         if baseline is not None
         else _find_set_baseline(runs, found)
@@ -40,9 +40,9 @@ def judge_run(runs: RunFinder, found: FoundRun, baseline: str | None = None) -> 
         report = build_undecided_report(past.rubric, past.exam, past.run.name, _OPEN_RUN_REASON)
     else:
         report = evaluate_gates(
-            past.rubric, past.exam, past.run, beside.past.run if beside else None
+            past.rubric, past.exam, past.run, compared.past.run if compared else None
         )
-    return JudgedRun(found=found, baseline=beside, gates=report)
+    return JudgedRun(found=found, baseline=compared, gates=report)
 
 
 def _find_named_baseline(runs: RunFinder, found: FoundRun, baseline: str) -> FoundRun:
@@ -54,7 +54,7 @@ def _find_named_baseline(runs: RunFinder, found: FoundRun, baseline: str) -> Fou
 
 
 def _find_set_baseline(runs: RunFinder, found: FoundRun) -> FoundRun | None:
-    """Return the baseline of the run's rubric and exam, where there is a store with one."""
+    """Return the baseline of the run's rubric and exam, or None if no store has one."""
     if found.stored is None and not runs.has_store:
         return None
     rubric, exam = found.past.rubric.name, found.past.exam.name
@@ -63,14 +63,14 @@ def _find_set_baseline(runs: RunFinder, found: FoundRun) -> FoundRun | None:
 
 
 def record_outcomes(runs: RunFinder, judged: JudgedRun) -> str:
-    """Keep what the gates said of a stored run; return why where the store cannot be written."""
-    found, beside = judged.found, judged.baseline
+    """Record the outcome of a stored run; return the reason if the store cannot be written."""
+    found, baseline = judged.found, judged.baseline
     if found.stored is None:
         return ""
-    against = beside.stored.id if beside and beside.stored else None
+    baseline_id = baseline.stored.id if baseline and baseline.stored else None
     try:
         outcomes = build_gate_report_record(judged.gates)
-        runs.store.save_outcomes(found.stored.id, baseline=against, outcomes=outcomes)
+        runs.store.save_outcomes(found.stored.id, baseline=baseline_id, outcomes=outcomes)
     except StoreUnavailableError as error:
         return f"the outcome is not recorded: {error}"
     return ""
@@ -87,8 +87,8 @@ def gate(
 ) -> GateReport:
     """Judge a stored run (an id, `latest`, a tag) or a result file by the gates of its rubric.
 
-    `exam` and `subject` are for a result file: its exam, where that is not built in, and which of
-    its subjects. The outcome is recorded in the store, as the command does.
+    `exam` and `subject` are for a result file: its exam, if that is not built in, and which of its
+    subjects to judge. The outcome of a stored run is recorded in the store.
     """
     exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
     with RunFinder(store, RunContext(rubric=rubric, exams=exams, subject=subject)) as runs:

@@ -19,8 +19,7 @@ from markscheme.weigh.live import LiveRunSummary, RunningScore, compute_running_
 from markscheme.weigh.result import Result
 from markscheme.workflows.run_plan import RunPlan
 from markscheme.workflows.run_writer import RunRecorder, RunWriter
-from markscheme.workflows.score import ScoringSession
-from markscheme.workflows.scored_chunk import ScoredChunk
+from markscheme.workflows.scoring_session import ScoredChunk, ScoringSession
 from markscheme.workflows.stored_messages import fill_messages, thin_messages
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from markscheme.mark import check_exam, mark_answer
 from markscheme.read.session_logs import LogFolder, read_logs
@@ -13,8 +13,10 @@ from markscheme.vocabulary import Breakdown, Exam, RowError, Rubric, SessionMetr
 from markscheme.weigh.totals import OperationGroup, OperationsCollector
 
 if TYPE_CHECKING:
-    from markscheme.workflows.score import ScoringSession
-    from markscheme.workflows.scored_chunk import ScoredChunk
+    import polars as pl
+
+    from markscheme.workflows.score import Progress
+    from markscheme.workflows.scoring_session import ScoringSession
 
 
 class LogEngine:
@@ -22,16 +24,21 @@ class LogEngine:
 
     is_folder = False
     logs = True
+    stores_rows = False
 
-    def __init__(self, rubric: Rubric, exam: Exam, logs: LogFolder, folder: str) -> None:
-        self.rubric = rubric
-        self.exam = exam
-        self.answers = folder
+    def __init__(self, logs: LogFolder, label: str) -> None:
+        self.label = label
         self._logs = logs
 
-    def score_chunks(self, scoring: ScoringSession) -> Iterator[ScoredChunk]:
-        """Return the scored answers, in chunks."""
-        return scoring.score_logs(self._logs)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: no process was started."""
+
+    def iter_frames(self, session: ScoringSession, progress: Progress) -> Iterator[pl.DataFrame]:
+        """Score all logs; yield the rows."""
+        return session.build_frames(progress(session.score_logs(self._logs), self.label))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

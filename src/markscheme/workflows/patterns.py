@@ -1,4 +1,4 @@
-"""The patterns of a run that was found: its marks, its rows, the runs before it, its baseline."""
+"""Find the patterns of a stored run, from its marks, its rows, its history and its baseline."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def find_run_patterns(
     gates: GateReport | None = None,
     observed: RowObservations | None = None,
 ) -> tuple[Pattern, ...]:
-    """Return the patterns of a run, the most telling first; of one that cannot be judged, none.
+    """Return the patterns of a run, the most important first; none if it cannot be judged.
 
-    `gates` are what was judged of it and `observed` what its rows show, where that is known.
+    `gates` and `observed` are computed unless they are known already.
     """
     past = found.past
     if is_open_run(found) or mismatch_reason(past.rubric, past.exam, past.run):
@@ -43,13 +43,14 @@ def find_run_patterns(
 
 
 def _find_baseline_report(gates: GateReport) -> BaselineReport | None:
-    """Return the comparison with the baseline that warns of a rise, or the first there is."""
-    found = [outcome.baseline for outcome in gates.outcomes if outcome.baseline]
-    return next((one for one in found if one.warning), found[0] if found else None)
+    """Return the baseline report that warns of a rise, or else the first one."""
+    reports = [outcome.baseline for outcome in gates.outcomes if outcome.baseline]
+    warning = next((report for report in reports if report.warning), None)
+    return warning or next(iter(reports), None)
 
 
 def _load_drifts(runs: RunFinder, found: FoundRun) -> tuple[Sequence[Drift], int]:
-    """Return how the axes of the same subject moved up to this run, and over how many runs."""
+    """Return the drifts of the same subject up to this run, and the number of runs."""
     past, stored = found.past, found.stored
     if stored is None or not past.run.marks.complete:
         return (), 0

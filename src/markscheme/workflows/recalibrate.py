@@ -1,4 +1,4 @@
-"""Recalibrating: stored history weighed anew under a changed rubric; nothing is overwritten."""
+"""Recalibrate stored runs: weigh them again under a changed rubric; nothing is overwritten."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from markscheme import __version__
 from markscheme.keep import NewRun, RunStatus
 from markscheme.vocabulary import Rubric
-from markscheme.weigh.recalibrate import Recalibration, find_reuse_obstacles, reweigh_run
-from markscheme.weigh.recalibrate import recalibrate_history as weigh_anew
+from markscheme.weigh.recalibrate import (
+    Recalibration,
+    find_reuse_obstacles,
+    recalibrate_history,
+    reweigh_run,
+)
 from markscheme.weigh.records import build_summary_record
 from markscheme.weigh.totals import summarise_marks
 from markscheme.workflows.find_run import FoundRun, RunFinder
@@ -19,18 +23,19 @@ from markscheme.workflows.stored_documents import build_rubric_document
 def recalibrate_runs(
     runs: RunFinder, new: Rubric, *, exam: str | None = None, apply: bool = False
 ) -> tuple[Recalibration, dict[str, str]]:
-    """Weigh all stored runs of a rubric anew; with `apply` keep them as new runs.
+    """Weigh all stored runs of a rubric again; with `apply`, store them as new runs.
 
-    Returns what moves, and the ids of the new runs by those of the old ones. No subject is asked
-    and no answer is read: a new run points at the answers and cells of the old one.
+    Returns what changes, and the ids of the new runs by the ids of the old ones. No subject is
+    asked and no answer is read: a new run points at the answers and cells of the old one.
     """
     stored = runs.store.list_runs(rubric=new.name, exam=exam)
-    first_hand = [
+    # A run that was rescored from another one would count its answers twice.
+    original = [
         run
         for run in reversed(stored)
         if run.status is RunStatus.FINISHED and run.rescored_from is None
     ]
-    history = list(runs.load_runs(first_hand))
+    history = list(runs.load_runs(original))
     baselines = {
         found.past.exam.fingerprint: found.past
         for found in (
@@ -38,18 +43,18 @@ def recalibrate_runs(
             for baseline in runs.store.list_current_baselines(rubric=new.name)
         )
     }
-    recalibration = weigh_anew([found.past for found in history], new, baselines)
+    recalibration = recalibrate_history([found.past for found in history], new, baselines)
     if not apply:
         return recalibration, {}
     digest = build_rubric_document(new).digest
-    there = {run.rescored_from: run.id for run in stored if run.rubric.digest == digest}
-    return recalibration, _store_reweighed_runs(runs, history, new, there)
+    existing = {run.rescored_from: run.id for run in stored if run.rubric.digest == digest}
+    return recalibration, _store_reweighed_runs(runs, history, new, existing)
 
 
 def _store_reweighed_runs(
-    runs: RunFinder, history: Sequence[FoundRun], new: Rubric, there: Mapping[str | None, str]
+    runs: RunFinder, history: Sequence[FoundRun], new: Rubric, existing: Mapping[str | None, str]
 ) -> dict[str, str]:
-    """Store the runs that are not there yet under the new rubric."""
+    """Store the reweighed runs, except those that are stored already; return all their ids."""
     store, ids = runs.store, dict[str, str]()
     document = build_rubric_document(new)
     for found in history:
@@ -57,8 +62,8 @@ def _store_reweighed_runs(
         same = past.rubric.fingerprint == new.fingerprint
         if old is None or same or any(find_reuse_obstacles(past, new)):
             continue
-        if old.id in there:
-            ids[old.id] = there[old.id]
+        if old.id in existing:
+            ids[old.id] = existing[old.id]
             continue
         run = reweigh_run(past.run, new)
         summary = summarise_marks(new, past.exam, run.marks, [(run.subject, run.marks)])

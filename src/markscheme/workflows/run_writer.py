@@ -1,16 +1,24 @@
-"""Beginning: a run is in the store before it has an answer, so that one that breaks off is seen.
+"""Write runs to the store: open a run before its first answer, append chunks, finish it.
 
-Recording: a run is kept while its rows flow past, so that a killed one loses nothing said.
+A run is in the store from its beginning, so that a run that breaks off is visible as open, and each
+batch is on disk before its rows go anywhere else, so that a killed run loses nothing it reported.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from markscheme import __version__
-from markscheme.keep import AnswerSource, NewRun, check_tag, open_store
-from markscheme.vocabulary import MESSAGE_COLUMN, UsageError, format_ratio, to_float
+from markscheme.keep import AnswerSource, NewRun, Store
+from markscheme.vocabulary import (
+    MESSAGE_COLUMN,
+    Exam,
+    Rubric,
+    Summary,
+    UsageError,
+    format_ratio,
+    to_float,
+)
 from markscheme.workflows.stored_documents import build_exam_document, build_rubric_document
 from markscheme.workflows.stored_messages import (
     build_message_records,
@@ -19,22 +27,34 @@ from markscheme.workflows.stored_messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
-    from markscheme.keep import Store
-    from markscheme.vocabulary import Exam, Rubric, Summary
     from markscheme.weigh.result import Result
     from markscheme.weigh.totals import Run
 
 
-class RunWriter:
-    """Opens the run of each subject, once, with the documents that all of them are judged by.
+ANSWER_COLUMNS = (
+    "item",
+    "output",
+    "subject",
+    "attempt",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "line",
+)
+# Cells without weights: recalibration reads them under new weights.
+CELL_COLUMNS = ("got", "breakdown", "reading", "reason", "near_miss", MESSAGE_COLUMN)
 
-    `source` tells of a subject what its answers come from. A run with a tag has it from its
-    beginning, so that the tag names no older one where it breaks off.
+
+class RunWriter:
+    """Creates the run of each subject, once, with the rubric and the exam that they share.
+
+    `source` returns, for a subject, where its answers come from. A run gets its tag when it is
+    created: if it breaks off, the tag does not name an older run.
     """
 
     def __init__(
@@ -57,7 +77,7 @@ class RunWriter:
         self._run_ids: dict[str | None, str] = {}
 
     def open_run(self, subject: str | None) -> str:
-        """Return the run of a subject."""
+        """Return the id of the run of a subject; create the run at the first call."""
         if subject not in self._run_ids:
             with self.store.transaction():
                 run = self.store.begin_run(self._build_new_run(subject))
@@ -84,23 +104,8 @@ class RunWriter:
         )
 
 
-ANSWER_COLUMNS = (
-    "item",
-    "output",
-    "subject",
-    "attempt",
-    "latency_ms",
-    "tokens_in",
-    "tokens_out",
-    "cost",
-    "line",
-)
-# No weight is in them, so that they serve under new weights too.
-CELL_COLUMNS = ("got", "breakdown", "reading", "reason", "near_miss", MESSAGE_COLUMN)
-
-
 class RunRecorder:
-    """Keeps the answers of each subject as a run of its own."""
+    """Stores the answers of each subject as a run of its own."""
 
     def __init__(self, run_writer: RunWriter, tag: str | None = None) -> None:
         self._store = run_writer.store
@@ -108,7 +113,7 @@ class RunRecorder:
         self._tag = tag
 
     def store_batch(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
-        """Keep the answers of one batch and their cells; when this returns, they are on disk.
+        """Store the answers of one batch and their cells; they are on disk when this returns.
 
         The hidden column of the frame holds each message once, as `thin_messages` leaves it.
         """
@@ -125,9 +130,9 @@ class RunRecorder:
                 )
 
     def finish_runs(self, result: Result, more: Mapping[str, Any] | None = None) -> list[str]:
-        """Close every run with what is decided about it, and more to be told; return their ids.
+        """Finish every run with its totals and `more` about it; return the ids.
 
-        A tag names one run, so the answers must be of one subject.
+        A tag names one run, so it is refused if the answers are of several subjects.
         """
         # Late: these load polars, and a live run is opened before it needs it.
         from markscheme.weigh.records import build_error_record, build_summary_record
@@ -152,47 +157,23 @@ class RunRecorder:
                 )
         if self._tag is not None:
             if len(runs) != 1:
-                told = f"a tag names one run; the answers are of {len(runs):,} subjects"
-                raise UsageError(f"{told}, whose runs are stored without it")
+                subjects = f"a tag names one run; the answers are of {len(runs):,} subjects"
+                raise UsageError(f"{subjects}, whose runs are stored without it")
             self._store.tag_run(runs[0], self._tag)
         return runs
 
     def _summarise_run(self, result: Result, run: Run) -> Summary:
-        """Return the totals of one run; those of the result where it is the only one."""
-        if [one.subject for one in result.summary.subjects] == [run.subject]:
+        """Return the totals of one run; those of the result if it is the only one."""
+        if [totals.subject for totals in result.summary.subjects] == [run.subject]:
             return result.summary
         from markscheme.weigh.totals import summarise_marks
 
-        beginning = self._run_writer
-        return summarise_marks(
-            beginning.rubric, beginning.exam, run.marks, [(run.subject, run.marks)]
-        )
-
-
-@contextmanager
-def open_recorder(
-    rubric: Rubric,
-    exam: Exam,
-    source: str | None = None,
-    *,
-    tag: str | None = None,
-    where: str | Path | None = None,
-    skip: bool = False,
-) -> Iterator[RunRecorder | None]:
-    """Give a recorder to the store, which is made where it is not there; none to `skip` it."""
-    if tag is not None:
-        check_tag(tag)
-    if skip:
-        if tag is not None:
-            raise UsageError("a run that is not stored cannot have a tag; leave out one of the two")
-        yield None
-        return
-    with open_store(where, create=True) as store:
-        yield RunRecorder(RunWriter(store, rubric, exam, source=lambda _: source), tag)
+        rubric, exam = self._run_writer.rubric, self._run_writer.exam
+        return summarise_marks(rubric, exam, run.marks, [(run.subject, run.marks)])
 
 
 def build_counts(summary: Summary) -> dict[str, Any]:
-    """Return the few numbers that the list of runs shows."""
+    """Return the numbers that the list of runs shows."""
     return {
         "score": to_float(summary.score),
         "exact": format_ratio(summary.score),

@@ -1,177 +1,227 @@
-"""One run: scored stretches are put together in order, exactly as if one pass had read them all."""
+"""Score recorded answers: the one function that reads, marks, totals, stores and writes a run.
+
+The command, the library, the demo, comparisons and the three engines all go through `score`. polars
+is imported late: worker processes are forked first, and a fork copies no other threads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
-import polars as pl
-
-from markscheme.mark import check_exam
-from markscheme.mark.batch import FrameBuilder
-from markscheme.read.answers import SeenAttempts, read_answers, read_rows
-from markscheme.vocabulary import UsageError
-from markscheme.weigh.result import Result
-from markscheme.weigh.totals import OperationsCollector, RunTally
-from markscheme.workflows.scored_chunk import ChunkScorer, ScoredChunk
+from markscheme.vocabulary import Exam, Rubric, UsageError
+from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.output_files import check_destination, check_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from markscheme.read.answers import AnswerBatch, AttemptRanges
+    import polars as pl
+
     from markscheme.read.session_logs import LogFolder
-    from markscheme.vocabulary import Answer, Exam, RowError, Rubric
-
-    BatchSink = Callable[[pl.Series, pl.DataFrame], None]
-
-MAX_ERRORS_KEPT = 10_000
-MISSING_ROWS_PER_FRAME = 32_768
+    from markscheme.weigh.result import Result
+    from markscheme.weigh.totals import AnswerCounts
+    from markscheme.workflows.scoring_session import Answers, ScoringSession
+    from markscheme.workflows.sinks import RowSink
 
 
-class ScoringSession:
-    """The rows of a run, frame by frame, and its exact totals.
-
-    Memory does not grow with the number of answers, but for the ledger of attempts. `keep` is
-    given the outputs and the rows of the answers of every batch, with the hidden column of their
-    messages, each message once. The frames have that column only with `messages`, which pages in
-    another language need.
-    """
-
-    def __init__(
-        self,
-        rubric: Rubric,
-        exam: Exam,
-        *,
-        files: bool = False,
-        logs: bool = False,
-        keep: BatchSink | None = None,
-        messages: bool = False,
-    ) -> None:
-        check_exam(rubric, exam)
-        self._keep = keep
-        self.rubric = rubric
-        self.exam = exam
-        self.tally = RunTally(rubric, exam)
-        self.errors: list[RowError] = []
-        self.ledger = SeenAttempts()
-        self.scorer = ChunkScorer(
-            rubric, exam, outputs=keep is not None, messages=messages or keep is not None
-        )
-        self.frame_builder = FrameBuilder(rubric, exam, files=files, logs=logs, messages=messages)
-        self.operations = OperationsCollector(exam)
-        self._current_path: Path | None = None
-        self._lines_before = 0
+class ScoredAnswers(Protocol):
+    """Some answers after scoring, as progress displays see them."""
 
     @property
-    def schema(self) -> pl.Schema:
-        """The columns of every frame."""
-        return self.frame_builder.schema
+    def answers(self) -> int:
+        """Number of answers."""
 
-    def score_answers(
-        self, answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
-    ) -> Iterator[ScoredChunk]:
-        """Score answers as they are read: a file, the standard input, or rows in memory."""
-        return map(self.mark_batch, self.read_batches(answers, fields=self.scorer.fields))
+    @property
+    def counts(self) -> AnswerCounts:
+        """Their counts."""
 
-    def score_logs(self, logs: LogFolder) -> Iterator[ScoredChunk]:
-        """Score answers from session logs, and measure what was done."""
-        self.operations.add_answers(logs.answers)
-        yield self.mark_batch(logs.to_batch())
 
-    def mark_batch(self, batch: AnswerBatch) -> ScoredChunk:
-        """Mark one batch as a stretch of its own."""
-        stretch = ScoredChunk()
-        self.scorer.add_batch(stretch, batch)
-        return stretch
+ScoredT = TypeVar("ScoredT", bound=ScoredAnswers)
 
-    def read_batches(
-        self,
-        answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
-        *,
-        fields: Collection[str] = (),
-    ) -> Iterator[AnswerBatch]:
-        """Open answers to this exam; those with exactly these `fields` may come as columns."""
-        items = [item.id for item in self.exam.items]
-        if isinstance(answers, str | Path):
-            return read_answers(answers, items=items, fields=fields)
-        if isinstance(answers, pl.DataFrame):
-            return read_rows(answers.iter_rows(named=True), items=items)
-        given: object = answers
-        if not isinstance(given, Iterable) or isinstance(given, dict | bytes):
-            raise UsageError("the answers must be a file's path, a polars frame, or a list of rows")
-        return read_rows(answers, items=items)
 
-    def build_frames(self, stretches: Iterable[ScoredChunk]) -> Iterator[pl.DataFrame]:
-        """Yield the rows of each batch, the bad ones after the answers; last the missing items."""
-        for stretch in stretches:
-            yield from self.build_chunk_frames(self.merge_chunk(stretch))
-        yield from self.build_missing_frames()
+class Progress(Protocol):
+    """Wraps the chunks of a run to show how many answers are scored; `label` names the source."""
 
-    def continue_after(self, path: Path, lines: int, struck: AttemptRanges) -> None:
-        """Begin in the middle of a file: after so many lines, with attempts answered before."""
-        self._current_path, self._lines_before = path, lines
-        self.ledger.record_ranges(struck)
+    def __call__(self, chunks: Iterable[ScoredT], label: str) -> Iterator[ScoredT]:
+        """Yield the same chunks."""
 
-    def merge_chunk(self, stretch: ScoredChunk) -> ScoredChunk:
-        """Put the next stretch to those before it, and return it as it then is.
 
-        Where it holds attempts that were answered before, it is scored again without them.
-        """
-        part = stretch.part
-        if part is not None:
-            known = self.ledger.find_seen(stretch.attempts)
-            if known:
-                stretch = self.scorer.score(part, known)
-            self.ledger.record_ranges(stretch.attempts)
-            if part.path != self._current_path:
-                self._current_path, self._lines_before = part.path, 0
-        self.tally.counts.merge(stretch.counts)
-        return stretch
+class Engine(Protocol):
+    """Scores the answers of one run: in this process, in several, or on Ray."""
 
-    def build_chunk_frames(self, stretch: ScoredChunk) -> Iterator[pl.DataFrame]:
-        """Yield the rows of the stretch that was placed last."""
-        file = None if stretch.part is None else stretch.part.file
-        for batch in stretch.batches:
-            if batch.sheet:
-                frame = self.frame_builder.build_answers(
-                    batch.sheet, before=self._lines_before, file=file
-                )
-                if self._keep:
-                    messages = self.frame_builder.build_messages(batch.sheet, once=True)
-                    self._keep(batch.sheet.rows["output"], frame.with_columns(messages))
-                yield frame
-            if batch.errors:
-                errors = [
-                    replace(error, line=error.line + self._lines_before, file=file or error.file)
-                    for error in batch.errors
-                ]
-                self.add_errors(errors)
-                yield self.frame_builder.build_errors(errors)
-        self._lines_before += stretch.lines
+    label: str
+    """How progress names the answers."""
+    is_folder: bool
+    """Whether rows name the file they come from."""
+    logs: bool
+    """Whether rows name the session log they come from."""
+    stores_rows: bool
+    """Whether all rows are written before the first frame comes, which can then be skipped."""
 
-    def add_errors(self, errors: list[RowError]) -> None:
-        """Keep the first errors of the run."""
-        self.errors.extend(errors[: MAX_ERRORS_KEPT - len(self.errors)])
+    def __enter__(self) -> Self:
+        """Start processes, or connect."""
 
-    def build_missing_frames(self) -> Iterator[pl.DataFrame]:
-        """Yield a row for each item that a subject did not answer."""
-        absent = self.tally.iter_missing()
-        while some := list(islice(absent, MISSING_ROWS_PER_FRAME)):
-            yield self.frame_builder.build_missing(some)
+    def __exit__(self, *_: object) -> None:
+        """End them."""
 
-    def build_result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
-        """Return the run as it stands, with the given rows of it."""
-        kept = list(frames)
-        frame = pl.concat(kept) if kept else pl.DataFrame(schema=self.schema)
-        return Result(
-            rubric=self.rubric,
-            exam=self.exam,
-            summary=self.tally.build_summary(),
-            frame=frame,
-            errors=tuple(self.errors),
-            each_run=self.tally.iter_runs,
-            operations=self.operations.build_groups(),
+    def iter_frames(self, session: ScoringSession, progress: Progress) -> Iterator[pl.DataFrame]:
+        """Score everything, merging into the session; yield the rows."""
+
+
+def score(  # noqa: PLR0913 - one parameter for each option of the command
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path | Sequence[str | Path],
+    answers: Answers | None = None,
+    *,
+    logs: str | Path | LogFolder | None = None,
+    log_map: str | Path | None = None,
+    log_format: str | None = None,
+    store: str | Path | None = None,
+    tag: str | None = None,
+    output: str | Path | None = None,
+    sinks: Sequence[RowSink] = (),
+    workers: int | None = 1,
+    engine: Literal["local", "ray"] = "local",
+    ray_address: str | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
+
+    A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
+    of agents' session logs, the final texts are the answers, and what was done is judged too; a
+    `log_map` says which log answers which item, where names and prompts do not.
+
+    With `store`, a file or a PostgreSQL URL, the run of each subject is stored: `Result.run_ids`
+    are their ids, and `tag` names the run. With `output`, rows are written to a file (.json,
+    .jsonl, .parquet, .csv) as they are scored. `Result.frame` holds every row, unless rows go to
+    `output` or to `sinks`; then it is empty, and memory does not grow with the number of answers.
+
+    `workers` is the number of processes, None for one per core where a file is large. Processes are
+    forked only before polars is imported. The `engine` `ray` scores on a Ray cluster and writes
+    `output`, a folder of Parquet files. `progress` wraps the scored chunks, to show how many.
+
+    >>> row = {"item": "e-39-01", "output": "Ate."}
+    >>> score("tutor-capstone", "capstone", [row]).summary.n
+    1
+
+    A large file goes from disk to disk, and its run into a store:
+
+    >>> result = score(
+    ...     "tutor-capstone", "capstone", "answers.jsonl",
+    ...     output="breakdown.parquet", store="runs.db", tag="release-1.4", workers=None,
+    ... )  # doctest: +SKIP
+
+    Raises:
+        UsageError: arguments that do not go together, or a place that cannot be written.
+        InputError: a document or the file of answers is not valid.
+    """
+    if (answers is None) == (logs is None):
+        message = "the answers must be a file's path, a polars frame, or a list of rows"
+        raise UsageError(f"{message}; or give a folder of `logs` in their place")
+    source = _name_source(answers, logs)
+    destination = _check_output(output, engine, (rubric, exam, source))
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    if not isinstance(exam, Exam):
+        exam = load_exam(*((exam,) if isinstance(exam, str | Path) else exam), rubric=rubric)
+    if tag is not None:
+        _check_tag(tag, store)
+
+    needs_messages = any(sink.needs_messages for sink in sinks)
+    chosen: Engine
+    if answers is None:
+        from markscheme.read.session_logs import LogFolder, read_logs
+        from markscheme.workflows.logs import LogEngine
+
+        if not isinstance(logs, LogFolder):
+            logs = read_logs(str(logs), exam.items, mapping=log_map, log_format=log_format)
+        chosen = LogEngine(logs, source or "")
+    elif engine == "ray" and destination is not None:
+        from markscheme.workflows.ray import RayEngine
+
+        chosen = RayEngine(rubric, exam, answers, destination, address=ray_address, workers=workers)
+    else:
+        from markscheme.workflows.local_engine import LocalEngine
+
+        chosen = LocalEngine(
+            rubric,
+            exam,
+            answers,
+            workers,
+            outputs=store is not None,
+            messages=needs_messages or store is not None,
         )
+
+    with chosen:
+        from markscheme.workflows.scoring_session import ScoringSession
+        from markscheme.workflows.sinks import FileSink, FrameCollector, StoreSink, write_rows
+
+        rows = FrameCollector()
+        stored = None
+        all_sinks: list[RowSink] = []
+        if destination is not None and not chosen.stores_rows:
+            all_sinks.append(FileSink(destination))
+        if store is not None:
+            stored = StoreSink(store, rubric, exam, source=source, tag=tag)
+            all_sinks.append(stored)
+        all_sinks += sinks or ([rows] if output is None else [])
+        session = ScoringSession(
+            rubric,
+            exam,
+            files=chosen.is_folder,
+            logs=chosen.logs,
+            keep=stored.store_batch if stored and not chosen.stores_rows else None,
+            messages=needs_messages,
+        )
+        frames = chosen.iter_frames(session, progress or _show_nothing)
+        if chosen.stores_rows:
+            frames = _take_needed(frames, all_sinks)
+        write_rows(frames, all_sinks, session.build_result)
+        result = session.build_result(rows.frames)
+    return replace(result, run_ids=stored.run_ids) if stored else result
+
+
+def _name_source(answers: Answers | None, logs: str | Path | LogFolder | None) -> str | None:
+    """Return the file or folder that the answers come from; rows in memory have none."""
+    named = answers if logs is None else logs
+    return str(named) if isinstance(named, str | Path) else None
+
+
+def _check_output(output: str | Path | None, engine: str, inputs: Iterable[object]) -> Path | None:
+    """Return the checked path of the output; no input may be overwritten."""
+    if engine == "ray":
+        if output is None:
+            raise UsageError("--engine ray writes its rows to a folder; name one with -o FOLDER")
+        return check_folder(str(output))
+    if output is None:
+        return None
+    files: list[str] = []
+    for names in inputs:
+        several = names if isinstance(names, tuple | list) else (names,)
+        files += [str(name) for name in several if isinstance(name, str | Path)]
+    return check_destination(str(output), files)
+
+
+def _check_tag(tag: str, store: str | Path | None) -> None:
+    from markscheme.keep import check_tag
+
+    check_tag(tag)
+    if store is None:
+        raise UsageError("a run that is not stored cannot have a tag; leave out one of the two")
+
+
+def _take_needed(
+    frames: Iterator[pl.DataFrame], sinks: Sequence[RowSink]
+) -> Iterator[pl.DataFrame]:
+    """Read only as many of the written frames as the sinks need."""
+    needed = [sink.frames_needed for sink in sinks]
+    if None in needed:
+        return frames
+    return islice(frames, max((count for count in needed if count), default=0))
+
+
+def _show_nothing(chunks: Iterable[ScoredT], label: str) -> Iterator[ScoredT]:
+    del label
+    return iter(chunks)

@@ -1,21 +1,15 @@
-"""Rubrics and exams as the store keeps them: whole, so that old runs can be judged again."""
+"""Rubrics and exams in the store: kept whole, so that old runs can be judged again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from markscheme.keep import Document, DocumentKind
+from markscheme.keep import Document, DocumentKind, DocumentReference, Store
 from markscheme.read.documents import dump_exam, parse_exam_text
-from markscheme.vocabulary import InputError, StoreInvalidError
+from markscheme.vocabulary import Exam, InputError, Rubric, StoreInvalidError
 from markscheme.workflows.documents import parse_rubric_text
-
-if TYPE_CHECKING:
-    from markscheme.keep import DocumentReference, Store
-    from markscheme.vocabulary import Exam, Rubric
 
 
 def build_rubric_document(rubric: Rubric) -> Document:
-    """Return a rubric as a document: the text it was read from."""
+    """Return a rubric as a stored document: the text it was read from."""
     return Document(
         kind=DocumentKind.RUBRIC,
         name=rubric.name,
@@ -26,7 +20,7 @@ def build_rubric_document(rubric: Rubric) -> Document:
 
 
 def build_exam_document(exam: Exam) -> Document:
-    """Return an exam as a document: all files of it as one text."""
+    """Return an exam as a stored document: all its files as one JSON text."""
     return Document(
         kind=DocumentKind.EXAM,
         name=exam.name,
@@ -37,39 +31,41 @@ def build_exam_document(exam: Exam) -> Document:
 
 
 class StoredDocuments:
-    """The rubrics and exams of one store, each read once."""
+    """The rubrics and exams of one store. Each is read and parsed once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rubrics: dict[str, Rubric] = {}
         self._exams: dict[str, Exam] = {}
 
-    def load_rubric(self, named: DocumentReference) -> Rubric:
-        """Return the rubric of a run, with its gates as they were."""
-        if named.digest not in self._rubrics:
-            body = self._store.load_document(named.digest).body
+    def load_rubric(self, reference: DocumentReference) -> Rubric:
+        """Return the rubric of a run, with the gates that it had then."""
+        if reference.digest not in self._rubrics:
+            body = self._store.load_document(reference.digest).body
             try:
-                rubric = parse_rubric_text(body, f"{self._store.place}, rubric {named.name}")
+                rubric = parse_rubric_text(body, f"{self._store.place}, rubric {reference.name}")
             except InputError as error:
-                raise self._build_unreadable_error("rubric", named, str(error)) from error
-            self._rubrics[named.digest] = rubric
-        return self._rubrics[named.digest]
+                raise self._build_unreadable_error("rubric", reference, str(error)) from error
+            self._rubrics[reference.digest] = rubric
+        return self._rubrics[reference.digest]
 
-    def load_exam(self, named: DocumentReference) -> Exam:
+    def load_exam(self, reference: DocumentReference) -> Exam:
         """Return the exam of a run."""
-        if named.digest not in self._exams:
-            body = self._store.load_document(named.digest).body
+        if reference.digest not in self._exams:
+            body = self._store.load_document(reference.digest).body
             try:
-                exam = parse_exam_text(body, f"{self._store.place}, exam {named.name}")
+                exam = parse_exam_text(body, f"{self._store.place}, exam {reference.name}")
             except InputError as error:
-                raise self._build_unreadable_error("exam", named, str(error)) from error
-            if exam.fingerprint != named.fingerprint:
-                raise self._build_unreadable_error("exam", named, "its fingerprint is another one")
-            self._exams[named.digest] = exam
-        return self._exams[named.digest]
+                raise self._build_unreadable_error("exam", reference, str(error)) from error
+            if exam.fingerprint != reference.fingerprint:
+                raise self._build_unreadable_error(
+                    "exam", reference, "its fingerprint is another one"
+                )
+            self._exams[reference.digest] = exam
+        return self._exams[reference.digest]
 
     def _build_unreadable_error(
-        self, kind: str, named: DocumentReference, why: str
+        self, kind: str, reference: DocumentReference, reason: str
     ) -> StoreInvalidError:
-        told = f"the {kind} `{named.name}` in the store `{self._store.place}`"
-        return StoreInvalidError(f"{told} cannot be used by this markscheme: {why}")
+        document = f"the {kind} `{reference.name}` in the store `{self._store.place}`"
+        return StoreInvalidError(f"{document} cannot be used by this markscheme: {reason}")

@@ -1,6 +1,8 @@
-"""Subjects: what answers an exam. One module for each kind, loaded when it is named.
+"""Subjects: whatever can be asked the questions of an exam, one module per kind.
 
-Only what all kinds share is imported here.
+`create_subject` loads the module of a kind when a subject of that kind is named. A subject answers
+one question at a time and returns a reply, also for its errors; retries and limits are the
+runner's, and nothing in here knows what an item expects.
 """
 
 from markscheme.ask.subjects.base import (

@@ -1,35 +1,34 @@
-"""What a subject is: something with a name that can be asked a question."""
+"""The interface of a subject, and the options that every kind of subject gets."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from types import TracebackType
+from typing import Any, Protocol, Self
 
+from markscheme.ask.questions import Question
+from markscheme.ask.replies import Reply
 from markscheme.ask.secrets import Secrets
 from markscheme.read.storable import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import EXACT_CONTEXT
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from markscheme.ask.questions import Question
-    from markscheme.ask.replies import Reply
-
 MILLION = Decimal(1_000_000)
-MODEL_OPTIONS = frozenset({"temperature", "max_tokens", "price", "stream"})  # options of a model
+# The options of a run that have an effect on any language model.
+MODEL_OPTIONS = frozenset({"temperature", "max_tokens", "price", "stream"})
 
 
 class Subject(Protocol):
-    """What is examined. It is entered once, asked many questions at a time, and left once.
+    """What is examined: an async context manager that is asked many questions at a time.
 
-    `name` is the subject of the stored answers. `parameters` are all that may change what it says;
-    they are stored, so they hold no secret; `secrets` are what must not be seen anywhere. `at_once`
-    is how many questions it takes at a time, where it takes few. `heeds` are the options of a run
-    that mean something to it, by their names; with `stream` it can say when an answer began.
-    `remarks` are what came up while it was asked, and is to be known.
+    - `name` is the subject of the stored answers.
+    - `parameters` are all that may change what it says; they are stored, so they hold no secret.
+    - `secrets` are the keys that must not be seen anywhere.
+    - `max_concurrency` is how many questions it takes at a time; None is no limit of its own.
+    - `supported_options` are the options of a run that have an effect on it, by name.
+    - `remarks` are what the user should know after it was asked.
     """
 
     name: str
@@ -40,7 +39,7 @@ class Subject(Protocol):
     remarks: tuple[str, ...]
 
     async def ask(self, question: Question) -> Reply:
-        """Put one question, once."""
+        """Ask one question, once, and return the reply; an error is a reply too."""
         ...
 
     async def __aenter__(self) -> Self: ...
@@ -72,43 +71,43 @@ class BaseSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingOptions:
-    """How a model is to speak; what is not told is left to the model."""
+    """Sampling parameters of a model; None leaves a parameter to the model."""
 
     temperature: Decimal | None = None
     max_tokens: int | None = None
     seed: int | None = None
 
     def to_dict(self) -> dict[str, float | int]:
-        """Return what is told, as an endpoint takes it."""
-        known = {"max_tokens": self.max_tokens, "seed": self.seed}
-        told: dict[str, float | int] = {k: v for k, v in known.items() if v is not None}
-        return (
-            told if self.temperature is None else {"temperature": float(self.temperature), **told}
-        )
+        """Return the parameters that are set, as an endpoint takes them."""
+        temperature = None if self.temperature is None else float(self.temperature)
+        parameters = {
+            "temperature": temperature,
+            "max_tokens": self.max_tokens,
+            "seed": self.seed,
+        }
+        return {name: value for name, value in parameters.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenPrice:
-    """What a million tokens cost, to the model and from it."""
+    """Price of a million tokens, into the model and out of it."""
 
     tokens_in: Decimal
     tokens_out: Decimal
 
     def compute_cost(self, tokens_in: int | None, tokens_out: int | None) -> Decimal | None:
-        """Return what an answer cost, exactly, where its tokens are known and not beyond belief."""
+        """Return the exact cost of an answer; None if its tokens are unknown or unbelievable."""
         if tokens_in is None or tokens_out is None:
             return None
-        sent, got = (
-            EXACT_CONTEXT.multiply(tokens, price)
-            for tokens, price in ((tokens_in, self.tokens_in), (tokens_out, self.tokens_out))
-        )
-        cost = EXACT_CONTEXT.divide(EXACT_CONTEXT.add(sent, got), MILLION)
+        cost_in = EXACT_CONTEXT.multiply(tokens_in, self.tokens_in)
+        cost_out = EXACT_CONTEXT.multiply(tokens_out, self.tokens_out)
+        cost = EXACT_CONTEXT.divide(EXACT_CONTEXT.add(cost_in, cost_out), MILLION)
         return cost if float(cost) <= MAX_STORABLE_NUMBER else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectOptions:
-    """What the command line says about subjects of every kind."""
+    """The options of a run that subjects need."""
 
     base_url: str | None = None
     key_variable: str | None = None
@@ -118,18 +117,18 @@ class SubjectOptions:
     concurrency: int | None = None
 
     def add_cost(self, reply: Reply) -> Reply:
-        """Return a reply with what it cost by its tokens, where nobody knows better."""
+        """Return a reply with its cost by the price of tokens, unless it has a cost already."""
         if self.price is None or reply.cost is not None or reply.cached:
             return reply
         return replace(reply, cost=self.price.compute_cost(reply.tokens_in, reply.tokens_out))
 
 
 class Stopwatch:
-    """A clock that is started with the question, in whole microseconds."""
+    """Measures the time since it was created, in whole microseconds."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter_ns()
 
     def __call__(self) -> int:
-        """Return the time since the start."""
+        """Return the microseconds since the start."""
         return (time.perf_counter_ns() - self._start) // 1000

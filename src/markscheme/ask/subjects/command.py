@@ -1,4 +1,7 @@
-"""A command as a subject: no shell, the prompt on stdin or as `{prompt}`, the answer on stdout."""
+"""A command as a subject, run without a shell.
+
+It gets the prompt on stdin or in place of `{prompt}`, and its stdout is the answer.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,13 @@ import os
 import shlex
 import shutil
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from markscheme.ask.questions import Question
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.secrets import environment_secrets
 from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
 from markscheme.vocabulary import UsageError, format_value
-
-if TYPE_CHECKING:
-    from markscheme.ask.questions import Question
 
 LARGEST = 64_000_000  # bytes of an answer
 _PROMPT_PLACEHOLDER = "{prompt}"
@@ -25,7 +26,7 @@ _CHUNK_BYTES = 65_536
 
 
 class CommandSubject(BaseSubject):
-    """Starts the command once for each question."""
+    """Runs the command once for each question."""
 
     def __init__(self, command: str) -> None:
         self.name = f"cmd:{command}"
@@ -34,27 +35,27 @@ class CommandSubject(BaseSubject):
         self._has_placeholder = any(_PROMPT_PLACEHOLDER in word for word in self._arguments)
 
     async def ask(self, question: Question) -> Reply:
-        """Run the command to its end; what it has not done when it is cancelled is killed."""
+        """Run the command to its end; kill it and its children if the question is cancelled."""
         watch = Stopwatch()
         words = [word.replace(_PROMPT_PLACEHOLDER, question.text) for word in self._arguments]
+        pipe, devnull = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
         try:
             process = await asyncio.create_subprocess_exec(
                 *words,
-                stdin=asyncio.subprocess.DEVNULL
-                if self._has_placeholder
-                else asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is ours, and what it started ends with it
+                stdin=devnull if self._has_placeholder else pipe,
+                stdout=pipe,
+                stderr=pipe,
+                # A session of its own: Ctrl-C does not reach it, and its whole group can be killed.
+                start_new_session=True,
             )
         except (OSError, ValueError) as error:
             return Reply.from_fault(Fault.FAILED, f"the command did not start: {error}")
         try:
-            given = b"" if self._has_placeholder else question.text.encode()
+            prompt = b"" if self._has_placeholder else question.text.encode()
             out, err, _ = await asyncio.gather(
                 _read_stdout(process.stdout),
                 _read_stderr_tail(process.stderr),
-                _write_stdin(process.stdin, given),
+                _write_stdin(process.stdin, prompt),
             )
             await process.wait()
         except _TooLargeError:
@@ -65,54 +66,56 @@ class CommandSubject(BaseSubject):
 
 
 class _TooLargeError(Exception):
-    """A command says more than can be an answer."""
+    """The output of a command is larger than any answer may be."""
 
 
 async def _read_stdout(stream: asyncio.StreamReader | None) -> bytes:
-    found, size = [], 0
+    chunks, size = [], 0
     while stream is not None and (data := await stream.read(_CHUNK_BYTES)):
         size += len(data)
         if size > LARGEST:
             raise _TooLargeError
-        found.append(data)
-    return b"".join(found)
+        chunks.append(data)
+    return b"".join(chunks)
 
 
 async def _read_stderr_tail(stream: asyncio.StreamReader | None) -> bytes:
-    """Read to the end, and keep the end only."""
-    found = b""
+    """Read to the end, and return only the last part."""
+    tail = b""
     while stream is not None and (data := await stream.read(_CHUNK_BYTES)):
-        found = (found + data)[-_CHUNK_BYTES:]
-    return found
+        tail = (tail + data)[-_CHUNK_BYTES:]
+    return tail
 
 
-async def _write_stdin(stream: asyncio.StreamWriter | None, given: bytes) -> None:
+async def _write_stdin(stream: asyncio.StreamWriter | None, prompt: bytes) -> None:
     if stream is None:
         return
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        stream.write(given)
+        stream.write(prompt)
         await stream.drain()
     stream.close()
 
 
 async def _kill_process_group(process: asyncio.subprocess.Process) -> None:
-    """Kill what is left of it and of what it started, and let go of its pipes."""
+    """Kill the process and its children, and close its pipes."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    transport = process._transport  # type: ignore[attr-defined] # noqa: SLF001 - there is no other way
+    # asyncio offers no public way to close the pipes of a process whose children hold them open.
+    transport = process._transport  # type: ignore[attr-defined] # noqa: SLF001
     for pipe in filter(None, map(transport.get_pipe_transport, range(3))):
         pipe.close()
     try:
         await process.wait()
     finally:
-        transport.close()  # closed sooner, it would take from asyncio how the process ended
+        # Only now: closed before the wait, asyncio would lose the exit code.
+        transport.close()
 
 
 def _build_command_reply(code: int, out: bytes, err: bytes, latency: int) -> Reply:
     if code:
-        said = _format_last_output(err) or _format_last_output(out)
-        told = f"the command ended with {code}"
-        return Reply.from_fault(Fault.FAILED, f"{told}: {said}" if said else told)
+        output = _format_last_output(err) or _format_last_output(out)
+        why = f"the command ended with {code}"
+        return Reply.from_fault(Fault.FAILED, f"{why}: {output}" if output else why)
     try:
         text = out.decode()
     except UnicodeDecodeError as error:
@@ -120,8 +123,8 @@ def _build_command_reply(code: int, out: bytes, err: bytes, latency: int) -> Rep
     return Reply(text=text.removesuffix("\n"), latency_us=latency)
 
 
-def _format_last_output(told: bytes) -> str:
-    text = told[-_CHUNK_BYTES:].decode("utf-8", "replace")
+def _format_last_output(output: bytes) -> str:
+    text = output[-_CHUNK_BYTES:].decode("utf-8", "replace")
     return environment_secrets().redact(" ".join(text.split()))[-_MAX_OUTPUT_SHOWN:]
 
 
@@ -137,7 +140,7 @@ def _split_command(command: str) -> list[str]:
     return words
 
 
-def subject(rest: str, options: SubjectOptions) -> CommandSubject:
-    """Return the command as a subject."""
+def create_command_subject(rest: str, options: SubjectOptions) -> CommandSubject:
+    """Create the subject of a command line."""
     del options
     return CommandSubject(rest)

@@ -1,38 +1,35 @@
-"""An OpenAI-compatible endpoint as a subject: hosted, vLLM, Ollama, llama.cpp's server."""
+"""An OpenAI-compatible endpoint as a subject: a hosted API, vLLM, Ollama or llama.cpp's server."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import orjson
 
 from markscheme.ask.addresses import HttpAddress
 from markscheme.ask.completions import extract_error_message, parse_completion
 from markscheme.ask.faults import build_status_reply
-from markscheme.ask.http import HttpClient, HttpError
+from markscheme.ask.http import HttpClient, HttpError, HttpResponse
+from markscheme.ask.questions import Question
 from markscheme.ask.replies import Reply
 from markscheme.ask.secrets import Secrets, read_api_key
 from markscheme.ask.sse import CompletionStream
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, Stopwatch, SubjectOptions
 from markscheme.vocabulary import UsageError, format_value
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from markscheme.ask.http import HttpResponse
-    from markscheme.ask.questions import Question
-
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _COMPLETIONS_PATH = "/chat/completions"
 _MAX_PORT_DIGITS = 5
-_UNKNOWN_PARAMETER_STATUSES = {400, 422}  # said of a parameter that an endpoint does not know
+_UNKNOWN_PARAMETER_STATUSES = {400, 422}
+# Parameters that some endpoints reject, and the name to use instead; None leaves it out.
 _PARAMETER_FALLBACKS = {"stream_options": None, "max_tokens": "max_completion_tokens"}
 
 
 class EndpointSubject(BaseSubject):
-    """Posts chat completions; a response schema is asked for by `response_format`."""
+    """Posts chat completions; a response schema is sent as `response_format`."""
 
     supported_options = MODEL_OPTIONS | {"base_url", "key_env"}
 
@@ -85,27 +82,28 @@ class EndpointSubject(BaseSubject):
         return self._options.add_cost(parse_completion(response.body, latency, self.secrets))
 
     def _adapt_parameters(self, response: HttpResponse, sent: Mapping[str, Any]) -> bool:
-        """See whether a parameter is rejected by its name that can be left out, or has another."""
-        for name, better in _PARAMETER_FALLBACKS.items():
-            told = (better or name).encode()
-            if (
-                response.status in _UNKNOWN_PARAMETER_STATUSES
-                and name in sent
-                and told in response.body
-            ):
+        """Leave out or rename a parameter that the endpoint rejects; return whether one was.
+
+        The question is then asked again at once. Several questions may be rejected at the same
+        time; the first of them changes the parameters.
+        """
+        if response.status not in _UNKNOWN_PARAMETER_STATUSES:
+            return False
+        for name, fallback in _PARAMETER_FALLBACKS.items():
+            if name in sent and (fallback or name).encode() in response.body:
                 if name in self._fixed_parameters:
                     value = self._fixed_parameters.pop(name)
-                    self._fixed_parameters |= {better: value} if better else {}
-                    instead = f"{better} is sent in its place" if better else "it is left out"
+                    self._fixed_parameters |= {fallback: value} if fallback else {}
+                    instead = f"{fallback} is sent in its place" if fallback else "it is left out"
                     self.remarks += (f"{self.name} does not take {name}: {instead}",)
                 return True
         return False
 
 
 def _build_response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    known = schema.get("properties", {})
-    whole = schema.get("additionalProperties") is False
-    strict = whole and set(known) == set(schema.get("required", ()))
+    # Strict mode requires every property to be required, and no others to be allowed.
+    is_closed = schema.get("additionalProperties") is False
+    strict = is_closed and set(schema.get("properties", {})) == set(schema.get("required", ()))
     return {
         "type": "json_schema",
         "json_schema": {"name": "response", "schema": schema, "strict": strict},
@@ -113,33 +111,30 @@ def _build_response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _build_http_error_reply(response: HttpResponse, secrets: Secrets) -> Reply:
-    """Say what a server means that does not answer, and when it wants to be asked again."""
-    status, said = response.status, extract_error_message(response.body, secrets)
-    told = f"the server says {status}{_describe_redirect(response)}{': ' if said else ''}{said}"
-    return build_status_reply(status, told, response.headers.get("retry-after"))
+    """Build the reply for a status that is no success."""
+    location = response.headers.get("location")
+    redirect = f" and names {location}; redirects are not followed" if location else ""
+    message = extract_error_message(response.body, secrets)
+    why = f"the server says {response.status}{redirect}{': ' if message else ''}{message}"
+    return build_status_reply(response.status, why, response.headers.get("retry-after"))
 
 
-def _describe_redirect(response: HttpResponse) -> str:
-    place = response.headers.get("location")
-    return f" and names {place}; redirects are not followed" if place else ""
+def create_endpoint_subject(rest: str, options: SubjectOptions) -> EndpointSubject:
+    """Create the subject of `MODEL` at the configured endpoint, or of `MODEL@URL`.
 
-
-def subject(rest: str, options: SubjectOptions) -> EndpointSubject:
-    """Return a model: `MODEL` at the usual endpoint, or `MODEL@URL` at one of its own.
-
-    The host is part of the name of the latter: the same model may be asked at two addresses.
+    The host is part of the name of the latter: one run may ask the same model at two addresses.
     """
     model, at, url = rest.partition("@http")
     if not model:
         raise UsageError("`openai:` names no model; write for example openai:gpt-4o-mini")
     if at:
-        found = _build_endpoint(f"http{url}", model, options)
-        found.name = f"{found.name}@{found.address.host_and_port}"
-        found.supported_options -= {"base_url"}
-        return found
+        subject = _build_endpoint(f"http{url}", model, options)
+        subject.name = f"{subject.name}@{subject.address.host_and_port}"
+        subject.supported_options -= {"base_url"}
+        return subject
     if _has_port(rest) or "://" in rest:
-        told = f"the address in {format_value(f'openai:{rest}')} does not say how to reach it"
-        raise UsageError(f"{told}; write openai:MODEL@http://HOST:PORT/v1")
+        why = f"the address in {format_value(f'openai:{rest}')} does not say how to reach it"
+        raise UsageError(f"{why}; write openai:MODEL@http://HOST:PORT/v1")
     if options.base_url is not None:
         return _build_endpoint(options.base_url, model, options)
     return _build_endpoint(os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL, model, options)
@@ -152,7 +147,7 @@ def _build_endpoint(url: str, model: str, options: SubjectOptions) -> EndpointSu
 
 
 def _has_port(text: str) -> bool:
-    """Whether it ends as `@HOST:PORT`: sent as the name of a model, it would go elsewhere."""
+    """Whether a model name ends in `@HOST:PORT`, so that it is most likely meant as an address."""
     _, at, address = text.rpartition("@")
     port = address.partition("/")[0].rpartition(":")[2]
     return bool(at) and ":" in address and port.isdigit() and len(port) <= _MAX_PORT_DIGITS

@@ -1,11 +1,13 @@
-"""Whatever the `llm` package offers, with the models, plugins and keys that its user has there."""
+"""A model of the `llm` package as a subject, with the plugins and keys that the user has there."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.ask.faults import build_exception_reply
+from markscheme.ask.questions import Question
 from markscheme.ask.replies import Reply
 from markscheme.ask.secrets import Secrets
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, Stopwatch, SubjectOptions
@@ -13,14 +15,9 @@ from markscheme.ask.user_code import CallPool
 from markscheme.read.storable import validate_count
 from markscheme.vocabulary import UsageError, format_value
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from markscheme.ask.questions import Question
-
 
 class PluginSubject(BaseSubject):
-    """A model of `llm`, asked in threads; a schema goes with the question where the model can."""
+    """Prompts a model of `llm` in threads; sends the schema where the model supports one."""
 
     def __init__(self, model: Any, options: SubjectOptions) -> None:
         self.name = f"llm:{model.model_id}"
@@ -60,20 +57,20 @@ class PluginSubject(BaseSubject):
         return self._options.add_cost(reply)
 
     def _start_response(self, question: Question, *, stream: bool) -> Any:
-        """Return what the model will say; it says it when it is heard."""
-        held = question.schema is not None and getattr(self._model, "supports_schema", False)
+        """Return the response object of `llm`; the model is asked when that is read."""
+        with_schema = question.schema is not None and getattr(self._model, "supports_schema", False)
         shots = [f"{asked}\n{answer}" for asked, answer in question.shots]
         return self._model.prompt(
             "\n\n".join([*shots, question.user]),
             system=question.system or None,
-            schema=dict(question.schema or {}) if held else None,
+            schema=dict(question.schema or {}) if with_schema else None,
             stream=stream,
             **self._sampling,
         )
 
 
 def _measure_first_token(response: Any, watch: Stopwatch) -> int | None:
-    """Hear a response to its end, and return when its first text came."""
+    """Read a response to its end, and return when its first text came."""
     first = None
     for text in response:
         if text and first is None:
@@ -81,9 +78,9 @@ def _measure_first_token(response: Any, watch: Stopwatch) -> int | None:
     return first
 
 
-def _find_finish_reason(told: Any) -> str | None:
-    """Return why an answer ended, where the plugin keeps what its maker said of that."""
-    match told:
+def _find_finish_reason(response: Any) -> str | None:
+    """Return why an answer ended, where the plugin keeps the raw response of its API."""
+    match response:
         case (
             {"finish_reason": str(reason)}
             | {"stop_reason": str(reason)}
@@ -95,20 +92,20 @@ def _find_finish_reason(told: Any) -> str | None:
 
 
 def _read_model_secrets(model: Any) -> Secrets:
-    """Return the key that the model will use, so that it can be hidden."""
+    """Return the key that the model will use, so that it can be redacted."""
     try:
         return Secrets.from_keys([model.get_key()])
     except Exception:  # noqa: BLE001 - a check may be anybody's
         return Secrets()
 
 
-def subject(rest: str, options: SubjectOptions) -> PluginSubject:
-    """Find the model among those that `llm` and its plugins know."""
+def create_llm_subject(rest: str, options: SubjectOptions) -> PluginSubject:
+    """Find the model in `llm` and its plugins, and create its subject."""
     try:
         llm: Any = import_module("llm")
     except ImportError as error:
-        told = "a subject llm:… needs the package llm"
-        raise UsageError(f"{told}; install it with `pip install 'markscheme[llm]'`") from error
+        why = "a subject llm:… needs the package llm"
+        raise UsageError(f"{why}; install it with `pip install 'markscheme[llm]'`") from error
     if not rest:
         raise UsageError("`llm:` names no model; `llm models` lists them")
     try:
@@ -119,35 +116,36 @@ def subject(rest: str, options: SubjectOptions) -> PluginSubject:
         ) from error
     except ImportError as error:
         lacking = f"as the module `{error.name}` is lacking" if error.name else f"{error}"
-        told = f"a plugin of llm cannot be loaded, {lacking}; install it, or name in"
-        raise UsageError(f"{told} `LLM_LOAD_PLUGINS` the plugins to load, with commas") from error
+        why = f"a plugin of llm cannot be loaded, {lacking}; install it, or name in"
+        raise UsageError(f"{why} `LLM_LOAD_PLUGINS` the plugins to load, with commas") from error
     except Exception as error:
-        told = f"llm cannot load its models: {type(error).__name__}: {error}"
-        raise UsageError(told) from error
-    found = PluginSubject(model, options)
-    _check_model_options(found.name, model, found.parameters)
-    return found
+        why = f"llm cannot load its models: {type(error).__name__}: {error}"
+        raise UsageError(why) from error
+    subject = PluginSubject(model, options)
+    _check_model_options(subject.name, model, subject.parameters)
+    return subject
 
 
-def _check_model_options(name: str, model: Any, told: Mapping[str, Any]) -> None:
+def _check_model_options(name: str, model: Any, options: Mapping[str, Any]) -> None:
     """Refuse options that the model does not have, or not with these values."""
     try:
-        model.Options(**told)
+        model.Options(**options)
     except Exception as error:
-        has = list(getattr(model.Options, "model_fields", ()))
-        lacks = [one for one in told if one not in has]
-        if lacks:
-            why = f"has no option {_format_names(lacks)}; it has {_format_names(has) or 'none'}"
+        known = list(getattr(model.Options, "model_fields", ()))
+        unknown = [option for option in options if option not in known]
+        if unknown:
+            has = _format_names(known) or "none"
+            why = f"has no option {_format_names(unknown)}; it has {has}"
         else:
             why = _describe_option_error(error)
         raise UsageError(f"{format_value(name)} {why}") from error
 
 
 def _describe_option_error(error: Exception) -> str:
-    """Say in one line what a check of values found, as pydantic lists it."""
+    """Return the first problem that a validation error of pydantic lists, on one line."""
     try:
-        found = error.errors()[0]  # type: ignore[attr-defined]
-        return f"does not take {_format_names(found['loc']) or 'its options'}: {found['msg']}"
+        problem = error.errors()[0]  # type: ignore[attr-defined]
+        return f"does not take {_format_names(problem['loc']) or 'its options'}: {problem['msg']}"
     except Exception:  # noqa: BLE001 - a check may be anybody's
         return f"does not take its options: {type(error).__name__}: {error}"
 

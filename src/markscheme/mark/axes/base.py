@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.vocabulary import Cell, Item, Response, format_value, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-
     import polars as pl
 
     from markscheme.mark.normalise import NormalisationStep
-    from markscheme.vocabulary import Axis
 
 EXCERPT_LENGTH = 60
 _LIST_TYPES = (list, tuple)
@@ -86,32 +84,28 @@ class TextAxis(BaseAxis):
         """Judge one text as the answer to one item."""
         raise NotImplementedError
 
-    def keys(self, texts: Sequence[str], items: Sequence[int]) -> Iterable[Hashable]:
-        """Return what each judgement depends on: texts with equal keys get equal cells."""
-        return zip(texts, items, strict=True)
-
-    def finding(self, text: str, item: Item) -> Hashable:  # noqa: ARG002 - most tell none
-        """Return all that the cell says of a text, where that is told before it is judged.
-
-        Texts that differ get equal cells where they have one and the same finding.
-        """
-        return None
-
     def column_keys(self, texts: pl.Series, items: pl.Series) -> pl.DataFrame:
-        """Return the same as columns: rows with equal keys get equal cells."""
+        """Return the columns that each cell depends on: rows with equal keys get equal cells.
+
+        A text is null if a response lacks the field; its key must then be null too.
+        """
         import polars as pl
 
         return pl.DataFrame([texts.alias("text"), items.alias("item")])
 
 
-def resolve_override(axis: Axis, name: str) -> Callable[..., Any]:
-    """Return a way of telling texts apart, but not one that was made for another judgement."""
+def compute_cell_keys(axis: TextAxis, texts: pl.Series, items: pl.Series) -> pl.DataFrame:
+    """Return the `column_keys` of an axis, unless they were written for another `judge`.
+
+    A subclass that overrides `judge` but not `column_keys` must not share cells by the keys of its
+    parent: its judgement may depend on more.
+    """
     for kind in type(axis).__mro__:
-        if name in vars(kind):
-            return getattr(type(axis), name)  # type: ignore[no-any-return]
+        if "column_keys" in vars(kind):
+            return axis.column_keys(texts, items)
         if "judge" in vars(kind):
             break
-    return getattr(TextAxis, name)  # type: ignore[no-any-return]
+    return TextAxis.column_keys(axis, texts, items)
 
 
 def check_expected_text(name: str, value: Any) -> list[tuple[str, str]]:

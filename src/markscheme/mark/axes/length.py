@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
@@ -10,12 +11,13 @@ from markscheme.mark.axes.base import TextAxis
 from markscheme.vocabulary import Cell, Item, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     import polars as pl
 
 
-_OTHER_SPACE = r"[\x09-\x0d\x1c-\x1f]"  # what else parts words in ASCII
+# Whitespace in ASCII other than the space.
+_OTHER_SPACE = r"[\x09-\x0d\x1c-\x1f]"
 
 
 class Unit(StrEnum):
@@ -38,34 +40,17 @@ class MaxWords(TextAxis):
         if self.limit < 0:
             yield "limit", f"{self.limit} is below 0; a whole number from 0 on is needed"
 
-    def keys(self, texts: Sequence[str], items: Sequence[int]) -> Iterable[Hashable]:  # noqa: ARG002
-        """Return the counts: nothing else matters."""
-        return map(len, map(str.split, texts))
-
     def column_keys(self, texts: pl.Series, items: pl.Series) -> pl.DataFrame:  # noqa: ARG002
-        """Return the counts: of spaces where single spaces part the words, else by splitting."""
+        """Return the number of words, on which alone a cell depends."""
         import polars as pl
 
-        texts = texts.rechunk()
-        written = texts.cast(pl.Binary).cast(pl.List(pl.UInt8))
-        counts = written.list.eval(pl.element() == ord(" ")).list.sum() + 1
-        odd = (
-            texts.str.contains("  ", literal=True)
-            | texts.str.starts_with(" ")
-            | texts.str.ends_with(" ")
-            | (texts == "")
-        )
-        characters = written.explode()
-        lowest: int = characters.min() or 0  # type: ignore[assignment]
-        highest: int = characters.max() or 0  # type: ignore[assignment]
-        if lowest < ord(" ") or highest > ord("~"):
-            odd |= texts.str.contains(_OTHER_SPACE)
-            odd |= texts.str.len_bytes() != texts.str.len_chars()  # not ASCII
-        if odd.any():
-            at = odd.arg_true()
-            split = [len(text.split()) for text in texts[at]]
-            counts = counts.scatter(at, pl.Series(split, dtype=pl.UInt32))
-        return pl.DataFrame([counts])
+        if texts.null_count():
+            has_text = texts.is_not_null().arg_true()
+            nulls = pl.Series([None], dtype=pl.UInt32).new_from_index(0, len(texts))
+            counts = nulls.scatter(has_text, _count_words(texts[has_text]))
+        else:
+            counts = _count_words(texts)
+        return pl.DataFrame([counts.alias("words")])
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Give the count, and how much it is over."""
@@ -110,6 +95,37 @@ class Length(TextAxis):
             return Cell.missed(sentence("{count}, at most {limit} allowed", count=told, limit=high))
         within = sentence("{count}, within {low} to {high}", count=told, low=low, high=high)
         return Cell.passed(within)
+
+
+def _count_words(texts: pl.Series) -> pl.Series:
+    """Count the words of each text as `len(text.split())` does, most of them in columns.
+
+    Where single spaces separate the words, there is one word more than there are spaces. Texts in
+    which that is not certain are split by Python.
+    """
+    import polars as pl
+
+    texts = texts.rechunk()
+    text_bytes = texts.cast(pl.Binary).cast(pl.List(pl.UInt8))
+    counts = text_bytes.list.eval(pl.element() == ord(" ")).list.sum() + 1
+    uncertain = (
+        texts.str.contains("  ", literal=True)
+        | texts.str.starts_with(" ")
+        | texts.str.ends_with(" ")
+        | (texts == "")
+    )
+    all_bytes = text_bytes.explode()
+    lowest: int = all_bytes.min() or 0  # type: ignore[assignment]
+    highest: int = all_bytes.max() or 0  # type: ignore[assignment]
+    if lowest < ord(" ") or highest > ord("~"):
+        uncertain |= texts.str.contains(_OTHER_SPACE)
+        # Outside ASCII, Unicode has further spaces.
+        uncertain |= texts.str.len_bytes() != texts.str.len_chars()
+    if uncertain.any():
+        positions = uncertain.arg_true()
+        split_counts = [len(text.split()) for text in texts[positions]]
+        counts = counts.scatter(positions, pl.Series(split_counts, dtype=pl.UInt32))
+    return counts
 
 
 def _format_unit_count(count: int, unit: Unit) -> str:

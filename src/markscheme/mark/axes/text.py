@@ -26,7 +26,7 @@ from markscheme.read.nfc import to_nfc
 from markscheme.vocabulary import Cell, Item, join_messages, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Match(StrEnum):
@@ -123,11 +123,6 @@ class ContainsAll(ComparingAxis):
         return Cell.missed(
             describe_near_miss(_describe_difference(normal, missing[0], step), step), step.name
         )
-
-    def finding(self, text: str, item: Item) -> Hashable:
-        """Return where the entries are, if all are there: a cell that passes says no more."""
-        places = self._find_places(normalise(text, self.normalise), self._get_wanted(item))
-        return places if min(places) >= 0 else None
 
     def _find_places(self, normal: str, wanted: Sequence[str]) -> tuple[int, ...]:
         if self.match is Match.SUBSTRING:

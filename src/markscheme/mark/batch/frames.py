@@ -1,47 +1,116 @@
-"""Marked answers as polars frames: one row for each answer, missing item and error row.
+"""Rows for output: marked answers as small sheets, and as full polars frames.
 
-A frame has the columns of the per-item JSON, in its order; what has one value for each axis is a
-struct with one field for each axis, so that `breakdown.correctness` is the same path everywhere.
+A `MarkSheet` holds codes where a frame holds reasons, so that sending it to another process is
+cheap. `FrameBuilder` writes it out: one row for each answer, missing item and error row, with the
+columns of the per-item JSON in their order. A column with one value for each axis is a struct with
+one field for each axis, so that `breakdown.correctness` is the same path everywhere.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import polars as pl
 
-from markscheme.mark.batch.sheets import get_code_column
-from markscheme.mark.definition import find_leading_axis, get_expected
+from markscheme.mark.batch.cells import CellTable
+from markscheme.mark.batch.pipeline import MarkedColumns, get_code_column
+from markscheme.mark.definition import compute_score, find_leading_axis, get_expected
 from markscheme.read.answers import get_measured_schema
-from markscheme.vocabulary import MESSAGE_COLUMN
+from markscheme.vocabulary import MESSAGE_COLUMN, Exam, RowError, Rubric, to_float
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from markscheme.mark.batch.sheets import MarkSheet
-    from markscheme.vocabulary import Exam, RowError, Rubric
-
-_KEPT_COLUMNS = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost", "line")
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
-_COPIED_COLUMNS = (
-    "got",
-    "score",
-    "reading",
-    "subject",
-    "attempt",
-    "latency_ms",
-    "tokens_in",
-    "tokens_out",
-    "cost",
-    *get_measured_schema(),
-)
+_ANSWER_COLUMNS = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost")
+_STORED_COLUMNS = (*_ANSWER_COLUMNS, "line")
+_OPTIONAL_COLUMNS = (*_ANSWER_COLUMNS, "output", *get_measured_schema())
+_COPIED_COLUMNS = ("got", "score", "reading", *_ANSWER_COLUMNS, *get_measured_schema())
+# Finding the cells in use takes as long as sending one cell for so many rows.
+_ROWS_PER_CELL = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkSheet:
+    """One row for each answer, and for each axis the cells that the codes of the rows point to.
+
+    A column of `rows` that would be all null is left out. `item` is the position in the exam.
+    """
+
+    rows: pl.DataFrame
+    cells: list[pl.DataFrame]
+
+    def pack(self) -> MarkSheet:
+        """Return the same answers with the cells they use, and at most few others."""
+        rows, cells = self.rows, []
+        for axis, table in enumerate(self.cells):
+            if table.height * _ROWS_PER_CELL < rows.height:
+                cells.append(table)
+                continue
+            codes = rows[get_code_column(axis)]
+            used = codes.unique()
+            new_codes = pl.zeros(table.height, dtype=pl.UInt32, eager=True)
+            new_codes.scatter(used, pl.int_range(len(used), dtype=pl.UInt32, eager=True))
+            rows = rows.with_columns(new_codes[codes].alias(get_code_column(axis)))
+            cells.append(table[used])
+        return MarkSheet(rows=rows, cells=cells)
+
+
+def build_mark_sheet(rubric: Rubric, marked: MarkedColumns) -> MarkSheet:
+    """Return the answers of one batch as a sheet."""
+    optional = (marked.table[name] for name in _OPTIONAL_COLUMNS if name in marked.table.columns)
+    columns = [
+        marked.items.alias("item"),
+        marked.got.alias("got"),
+        marked.readings.alias("reading"),
+        _compute_scores(rubric, marked).alias("score"),
+        *(codes.alias(get_code_column(axis)) for axis, codes in enumerate(marked.codes)),
+        marked.table["line"],
+        *(column for column in optional if column.null_count() < len(column)),
+    ]
+    weights = [Fraction(spec.weight) for spec in rubric]
+    cells = [
+        _build_cell_frame(table, weight)
+        for table, weight in zip(marked.tables, weights, strict=True)
+    ]
+    return MarkSheet(rows=pl.DataFrame(columns), cells=cells)
+
+
+def _build_cell_frame(table: CellTable, weight: Fraction) -> pl.DataFrame:
+    """Return the value, weighted value, reason and near miss of each cell of an axis."""
+    cells = table.to_frame()
+    values = pl.Series([to_float(value) for value in table.values], dtype=pl.Float64)
+    weighted = [None if value is None else to_float(value * weight) for value in table.values]
+    return pl.DataFrame(
+        [
+            values[cells["number"]].alias("value"),
+            pl.Series(weighted, dtype=pl.Float64)[cells["number"]].alias("weighted"),
+            cells["reason"],
+            cells["near_miss"],
+            *([cells[MESSAGE_COLUMN]] if MESSAGE_COLUMN in cells.columns else []),
+        ]
+    )
+
+
+def _compute_scores(rubric: Rubric, marked: MarkedColumns) -> pl.Series:
+    """Return the nearest double of each exact score, computed once for each set of values."""
+    scores = {
+        vector: to_float(compute_score(rubric, list(values)))
+        for vector, values in marked.values.items()
+    }
+    return lookup_series(scores, pl.Float64)[marked.vectors]
+
+
+def lookup_series(values: Mapping[int, Any], dtype: type[pl.DataType]) -> pl.Series:
+    """Return a column with each value at the position of its key, and null at all others."""
+    return pl.Series(map(values.get, range(max(values, default=-1) + 1)), dtype=dtype)
 
 
 class FrameBuilder:
-    """Builds the frames of one rubric and exam; `files` adds a column that names the file.
+    """Builds the frames of one rubric and exam.
 
-    `logs` adds the columns of what is measured in logs, and their files; `messages` adds the hidden
-    column from which `restore_row_messages` restores the messages of the reasons.
+    `files` adds a column that names the file; `logs` adds the columns measured in session logs;
+    `messages` adds the hidden column from which `restore_row_messages` restores the reasons.
     """
 
     def __init__(
@@ -62,7 +131,7 @@ class FrameBuilder:
             [_list_expected_texts(get_expected(leading, item)) for item in exam.items],
             dtype=pl.List(pl.String),
         )
-        self.has_messages = messages
+        self._has_messages = messages
         self.schema = self._build_schema(files=files, logs=logs)
 
     def _build_schema(self, *, files: bool, logs: bool) -> pl.Schema:
@@ -94,16 +163,16 @@ class FrameBuilder:
             columns["file"] = pl.String
         if logs:
             columns |= get_measured_schema()
-        if self.has_messages:
+        if self._has_messages:
             columns[MESSAGE_COLUMN] = each(pl.String)
         return pl.Schema(columns)
 
     def build_answers(
         self, sheet: MarkSheet, *, before: int = 0, file: str | None = None
     ) -> pl.DataFrame:
-        """Return the rows of marked answers; `before` lines of their file went before them."""
+        """Return the rows of marked answers; `before` is the number of lines before theirs."""
         rows = sheet.rows
-        told = {name: rows[name] for name in _COPIED_COLUMNS if name in rows.columns}
+        copied = {name: rows[name] for name in _COPIED_COLUMNS if name in rows.columns}
         codes = [rows[get_code_column(axis)] for axis in range(len(sheet.cells))]
 
         def each(name: str) -> pl.Series:
@@ -112,7 +181,7 @@ class FrameBuilder:
 
         columns: dict[str, Any] = {
             "file": file,
-            **told,
+            **copied,
             "item": self._ids[rows["item"]],
             "prompt": self._prompts[rows["item"]],
             "expected": self._expected[rows["item"]],
@@ -123,7 +192,7 @@ class FrameBuilder:
             "near_miss": each("near_miss"),
             "line": rows["line"] + before,
         }
-        if self.has_messages:
+        if self._has_messages:
             columns[MESSAGE_COLUMN] = self.build_messages(sheet)
         return self._build_frame(columns, rows.height)
 
@@ -142,7 +211,7 @@ class FrameBuilder:
         return self._join_axes(columns).alias(MESSAGE_COLUMN)
 
     def build_stored_answers(self, kept: pl.DataFrame, weighed: pl.DataFrame) -> pl.DataFrame:
-        """Return rows of which answers and cells were kept, with what follows from the documents.
+        """Return the rows of stored answers and cells; prompts and the like come from the exam.
 
         `weighed` holds their `score` and `weighted` values.
         """
@@ -158,18 +227,18 @@ class FrameBuilder:
             "status": _compute_statuses(scores),
             "reading": kept["reading"],
             **{name: self._order_axes(kept[name]) for name in ("breakdown", "reason", "near_miss")},
-            **{name: kept[name] for name in _KEPT_COLUMNS},
+            **{name: kept[name] for name in _STORED_COLUMNS},
         }
-        if self.has_messages and MESSAGE_COLUMN in kept.columns:
+        if self._has_messages and MESSAGE_COLUMN in kept.columns:
             columns[MESSAGE_COLUMN] = self._order_axes(kept[MESSAGE_COLUMN])
         return self._build_frame(columns, kept.height)
 
     def _order_axes(self, cells: pl.Series) -> pl.Series:
-        """Return cells in the order of the rubric's axes."""
+        """Return the fields of a struct in the order of the rubric's axes."""
         return cells.struct.unnest().select(spec.name for spec in self.rubric).to_struct()
 
     def build_missing(self, absent: Sequence[tuple[str | None, int]]) -> pl.DataFrame:
-        """Return a row for each subject and position of an item that it did not answer."""
+        """Return a row for each missing answer, given as subject and position of the item."""
         items = pl.Series([item for _, item in absent], dtype=pl.UInt32)
         columns = {
             "item": self._ids[items],
@@ -181,7 +250,7 @@ class FrameBuilder:
         return self._build_frame(columns, len(absent))
 
     def build_errors(self, errors: Sequence[RowError]) -> pl.DataFrame:
-        """Return a row for each row that was no answer."""
+        """Return a row for each row of the file that was refused."""
         columns = {
             "item": [error.item for error in errors],
             "got": [error.excerpt for error in errors],
@@ -205,13 +274,14 @@ class FrameBuilder:
         return pl.DataFrame(series)
 
     def _join_axes(self, columns: Iterable[pl.Series]) -> pl.Series:
-        """Return a struct with one field for each axis."""
+        """Join one column for each axis into a struct."""
         named = [column.alias(spec.name) for spec, column in zip(self.rubric, columns, strict=True)]
         return pl.DataFrame(named).to_struct()
 
 
 def _compute_statuses(scores: pl.Series) -> pl.Series:
-    """Return whether each answer has a score; nearly always all have."""
+    """Return the status of each answer: scored, or unscored if it has no score."""
+    # Nearly always all answers have a score.
     if not scores.null_count():
         return pl.Series([SCORED], dtype=pl.String).new_from_index(0, len(scores))
     return pl.Series([SCORED, UNSCORED])[scores.is_null().cast(pl.UInt32)]

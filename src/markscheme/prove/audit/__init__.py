@@ -1,18 +1,30 @@
-"""TODO audit."""
+"""Audit: mutation testing of a rubric. Does anything notice if one of its rules is broken?
 
-from markscheme.prove.audit.audit import (
+`engine` runs an audit. `mutation_operators` makes the mutants; `equivalent_mutants` proves which
+of them no answer can tell from the rubric. Three things can notice a mutant: golden cases
+(`golden_suite`, `gate_probe`), recorded answers (`recorded_answers`) and known answers
+(`known_answers`). `suggested_cases` finds a golden case for a mutant that survived. Nothing here
+reads files or prints.
+"""
+
+from markscheme.prove.audit.engine import (
     AuditReport,
     AuditVerdict,
     MutantFate,
     MutantResult,
     audit_rubric,
 )
-from markscheme.prove.audit.equivalence import ABSORBED, COMMUTING, IDEMPOTENT, prove_equal_steps
+from markscheme.prove.audit.equivalent_mutants import (
+    ABSORBED,
+    COMMUTING,
+    IDEMPOTENT,
+    prove_equal_steps,
+)
 from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
-from markscheme.prove.audit.golden import CaseFailure, GoldenSuite
+from markscheme.prove.audit.golden_suite import CaseFailure, GoldenSuite
 from markscheme.prove.audit.mutant_axes import AnyEntryAxis
-from markscheme.prove.audit.mutants import Mutant, MutantKind
-from markscheme.prove.audit.recorded import CellFlip, MutantEffect, RecordedAnswers
+from markscheme.prove.audit.mutation_operators import Mutant, MutantKind
+from markscheme.prove.audit.recorded_answers import CellFlip, MutantEffect, RecordedAnswers
 from markscheme.prove.audit.records import (
     build_audit_record,
     build_effect_record,

@@ -1,15 +1,13 @@
-"""Axes that are bent on purpose: what an axis would be with one of its rules gone."""
+"""Axes with one rule removed on purpose, for mutants that no parameter can express."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from markscheme.mark import get_expectation_key
 from markscheme.vocabulary import Axis, Cell, FrozenDict, Item, Response
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +18,7 @@ class WaivedAxis:
     version: ClassVar[int] = 1
 
     def mark(self, response: Response, item: Item) -> Cell:  # noqa: ARG002 - the same for all
-        """Pass."""
+        """Pass every response."""
         return Cell.passed("nothing is asked for")
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
@@ -40,13 +38,10 @@ class AnyEntryAxis(WaivedAxis):
     inner: Axis
 
     def mark(self, response: Response, item: Item) -> Cell:
-        """Ask the axis about each entry alone."""
+        """Return the best cell that the inner axis gives for one entry alone."""
         key = get_expectation_key(self.inner) or ""
-        alone = [replace_expectation(item, key, (entry,)) for entry in item.expectations[key]]
-        cells = [self.inner.mark(response, one) for one in alone]
+        cells = []
+        for entry in item.expectations[key]:
+            expectations = FrozenDict({**item.expectations, key: (entry,)})
+            cells.append(self.inner.mark(response, replace(item, expectations=expectations)))
         return next((cell for cell in cells if cell.value == 1), cells[0])
-
-
-def replace_expectation(item: Item, key: str, entries: tuple[str, ...]) -> Item:
-    """Return the item with other entries under one expectation."""
-    return replace(item, expectations=FrozenDict({**item.expectations, key: entries}))

@@ -1,29 +1,31 @@
-"""Audits as plain data: what `--format json` prints."""
+"""Audit reports as plain data, for `--format json`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
-from markscheme.prove.audit.audit import MutantFate
+from markscheme.prove.audit.engine import (
+    AuditReport,
+    ErrorRates,
+    MisjudgedAnswer,
+    MutantFate,
+    MutantResult,
+)
+from markscheme.prove.audit.golden_suite import CaseFailure
+from markscheme.prove.audit.known_answers import KnownAnswer
+from markscheme.prove.audit.recorded_answers import MutantEffect
+from markscheme.read.golden_cases import GoldenCases
 from markscheme.vocabulary import format_ratio, to_float
 from markscheme.weigh.records import build_exam_record, build_rubric_record
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from markscheme.prove.audit.audit import AuditReport, ErrorRates, MisjudgedAnswer, MutantResult
-    from markscheme.prove.audit.golden import CaseFailure
-    from markscheme.prove.audit.known_answers import KnownAnswer
-    from markscheme.prove.audit.recorded import MutantEffect
-    from markscheme.read.golden_cases import GoldenCases
 
 _MAX_EXAMPLES = 10
 
 
 def build_audit_record(report: AuditReport) -> dict[str, Any]:
-    """Return a whole audit."""
+    """Return the record of a whole audit."""
     return {
         "rubric": build_rubric_record(report.rubric),
         "exam": build_exam_record(report.exam),
@@ -31,17 +33,17 @@ def build_audit_record(report: AuditReport) -> dict[str, Any]:
         "cases": report.cases,
         "answers": report.answers,
         "rates": [_build_rates_record(rates) for rates in report.rates],
-        "failures": [build_failure_record(miss) for miss in report.failures],
+        "failures": [build_failure_record(failure) for failure in report.failures],
         "counts": count_fates(report),
-        "mutants": [_build_mutant_record(tried) for tried in report.mutants],
+        "mutants": [_build_mutant_record(result) for result in report.mutants],
     }
 
 
 def count_fates(report: AuditReport) -> dict[str, dict[str, int]]:
-    """Return how many mutants of each kind had which fate."""
-    found = Counter((tried.mutant.kind.value, tried.fate) for tried in report.mutants)
-    kinds = dict.fromkeys(tried.mutant.kind.value for tried in report.mutants)
-    return {kind: {fate.value: found[kind, fate] for fate in MutantFate} for kind in kinds}
+    """Return the number of mutants by kind and fate."""
+    counts = Counter((result.mutant.kind.value, result.fate) for result in report.mutants)
+    kinds = dict.fromkeys(result.mutant.kind.value for result in report.mutants)
+    return {kind: {fate.value: counts[kind, fate] for fate in MutantFate} for kind in kinds}
 
 
 def _build_rates_record(rates: ErrorRates) -> dict[str, Any]:
@@ -63,11 +65,11 @@ def _build_exact_number(value: Fraction | None) -> dict[str, Any]:
 
 
 def _build_misjudged_record(error: MisjudgedAnswer) -> dict[str, Any]:
-    return {**build_known_answer_record(error.known), "reason": error.cell.reason}
+    return {**_build_known_answer_record(error.known), "reason": error.cell.reason}
 
 
-def build_known_answer_record(known: KnownAnswer) -> dict[str, Any]:
-    """Return a known answer."""
+def _build_known_answer_record(known: KnownAnswer) -> dict[str, Any]:
+    """Return the record of a known answer."""
     return {
         "item": known.item.id,
         "axis": known.axis,
@@ -77,19 +79,19 @@ def build_known_answer_record(known: KnownAnswer) -> dict[str, Any]:
     }
 
 
-def build_failure_record(miss: CaseFailure) -> dict[str, Any]:
-    """Return what a golden case expects and does not get."""
+def build_failure_record(failure: CaseFailure) -> dict[str, Any]:
+    """Return the record of a golden case that fails."""
     return {
-        "case": miss.case,
-        "on": miss.on,
-        "expected": miss.expected,
-        "got": miss.got,
-        "because": miss.because,
+        "case": failure.case,
+        "on": failure.on,
+        "expected": failure.expected,
+        "got": failure.got,
+        "because": failure.because,
     }
 
 
 def build_effect_record(effect: MutantEffect) -> dict[str, Any]:
-    """Return what recorded answers show: cells that flip, the mean, gates."""
+    """Return the record of what a mutant does to recorded answers."""
     change = None
     if effect.before is not None and effect.after is not None:
         change = effect.after - effect.before
@@ -123,24 +125,24 @@ def build_effect_record(effect: MutantEffect) -> dict[str, Any]:
     }
 
 
-def _build_mutant_record(tried: MutantResult) -> dict[str, Any]:
-    mutant = tried.mutant
+def _build_mutant_record(result: MutantResult) -> dict[str, Any]:
+    mutant = result.mutant
     return {
         "name": mutant.name,
         "kind": mutant.kind.value,
         "says": mutant.says,
-        "fate": tried.fate.value,
+        "fate": result.fate.value,
         "equivalent": mutant.equivalent or None,
-        "golden": [build_failure_record(miss) for miss in tried.golden],
-        "recorded": None if tried.recorded is None else build_effect_record(tried.recorded),
-        "known": None if tried.known is None else build_known_answer_record(tried.known),
-        "add": None if tried.add is None else build_cases_record(tried.add),
+        "golden": [build_failure_record(failure) for failure in result.golden],
+        "recorded": None if result.recorded is None else build_effect_record(result.recorded),
+        "known": None if result.known is None else _build_known_answer_record(result.known),
+        "add": None if result.add is None else _build_cases_record(result.add),
     }
 
 
-def build_cases_record(cases: GoldenCases) -> dict[str, Any]:
-    """Return golden cases with the keys of their file."""
-    found: dict[str, Any] = {
+def _build_cases_record(cases: GoldenCases) -> dict[str, Any]:
+    """Return golden cases with the keys that they have in a file."""
+    record: dict[str, Any] = {
         "items": [
             {
                 "id": case.item.id,
@@ -167,7 +169,7 @@ def build_cases_record(cases: GoldenCases) -> dict[str, Any]:
             {"seen": float(case.seen), "passes": case.passes} for case in cases.pass_mark
         ],
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in record.items() if value}
 
 
 def _to_plain_value(value: Any) -> Any:

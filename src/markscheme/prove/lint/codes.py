@@ -1,17 +1,18 @@
-"""The codes of lint. They are public: a code keeps its meaning, and is never used again."""
+"""The finding codes of lint. They are public: a code keeps its meaning and is never reused.
+
+To add one: a line here, a check that yields it, and a section in `docs/lint.md` with a bad and a
+good example. A test lints both examples.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
 class LintCode:
-    """What a code stands for, how grave it is, and what to do about it."""
+    """The severity, the title and the hint of a finding code."""
 
     severity: str
     title: str

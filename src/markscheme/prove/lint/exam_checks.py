@@ -1,86 +1,43 @@
-"""Tags that stand alone beside a common one that is nearly the same: most likely typos.
-
-E: what lint says of the items of an exam, as the axes that read them would take them.
-"""
+"""Checks E005 to E012 and E016: the items of an exam, as the axes that score them read them."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from markscheme.mark import DEFAULT_STEPS, normalise
 from markscheme.mark.axes import ComparingAxis, ContainsAll, Equals, quote_excerpt
-from markscheme.prove.lint.findings import Fix, locate_item_field, make_finding
+from markscheme.prove.lint.findings import Fix, LintFinding, locate_item_field, make_finding
+from markscheme.read.documents import FieldPath
 from markscheme.read.verbs import Person, Tense, load_verbs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from markscheme.prove.lint.findings import LintFinding
-    from markscheme.vocabulary import Axis, Item
-
-_MIN_COMMON_USES = 3  # used so often, a tag is no typo itself
-_MIN_WORD_LENGTH = 4  # words below this are near each other by chance
-
-
-def check_tags(items: Sequence[Item]) -> Iterator[LintFinding]:
-    """Yield the tags that one item alone has, and the values that are nearly a common one."""
-    tags = Counter(tag for item in items for tag in item.tags)
-    values = {tag: Counter(item.tags[tag] for item in items if tag in item.tags) for tag in tags}
-    for item in items:
-        for tag, value in item.tags.items():
-            if tags[tag] == 1 and len(items) >= _MIN_COMMON_USES:
-                near = _find_near_tag(tag, tags)
-                meant = f"; did you mean `{near}`?" if near else ""
-                yield make_finding(
-                    "E012", locate_item_field(item, "tags"), f"only this item has `{tag}`{meant}"
-                )
-            elif values[tag][value] == 1 and (near := _find_near_tag(value, values[tag])):
-                told = f"only this item has `{tag}: {value}`; did you mean `{near}`?"
-                yield make_finding("E012", locate_item_field(item, "tags"), told)
-
-
-def _find_near_tag(word: str, used: Mapping[str, int]) -> str | None:
-    common = (other for other, count in used.items() if count >= _MIN_COMMON_USES and other != word)
-    return next((other for other in common if _is_near(word, other)), None)
-
-
-def _is_near(one: str, other: str) -> bool:
-    """Return whether the words are the same but for case, or for one slip of a finger."""
-    one, other = one.lower(), other.lower()
-    if one == other:
-        return True
-    if min(len(one), len(other)) < _MIN_WORD_LENGTH or abs(len(one) - len(other)) > 1:
-        return False
-    start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), -1)
-    if start < 0:
-        return True
-    swapped = one[start : start + 2] == other[start : start + 2][::-1]
-    return (
-        one[start + 1 :] == other[start + 1 :]
-        or one[start + 1 :] == other[start:]
-        or one[start:] == other[start + 1 :]
-        or (swapped and one[start + 2 :] == other[start + 2 :])
-    )
-
+from markscheme.vocabulary import Axis, Item
 
 _MAX_NAMED_ITEMS = 3
-_MAX_TRIED_ITEMS = 20  # so many other items are tried for one expectation before it is told
-_MAX_EXPECTATION_LENGTH = (
-    1000  # texts above this are no short expectation that another may hold by chance
-)
+# For one expectation, at most so many other items are tried.
+_MAX_TRIED_ITEMS = 20
+# Longer expectations are not searched for shorter ones: they would hold many by chance.
+_MAX_EXPECTATION_LENGTH = 1000
+# A tag that is used so often is not a typo itself.
+_MIN_COMMON_USES = 3
+# Shorter words are similar by chance.
+_MIN_WORD_LENGTH = 4
 
 
 def check_items(
     items: Sequence[Item], axes: Sequence[Axis], *, fixable: bool
 ) -> Iterator[LintFinding]:
-    """Yield what is suspicious in the items, as these axes read them.
+    """Yield the findings in the items, as these axes read them.
 
-    A repair of an expectation is offered where all axes that there are are known.
+    `fixable` says that these are all the axes. Only then can an expectation be rewritten without
+    changing a score.
     """
     comparing = [axis for axis in axes if isinstance(axis, ComparingAxis)]
     for axis in comparing:
-        readable = [item for item in items if _is_readable(item, axis)]
+        readable = [
+            item
+            for item in items
+            if axis.expects in item.expectations and not any(axis.item_problems(item))
+        ]
         for item in readable:
             yield from _check_normalised(item, axis, comparing if fixable else ())
             if isinstance(axis, ContainsAll):
@@ -90,15 +47,11 @@ def check_items(
         if isinstance(axis, ContainsAll):
             yield from _check_inside_others(readable, axis)
     yield from _check_duplicates(items)
-    yield from check_tags(items)
-
-
-def _is_readable(item: Item, axis: ComparingAxis) -> bool:
-    return axis.expects in item.expectations and not any(axis.item_problems(item))
+    yield from _check_tags(items)
 
 
 def _get_expected_texts(item: Item, axis: ComparingAxis) -> tuple[str, ...]:
-    """Return the texts that the axis expects, as they are written."""
+    """Return the texts that the axis expects, as they are written in the exam."""
     value = item.expectations[axis.expects]
     return (value,) if isinstance(value, str) else tuple(value)
 
@@ -114,24 +67,25 @@ def _is_passed_by(axis: ComparingAxis, item: Item, text: str) -> bool:
 def _check_normalised(
     item: Item, axis: ComparingAxis, all_axes: Sequence[ComparingAxis]
 ) -> Iterator[LintFinding]:
+    """Report expectations that normalisation changes; offer a fix for their ends."""
     single = isinstance(item.expectations[axis.expects], str)
     readers = [other for other in all_axes if other.expects == axis.expects]
-    for place, text in enumerate(_get_expected_texts(item, axis)):
+    for index, text in enumerate(_get_expected_texts(item, axis)):
         compared = normalise(text, axis.normalise)
         if compared == text:
             continue
-        path = (axis.expects,) if single else (axis.expects, place)
-        told = f"{quote_excerpt(text)} is compared as {quote_excerpt(compared)}"
+        path: FieldPath = (axis.expects,) if single else (axis.expects, index)
+        message = f"{quote_excerpt(text)} is compared as {quote_excerpt(compared)}"
         trimmed = _trim_expectation(text, [axis, *readers])
         if trimmed is None:
-            yield make_finding("E006", locate_item_field(item, *path), told)
+            yield make_finding("E006", locate_item_field(item, *path), message)
         else:
             fix = _build_rewrite(item, path, trimmed) if readers else None
-            yield make_finding("E005", locate_item_field(item, *path), told, fix)
+            yield make_finding("E005", locate_item_field(item, *path), message, fix)
 
 
 def _trim_expectation(text: str, axes: Sequence[ComparingAxis]) -> str | None:
-    """Return the text without what no axis that reads it sees at its ends, if there is any."""
+    """Return the text without the spaces and full stop at its ends that no axis sees, or None."""
     for shorter in (text.strip().removesuffix("."), text.strip()):
         same = all(normalise(shorter, a.normalise) == normalise(text, a.normalise) for a in axes)
         if same and shorter not in {text, ""}:
@@ -139,7 +93,7 @@ def _trim_expectation(text: str, axes: Sequence[ComparingAxis]) -> str | None:
     return None
 
 
-def _build_rewrite(item: Item, path: tuple[str | int, ...], text: str) -> Fix | None:
+def _build_rewrite(item: Item, path: FieldPath, text: str) -> Fix | None:
     if item.place is None:
         return None
     index = int(item.place.field.rpartition(".")[2])
@@ -147,53 +101,55 @@ def _build_rewrite(item: Item, path: tuple[str | int, ...], text: str) -> Fix | 
 
 
 def _check_redundant_entries(item: Item, axis: ContainsAll) -> Iterator[LintFinding]:
-    """Say which entry of a list another entry of it already asks for."""
-    wanted = _normalise_expected(item, axis)
-    for place, entry in enumerate(wanted):
-        for other_place, other in enumerate(wanted):
-            again = entry == other and other_place < place
-            if again or (entry != other and entry in other):
-                told = f"{quote_excerpt(entry)} is part of {quote_excerpt(other)}, which is asked for too"
-                yield make_finding("E016", locate_item_field(item, axis.expects, place), told)
+    """Report an entry that is part of another entry of the same list."""
+    entries = _normalise_expected(item, axis)
+    for index, entry in enumerate(entries):
+        for other_index, other in enumerate(entries):
+            repeated = entry == other and other_index < index
+            if repeated or (entry != other and entry in other):
+                part = f"{quote_excerpt(entry)} is part of {quote_excerpt(other)}"
+                location = locate_item_field(item, axis.expects, index)
+                yield make_finding("E016", location, f"{part}, which is asked for too")
                 break
 
 
 def _check_prompt_echo(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
     if _is_passed_by(axis, item, item.prompt):
-        told = _quote_texts(_get_expected_texts(item, axis))
-        message = f"the prompt {quote_excerpt(item.prompt)} holds {told}: an echo would pass"
+        expected = _quote_texts(_get_expected_texts(item, axis))
+        message = f"the prompt {quote_excerpt(item.prompt)} holds {expected}: an echo would pass"
         yield make_finding("E009", locate_item_field(item, axis.expects), message)
 
 
 def _check_verb_forms(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
-    """Say which other forms of the item's verb would pass, by the verb table."""
+    """Report other forms of the item's verb that would pass, according to the verb table."""
     verb, table = item.tags.get("verb", ""), load_verbs()
     if verb not in table.verbs or isinstance(axis, Equals):
         return
     right = set(_normalise_expected(item, axis))
-    for language in (table.get_english_form, table.get_spanish_form):
+    for get_form in (table.get_english_form, table.get_spanish_form):
         forms = {
-            language(verb, tense, person): (tense, person) for tense in Tense for person in Person
+            get_form(verb, tense, person): (tense, person) for tense in Tense for person in Person
         }
-        normal = {normalise(form, axis.normalise) for form in forms}
-        if not right <= normal:
+        if not right <= {normalise(form, axis.normalise) for form in forms}:
+            # The expectation is not a form in this language.
             continue
-        wrong = {
-            form: of
-            for form, of in forms.items()
+        wrong = [
+            f"{quote_excerpt(form)} ({tense}, {person})"
+            for form, (tense, person) in forms.items()
             if normalise(form, axis.normalise) not in right and _is_passed_by(axis, item, form)
-        }
+        ]
         if wrong:
-            told = _quote_texts(_get_expected_texts(item, axis))
-            others = _join_first_names(
-                [f"{quote_excerpt(form)} ({of[0]}, {of[1]})" for form, of in wrong.items()]
-            )
-            message = f"{told} is also part of {others}: a wrong form of `{verb}` would pass"
+            expected = _quote_texts(_get_expected_texts(item, axis))
+            others = _join_first_names(wrong)
+            message = f"{expected} is also part of {others}: a wrong form of `{verb}` would pass"
             yield make_finding("E007", locate_item_field(item, axis.expects), message)
 
 
 def _check_inside_others(items: Sequence[Item], axis: ContainsAll) -> Iterator[LintFinding]:
-    """Say whose right answer would pass for another item, unless the verb table told it."""
+    """Report items for which the right answer to another item would pass.
+
+    Forms of one verb are left out: `_check_verb_forms` reports those.
+    """
     holders = _find_holders(items, axis)
     table = load_verbs()
     for item in items:
@@ -207,26 +163,30 @@ def _check_inside_others(items: Sequence[Item], axis: ContainsAll) -> Iterator[L
             and _is_passed_by(axis, item, " ".join(_get_expected_texts(other, axis)))
         ]
         if others:
-            told = _quote_texts(_get_expected_texts(item, axis))
-            named = [
-                f"{_quote_texts(_get_expected_texts(other, axis))} of {other.id}"
-                for other in others
-            ]
-            message = (
-                f"{told} is part of {_join_first_names(named)}, whose answer would pass here too"
+            expected = _quote_texts(_get_expected_texts(item, axis))
+            names = _join_first_names(
+                [
+                    f"{_quote_texts(_get_expected_texts(other, axis))} of {other.id}"
+                    for other in others
+                ]
             )
+            message = f"{expected} is part of {names}, whose answer would pass here too"
             yield make_finding("E008", locate_item_field(item, axis.expects), message)
 
 
 def _find_holders(items: Sequence[Item], axis: ContainsAll) -> dict[str, list[Item]]:
-    """Return for each first entry of an item the items that hold it in a longer entry."""
-    heads = {_normalise_expected(item, axis)[0] for item in items}
-    sizes = sorted({len(head) for head in heads})
+    """Map the first entry of each item to the items that hold it inside a longer entry.
+
+    Substrings are looked up in a set, so the time grows with the text and not with the square of
+    the number of items.
+    """
+    first_entries = {_normalise_expected(item, axis)[0] for item in items}
+    sizes = sorted({len(entry) for entry in first_entries})
     holders: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         for text in _normalise_expected(item, axis):
             if len(text) <= _MAX_EXPECTATION_LENGTH:
-                for part in _list_substrings(text, sizes) & heads:
+                for part in _list_substrings(text, sizes) & first_entries:
                     holders[part].append(item)
     return holders
 
@@ -241,19 +201,19 @@ def _list_substrings(text: str, sizes: Sequence[int]) -> set[str]:
 
 
 def _check_duplicates(items: Sequence[Item]) -> Iterator[LintFinding]:
-    """Say which items ask the same, and expect the same or not."""
+    """Report items with the same prompt, with the same or with other expectations."""
     first: dict[str, Item] = {}
     for item in items:
-        asked = normalise(item.prompt, (*DEFAULT_STEPS, "collapse_whitespace"))
-        other = first.setdefault(asked, item)
-        if other is item or not asked:
+        prompt = normalise(item.prompt, (*DEFAULT_STEPS, "collapse_whitespace"))
+        other = first.setdefault(prompt, item)
+        if other is item or not prompt:
             continue
         if _normalise_expectations(item) == _normalise_expectations(other):
-            told = f"`{item.id}` asks and expects what `{other.id}` does"
-            yield make_finding("E010", locate_item_field(item), told)
+            message = f"`{item.id}` asks and expects what `{other.id}` does"
+            yield make_finding("E010", locate_item_field(item), message)
         else:
-            told = f"`{item.id}` asks what `{other.id}` asks, and expects something else"
-            yield make_finding("E011", locate_item_field(item, "prompt"), told)
+            message = f"`{item.id}` asks what `{other.id}` asks, and expects something else"
+            yield make_finding("E011", locate_item_field(item, "prompt"), message)
 
 
 def _normalise_expectations(item: Item) -> dict[str, object]:
@@ -271,7 +231,50 @@ def _quote_texts(texts: Sequence[str]) -> str:
     return " and ".join(map(quote_excerpt, texts))
 
 
-def _join_first_names(named: Sequence[str]) -> str:
-    return ", ".join(named[:_MAX_NAMED_ITEMS]) + (
-        " and others" if len(named) > _MAX_NAMED_ITEMS else ""
+def _join_first_names(names: Sequence[str]) -> str:
+    more = " and others" if len(names) > _MAX_NAMED_ITEMS else ""
+    return ", ".join(names[:_MAX_NAMED_ITEMS]) + more
+
+
+def _check_tags(items: Sequence[Item]) -> Iterator[LintFinding]:
+    """Report tags that only one item has, and values that look like a typo of a common one."""
+    tags = Counter(tag for item in items for tag in item.tags)
+    values = {tag: Counter(item.tags[tag] for item in items if tag in item.tags) for tag in tags}
+    for item in items:
+        for tag, value in item.tags.items():
+            if tags[tag] == 1 and len(items) >= _MIN_COMMON_USES:
+                near = _find_near_tag(tag, tags)
+                suggestion = f"; did you mean `{near}`?" if near else ""
+                message = f"only this item has `{tag}`{suggestion}"
+                yield make_finding("E012", locate_item_field(item, "tags"), message)
+            elif values[tag][value] == 1 and (near := _find_near_tag(value, values[tag])):
+                message = f"only this item has `{tag}: {value}`; did you mean `{near}`?"
+                yield make_finding("E012", locate_item_field(item, "tags"), message)
+
+
+def _find_near_tag(word: str, counts: Mapping[str, int]) -> str | None:
+    """Return a common word of which `word` may be a typo, or None."""
+    common = (other for other, n in counts.items() if n >= _MIN_COMMON_USES and other != word)
+    return next((other for other in common if _is_one_edit_apart(word, other)), None)
+
+
+def _is_one_edit_apart(word: str, other: str) -> bool:
+    """Return whether two words differ only in case or by one typing error.
+
+    That is one character replaced, added or left out, or two neighbours swapped.
+    """
+    word, other = word.lower(), other.lower()
+    if word == other:
+        return True
+    if min(len(word), len(other)) < _MIN_WORD_LENGTH or abs(len(word) - len(other)) > 1:
+        return False
+    start = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), -1)
+    if start < 0:
+        return True
+    swapped = word[start : start + 2] == other[start : start + 2][::-1]
+    return (
+        word[start + 1 :] == other[start + 1 :]
+        or word[start + 1 :] == other[start:]
+        or word[start:] == other[start + 1 :]
+        or (swapped and word[start + 2 :] == other[start + 2 :])
     )

@@ -1,25 +1,21 @@
-"""What lint finds: a stable code, how grave it is, where it is, what is wrong, and what to do."""
+"""What lint reports: findings with a code, a severity, a location and perhaps a fix."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from markscheme.prove.lint.codes import CODES
-from markscheme.read.documents import find_line
+from markscheme.read.documents import FieldPath, YamlMapping, find_line
+from markscheme.vocabulary import Item
 
-if TYPE_CHECKING:
-    from markscheme.read.documents import YamlMapping
-    from markscheme.vocabulary import Item
-
-FieldPath = tuple[str | int, ...]
 FixAction = Literal["quote", "unquote", "wrap", "rewrite", "drop", "insert"]
 
 
 class Severity(StrEnum):
-    """How grave a finding is: an error fails, a warning is to be read, a note is to be known."""
+    """An error makes lint fail, a warning is worth reading, a note is worth knowing."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -28,10 +24,13 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A repair of one value that changes no score and guesses nothing.
+    """A fix of the value at `path`. It changes no score and guesses nothing.
 
-    `quote`, `unquote` and `wrap` (in a list) a value, `rewrite` it as `text`, `drop` it from its
-    list, or `insert` the line `text` at the top of the mapping at the path.
+    - `quote`, `unquote`: add or remove quotation marks.
+    - `wrap`: make the value a list of one entry.
+    - `rewrite`: replace the value by `text`.
+    - `drop`: remove the value from its list.
+    - `insert`: add the line `text` at the top of the mapping at `path`.
     """
 
     path: FieldPath
@@ -41,7 +40,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingLocation:
-    """A place in a document."""
+    """Where a finding is: file, line and dotted field."""
 
     file: str
     line: int
@@ -50,7 +49,7 @@ class FindingLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintFinding:
-    """One thing that lint found."""
+    """One mistake, or one thing worth knowing, that lint found."""
 
     file: str
     line: int
@@ -62,42 +61,42 @@ class LintFinding:
     fix: Fix | None = None
 
     def __str__(self) -> str:
-        named = f"{self.field}: " if self.field else ""
-        return f"{self.file}:{self.line}: {self.code} {self.severity}: {named}{self.message}"
+        field = f"{self.field}: " if self.field else ""
+        return f"{self.file}:{self.line}: {self.code} {self.severity}: {field}{self.message}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintReport:
-    """What lint found in the files, in their order; `fixed` counts the repairs in each file."""
+    """All findings, in the order of the files. `fixed` is the number of fixes per file."""
 
     files: tuple[str, ...] = ()
     findings: tuple[LintFinding, ...] = ()
     fixed: Mapping[str, int] = field(default_factory=dict)
 
     def count(self, severity: Severity) -> int:
-        """Return how many findings are so grave."""
-        return sum(found.severity is severity for found in self.findings)
+        """Return the number of findings with this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
 
     def at_least(self, severity: str) -> LintReport:
-        """Return the report with only the findings that are at least so grave."""
-        grave = list(Severity)[: list(Severity).index(Severity(severity)) + 1]
-        kept = tuple(found for found in self.findings if found.severity in grave)
+        """Return the report without the findings below this severity."""
+        levels = list(Severity)[: list(Severity).index(Severity(severity)) + 1]
+        kept = tuple(finding for finding in self.findings if finding.severity in levels)
         return replace(self, findings=kept)
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is an error."""
+        """Whether there is no error."""
         return not self.count(Severity.ERROR)
 
 
 def make_finding(
-    code: str, spot: FindingLocation, message: str, fix: Fix | None = None
+    code: str, location: FindingLocation, message: str, fix: Fix | None = None
 ) -> LintFinding:
     """Return a finding with the severity and the hint of its code."""
     return LintFinding(
-        file=spot.file,
-        line=spot.line,
-        field=spot.field,
+        file=location.file,
+        line=location.line,
+        field=location.field,
         code=code,
         severity=Severity(CODES[code].severity),
         message=message,
@@ -106,24 +105,24 @@ def make_finding(
     )
 
 
-def locate_finding(found: LintFinding, tree: YamlMapping) -> LintFinding:
-    """Return the finding with the line of its field, as deep as the tree knows it."""
-    return replace(found, line=find_line(tree, parse_field_path(found.field)))
+def locate_finding(finding: LintFinding, tree: YamlMapping) -> LintFinding:
+    """Return the finding with the line of its field in the tree."""
+    return replace(finding, line=find_line(tree, parse_field_path(finding.field)))
 
 
 def parse_field_path(field: str) -> FieldPath:
-    """Return the path that a field is the text of."""
+    """Return the path of a dotted field: `axes.0.weight` is ("axes", 0, "weight")."""
     parts = field.split(".") if field else []
     return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
 def locate_field(tree: YamlMapping, file: str, *path: str | int) -> FindingLocation:
-    """Return the place of a field of a document."""
+    """Return the location of a field of a document."""
     return FindingLocation(file=file, line=find_line(tree, path), field=".".join(map(str, path)))
 
 
 def locate_item_field(item: Item, *path: str | int) -> FindingLocation:
-    """Return the place of a field of an item."""
+    """Return the location of a field of an item."""
     place = item.place
     if place is None:
         return FindingLocation(file="exam", line=1, field=item.id)

@@ -1,27 +1,34 @@
-"""R: what lint says of the axes, the normalisation and the gates of a rubric that can be read."""
+"""Checks R007 to R019: axes, normalisation steps and gates of a rubric that can be read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.mark.axes import JsonSchema, PatternAxis, find_match
-from markscheme.prove.lint.findings import Fix, locate_field, make_finding
-from markscheme.read.documents import YamlMapping, is_rated, iterate_mappings, suggest_match
-from markscheme.vocabulary import Level, Rubric, format_plain
+from markscheme.prove.lint.findings import (
+    FindingLocation,
+    Fix,
+    LintFinding,
+    locate_field,
+    make_finding,
+)
+from markscheme.read.documents import (
+    FieldPath,
+    YamlMapping,
+    is_rated,
+    iterate_mappings,
+    suggest_match,
+)
+from markscheme.vocabulary import AxisSpec, Gate, Item, Level, Rubric, format_plain
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from markscheme.prove.lint.findings import FindingLocation, LintFinding
-    from markscheme.vocabulary import AxisSpec, Gate, Item
-
-# A pattern that matches all of these asks for nothing that any text must have.
+# Texts that have nothing in common: a pattern that matches all of them matches every text.
 _UNRELATED_TEXTS = ("", "x", "\n", "0", "Ñandú, así.", "   ")
+# With more axes, the 2^n combinations of passed axes are too many to enumerate.
 _MAX_ENUMERATED_AXES = 12
 _SPACE_STEPS = ("strip", "collapse_whitespace")
 _TOTAL_METRICS = ("score", "baseline")
@@ -29,24 +36,28 @@ _TOTAL_METRICS = ("score", "baseline")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RubricDocument:
-    """A rubric with the tree that it was read from."""
+    """A rubric with its file and the tree that it was read from."""
 
     rubric: Rubric
     tree: YamlMapping
     file: str
 
     def locate(self, *path: str | int) -> FindingLocation:
-        """Return the place of a field; an axis is counted among those that are marked."""
+        """Return the location of a field.
+
+        The index of an axis is its index in `Rubric.axes`; in the file, scales and notes may
+        stand between.
+        """
         match path:
             case ("axes", int(index), *rest):
-                stated = iterate_mappings(self.tree.get("axes"))
-                marked = [at for at, entry in stated if not is_rated(entry)]
-                path = ("axes", marked[index], *rest)
+                entries = iterate_mappings(self.tree.get("axes"))
+                scored = [position for position, entry in entries if not is_rated(entry)]
+                path = ("axes", scored[index], *rest)
         return locate_field(self.tree, self.file, *path)
 
 
 def check_rubric(document: RubricDocument, exams: Collection[str]) -> Iterator[LintFinding]:
-    """Yield what is suspicious in a rubric by itself; `exams` are the names that are known."""
+    """Yield the findings in a rubric by itself; `exams` are the known exam names."""
     yield from _check_axes(document)
     yield from _check_steps(document)
     yield from _check_gates(document, exams)
@@ -59,22 +70,23 @@ def _check_axes(document: RubricDocument) -> Iterator[LintFinding]:
             "R018", document.locate("axes"), "the rubric scores, and no gate decides anything"
         )
     for index, spec in enumerate(rubric.axes):
-        at = document.locate("axes", index, "weight")
-        why = _explain_idle_axis(spec, rubric) if rubric.gates else ""
-        if why:
-            yield make_finding("R010", at, f"`{spec.name}` can change no gate: {why}")
+        reason = _explain_idle_axis(spec, rubric) if rubric.gates else ""
+        if reason:
+            location = document.locate("axes", index, "weight")
+            yield make_finding("R010", location, f"`{spec.name}` can change no gate: {reason}")
         if _is_always_passed(spec):
-            told = f"`{spec.name}` is passed by every text"
-            yield make_finding("R013", document.locate("axes", index, "pattern"), told)
+            message = f"`{spec.name}` is passed by every text"
+            yield make_finding("R013", document.locate("axes", index, "pattern"), message)
         yield from _check_field_reach(document, index, spec)
-    for (_, one), (index, other) in combinations(enumerate(rubric.axes), 2):
-        if one.axis == other.axis:
-            told = f"`{other.name}` is `{one.name}` again: the same kind with the same parameters"
-            yield make_finding("R016", document.locate("axes", index), told)
+    for (_, first), (index, second) in combinations(enumerate(rubric.axes), 2):
+        if first.axis == second.axis:
+            same = "the same kind with the same parameters"
+            message = f"`{second.name}` is `{first.name}` again: {same}"
+            yield make_finding("R016", document.locate("axes", index), message)
 
 
 def _explain_idle_axis(spec: AxisSpec, rubric: Rubric) -> str:
-    """Say why no gate looks at an axis, if none does."""
+    """Return why an axis can change no gate, or an empty text if it can change one."""
     if any(gate.axis == spec.name for gate in rubric.gates):
         return ""
     if not spec.weight:
@@ -82,18 +94,15 @@ def _explain_idle_axis(spec: AxisSpec, rubric: Rubric) -> str:
     if any(gate.metric in _TOTAL_METRICS for gate in rubric.gates):
         return ""
     if any(gate.metric == "passed" for gate in rubric.gates):
-        return "" if _can_tip(spec, rubric) else _format_untipped(rubric)
+        if _can_decide_pass(spec, rubric):
+            return ""
+        pass_mark = format_plain(rubric.pass_mark)
+        return f"no item passes or fails the pass mark of {pass_mark} because of it"
     return "no gate is on the score, on the items that pass, or on this axis"
 
 
-def _format_untipped(rubric: Rubric) -> str:
-    return (
-        f"no item passes or fails the pass mark of {format_plain(rubric.pass_mark)} because of it"
-    )
-
-
-def _can_tip(spec: AxisSpec, rubric: Rubric) -> bool:
-    """Return whether the axis alone can lift some item over the pass mark."""
+def _can_decide_pass(spec: AxisSpec, rubric: Rubric) -> bool:
+    """Return whether some item passes with the axis and fails without it."""
     others = [Fraction(other.weight) for other in rubric.axes if other is not spec]
     if len(others) > _MAX_ENUMERATED_AXES:
         return True
@@ -102,6 +111,7 @@ def _can_tip(spec: AxisSpec, rubric: Rubric) -> bool:
 
 
 def _list_weight_sums(weights: Sequence[Fraction]) -> set[Fraction]:
+    """Return the sum of every subset of the weights."""
     sums = {Fraction(0)}
     for weight in weights:
         sums |= {total + weight for total in sums}
@@ -109,7 +119,7 @@ def _list_weight_sums(weights: Sequence[Fraction]) -> set[Fraction]:
 
 
 def compute_smallest_step(rubric: Rubric) -> Fraction:
-    """Return the smallest difference between two scores of one item whose axes pass or fail."""
+    """Return the smallest difference between two scores of an item whose axes pass or fail."""
     weights = [Fraction(spec.weight) for spec in rubric.axes if spec.weight]
     if len(weights) > _MAX_ENUMERATED_AXES:
         return min(weights)
@@ -128,21 +138,23 @@ def _is_always_passed(spec: AxisSpec) -> bool:
 def _check_field_reach(
     document: RubricDocument, index: int, spec: AxisSpec
 ) -> Iterator[LintFinding]:
-    """Say that a schema keeps a field from an axis, or does not ask for it."""
+    """Report a field that an axis reads and that a schema forbids or does not require."""
     name = getattr(spec.axis, "reads", None)
     if name is None:
         return
     for other in document.rubric.axes:
         if not isinstance(other.axis, JsonSchema):
             continue
-        at = document.locate("axes", index, "reads")
+        location = document.locate("axes", index, "reads")
         schema = other.axis.schema
+        required = schema.get("required")
         if _is_field_forbidden(schema, name):
-            told = f"the schema of `{other.name}` allows no field `{name}`"
-            yield make_finding("R011", at, f"{told}, so what conforms is read as a whole")
-        elif name not in _to_collection(schema.get("required")):
-            told = f"the schema of `{other.name}` does not require `{name}`"
-            yield make_finding("R012", at, told)
+            reason = f"the schema of `{other.name}` allows no field `{name}`"
+            message = f"{reason}, so what conforms is read as a whole"
+            yield make_finding("R011", location, message)
+        elif not isinstance(required, list | tuple) or name not in required:
+            message = f"the schema of `{other.name}` does not require `{name}`"
+            yield make_finding("R012", location, message)
 
 
 def _is_field_forbidden(schema: Mapping[str, Any], name: str) -> bool:
@@ -154,35 +166,32 @@ def _is_field_forbidden(schema: Mapping[str, Any], name: str) -> bool:
     return closed and name not in known
 
 
-def _to_collection(value: Any) -> Collection[Any]:
-    return value if isinstance(value, list | tuple) else ()
-
-
 def _check_steps(document: RubricDocument) -> Iterator[LintFinding]:
-    """Look at each list of steps where it is written."""
+    """Check every list of normalisation steps: that of the rubric, and those of its axes."""
     yield from _check_step_list(document, ("normalise",), document.tree.get("normalise"))
     for index, entry in enumerate(document.tree.get("axes") or ()):
         yield from _check_step_list(document, ("axes", index, "normalise"), entry.get("normalise"))
 
 
 def _check_step_list(
-    document: RubricDocument, path: tuple[str | int, ...], steps: Any
+    document: RubricDocument, path: FieldPath, steps: Any
 ) -> Iterator[LintFinding]:
     if not isinstance(steps, list):
         return
-    for place, step in enumerate(steps):
-        # one full stop is taken each time, so twice is not the same as once
-        if step in steps[:place] and step != "strip_trailing_period":
-            fix = Fix(path=(*path, place), action="drop")
-            told = f"`{step}` stands here again"
-            yield make_finding("R014", document.locate(*path, place), told, fix)
-        if step == "strip_trailing_period" and _has_spaces_only_after(steps, place):
-            told = f"`{step}` runs before whitespace is taken: `ate. ` keeps its full stop"
-            yield make_finding("R015", document.locate(*path, place), told)
+    for index, step in enumerate(steps):
+        # `strip_trailing_period` takes one full stop each time, so twice is not the same as once.
+        if step in steps[:index] and step != "strip_trailing_period":
+            fix = Fix(path=(*path, index), action="drop")
+            message = f"`{step}` stands here again"
+            yield make_finding("R014", document.locate(*path, index), message, fix)
+        if step == "strip_trailing_period" and _is_before_spaces(steps, index):
+            message = f"`{step}` runs before whitespace is taken: `ate. ` keeps its full stop"
+            yield make_finding("R015", document.locate(*path, index), message)
 
 
-def _has_spaces_only_after(steps: Sequence[str], place: int) -> bool:
-    before, after = steps[:place], steps[place + 1 :]
+def _is_before_spaces(steps: Sequence[str], index: int) -> bool:
+    """Return whether whitespace is stripped only after the step at `index`."""
+    before, after = steps[:index], steps[index + 1 :]
     return any(s in after for s in _SPACE_STEPS) and not any(s in before for s in _SPACE_STEPS)
 
 
@@ -191,36 +200,35 @@ def _check_gates(document: RubricDocument, exams: Collection[str]) -> Iterator[L
     for index, gate in enumerate(rubric.gates):
         yield from _check_exam_names(document, index, gate, exams)
         yield from _check_gate_limits(document, index, gate)
-    for (one_at, one), (other_at, other) in combinations(enumerate(rubric.gates), 2):
-        if _is_stricter_gate(one, other):
-            told = f"`{other.name}` is met whenever `{one.name}` is"
-            yield make_finding("R017", document.locate("gates", other_at), told)
-        elif _is_stricter_gate(other, one):
-            told = f"`{one.name}` is met whenever `{other.name}` is"
-            yield make_finding("R017", document.locate("gates", one_at), told)
+    for (i, first), (j, second) in combinations(enumerate(rubric.gates), 2):
+        if _is_stricter_gate(first, second):
+            message = f"`{second.name}` is met whenever `{first.name}` is"
+            yield make_finding("R017", document.locate("gates", j), message)
+        elif _is_stricter_gate(second, first):
+            message = f"`{first.name}` is met whenever `{second.name}` is"
+            yield make_finding("R017", document.locate("gates", i), message)
 
 
 def _check_exam_names(
     document: RubricDocument, index: int, gate: Gate, exams: Collection[str]
 ) -> Iterator[LintFinding]:
-    for place, name in enumerate(gate.exams):
+    for position, name in enumerate(gate.exams):
         if name not in exams:
-            told = (
-                f"`{name}` is no built-in exam and none of those given{suggest_match(name, exams)}"
-            )
-            yield make_finding("R007", document.locate("gates", index, "exams", place), told)
+            suggestion = suggest_match(name, exams)
+            message = f"`{name}` is no built-in exam and none of those given{suggestion}"
+            yield make_finding("R007", document.locate("gates", index, "exams", position), message)
 
 
 def _check_gate_limits(document: RubricDocument, index: int, gate: Gate) -> Iterator[LintFinding]:
-    for key, why in _find_unreachable_limits(gate, document.rubric):
-        yield make_finding("R008", document.locate("gates", index, key), why)
-    beyond = _explain_weak_target(gate)
-    if beyond:
-        yield make_finding("R009", document.locate("gates", index, "target"), beyond)
+    for key, reason in _find_unreachable_limits(gate, document.rubric):
+        yield make_finding("R008", document.locate("gates", index, key), reason)
+    reason = _explain_weak_target(gate)
+    if reason:
+        yield make_finding("R009", document.locate("gates", index, "target"), reason)
 
 
 def _find_unreachable_limits(gate: Gate, rubric: Rubric) -> Iterator[tuple[str, str]]:
-    """Yield a limit that every run meets, or that none can."""
+    """Yield (key, reason) for each limit that every run meets or that no run can meet."""
     if gate.baseline is not None:
         if gate.baseline.max_drop.amount == 1:
             yield "max_drop", "a drop of the whole score is allowed, so no run can fail"
@@ -246,6 +254,7 @@ def _find_unreachable_shares(gate: Gate, rubric: Rubric) -> Iterator[tuple[str, 
 
 
 def _explain_weak_target(gate: Gate) -> str:
+    """Return why the target asks for no more than the limit, or an empty text."""
     if gate.target is None:
         return ""
     if gate.at_least is not None and gate.target <= gate.at_least:
@@ -256,12 +265,12 @@ def _explain_weak_target(gate: Gate) -> str:
 
 
 def _is_stricter_gate(strong: Gate, weak: Gate) -> bool:
-    """Return whether a gate that blocks is met only where the other one is met too."""
+    """Return whether the weak gate is met on every run on which the strong gate is met."""
     if strong.level is Level.SOFT and weak.level is Level.HARD:
         return False
-    of = [(g.metric, g.axis, g.tags, g.attempts) for g in (strong, weak)]
-    wider = not strong.exams or (weak.exams and set(weak.exams) <= set(strong.exams))
-    if of[0] != of[1] or not wider or strong.baseline is not None:
+    measured = [(gate.metric, gate.axis, gate.tags, gate.attempts) for gate in (strong, weak)]
+    covers = not strong.exams or (weak.exams and set(weak.exams) <= set(strong.exams))
+    if measured[0] != measured[1] or not covers or strong.baseline is not None:
         return False
     return _is_within_limits(strong, weak)
 
@@ -276,11 +285,11 @@ def _is_within_limits(strong: Gate, weak: Gate) -> bool:
 def check_gate_tags(
     document: RubricDocument, exam: str, items: Sequence[Item]
 ) -> Iterator[LintFinding]:
-    """Yield gates that no item of an exam that they are bound to could concern."""
+    """Yield the gates whose tags no item of an exam has, if the gate applies to that exam."""
     for index, gate in enumerate(document.rubric.gates):
-        bound = not gate.exams or exam in gate.exams
-        wanted = gate.tags.items()
-        if bound and wanted and not any(wanted <= item.tags.items() for item in items):
-            tags = ", ".join(f"{tag}: {value}" for tag, value in wanted)
-            told = f"no item of `{exam}` has the tags {tags}"
-            yield make_finding("R019", document.locate("gates", index, "tags"), told)
+        applies = not gate.exams or exam in gate.exams
+        tags = gate.tags.items()
+        if applies and tags and not any(tags <= item.tags.items() for item in items):
+            shown = ", ".join(f"{tag}: {value}" for tag, value in tags)
+            message = f"no item of `{exam}` has the tags {shown}"
+            yield make_finding("R019", document.locate("gates", index, "tags"), message)

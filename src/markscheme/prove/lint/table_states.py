@@ -1,44 +1,49 @@
-"""What a decision table can see of a vector of verdicts: its counters, each up to a cap.
+"""State compression for decision tables: group verdict vectors that the table cannot tell apart.
 
-A row looks only at counts, and a count above the largest bound changes nothing any more. So vectors
-that look the same are gathered into one state, which knows how many they are and the plainest of
-them. That is exact, and few states stand for any number of vectors.
+A row looks only at counts, and a count above the largest bound of its conditions changes nothing
+any more. So all vectors with the same capped counts form one state, which keeps how many they are
+and the simplest of them. This is exact, and few states stand for any number of vectors: fifty
+queries have 1.3e30 vectors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import MarkschemeError, resolve_matches
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from markscheme.vocabulary import CountCondition, DecisionOutcome, DecisionRow, DecisionTable
+from markscheme.vocabulary import (
+    CountCondition,
+    DecisionOutcome,
+    DecisionRow,
+    DecisionTable,
+    MarkschemeError,
+    resolve_matches,
+)
 
 MAX_STEPS = 300_000
-_DIGIT_BITS = 5  # bits of a rank: a document has at most 20 verdicts
+# A rank fits in five bits, because a document has at most 20 verdicts.
+_DIGIT_BITS = 5
 _DIGIT_MASK = (1 << _DIGIT_BITS) - 1
 
 CounterState = tuple[int, ...]
+"""The value of each counter, up to its cap."""
 VerdictVector = tuple[int, ...]
 """The rank of the verdict (0 is the best) on each query, mode by mode."""
 
 SimplicityKey = tuple[int, int, int]
-"""What makes a vector plainer than another: how many ranks are not 0, their sum, and the ranks
-themselves as the digits of one number, which is quick to compare."""
+"""Sort key of vectors, simplest first: the number of ranks above 0, their sum, and the ranks
+packed as the digits of one number."""
 
 StateSummary = tuple[int, SimplicityKey]
-"""How many vectors look the same, and the plainest of them."""
+"""The number of vectors in a state, and the simplest of them."""
 
 
-class TableTooLarge(MarkschemeError):  # noqa: N818 - a refusal to go on, told as a finding
-    """The table sees too much to be gone through."""
+class TableTooLarge(MarkschemeError):  # noqa: N818 - not an error: reported as a finding
+    """The table has too many states to enumerate."""
 
 
 class TableStates:
-    """How one table looks at queries of each mode."""
+    """The states of one table, and the rows that match in each."""
 
     def __init__(self, table: DecisionTable) -> None:
         self.table = table
@@ -47,7 +52,8 @@ class TableStates:
         counters = list(dict.fromkeys(map(_get_counter, conditions)))
         self._counters = {counter: place for place, counter in enumerate(counters)}
         self._caps = [
-            max(_compute_cap(c) for c in conditions if _get_counter(c) == it) for it in counters
+            max(_compute_cap(c) for c in conditions if _get_counter(c) == counter)
+            for counter in counters
         ]
         self.group_ranks = cache(self._group_ranks)
         self.advance = cache(self._advance)
@@ -55,7 +61,7 @@ class TableStates:
         self.decide = cache(self._decide)
 
     def gather_states(self, queries: Mapping[str, int]) -> dict[CounterState, StateSummary]:
-        """Return what the table can see of every vector on these queries."""
+        """Return every state that some vector on these queries reaches."""
         reached: dict[CounterState, StateSummary] = {(0,) * len(self._caps): (1, (0, 0, 0))}
         for mode, count in queries.items():
             for _ in range(count):
@@ -65,26 +71,26 @@ class TableStates:
     def _add_query(
         self, mode: str, reached: dict[CounterState, StateSummary]
     ) -> dict[CounterState, StateSummary]:
-        kinds = self.group_ranks(mode)
-        self.steps += len(kinds) * len(reached)
+        groups = self.group_ranks(mode)
+        self.steps += len(groups) * len(reached)
         if self.steps > MAX_STEPS:
             raise TableTooLarge("the table tells too many counts apart to go through them")
         grown: dict[CounterState, StateSummary] = {}
         for state, (vectors, (bad, total, digits)) in reached.items():
-            for ranks in kinds:
+            for ranks in groups:
                 best = ranks[0]
                 after = self.advance(state, mode, best)
-                plain = (bad + bool(best), total + best, digits << _DIGIT_BITS | best)
-                others, plainest = grown.get(after, (0, plain))
-                grown[after] = (others + vectors * len(ranks), min(plainest, plain))
+                key = (bad + bool(best), total + best, digits << _DIGIT_BITS | best)
+                others, simplest = grown.get(after, (0, key))
+                grown[after] = (others + vectors * len(ranks), min(simplest, key))
         return grown
 
     def _group_ranks(self, mode: str) -> list[list[int]]:
-        """Return the ranks of the verdicts, together where the table does not tell them apart."""
-        alike: dict[tuple[bool, ...], list[int]] = {}
+        """Return the ranks of the verdicts, grouped if the table does not tell them apart."""
+        groups: dict[tuple[bool, ...], list[int]] = {}
         for rank in range(len(self.table.verdicts)):
-            alike.setdefault(self._find_raised_counters(mode, rank), []).append(rank)
-        return list(alike.values())
+            groups.setdefault(self._find_raised_counters(mode, rank), []).append(rank)
+        return list(groups.values())
 
     def _find_raised_counters(self, mode: str, rank: int) -> tuple[bool, ...]:
         """Return which counters a query of the mode with this verdict raises."""
@@ -100,7 +106,7 @@ class TableStates:
         return tuple(min(count + more, cap) for count, more, cap in raised)
 
     def _find_matching_rows(self, state: CounterState) -> tuple[DecisionRow, ...]:
-        """Return the rows that hold."""
+        """Return the rows that match in a state."""
         return tuple(
             row
             for row in self.table.rows
@@ -113,11 +119,9 @@ class TableStates:
         )
 
 
-def unpack_vector(plain: SimplicityKey, queries: int) -> VerdictVector:
-    """Return the ranks that were gathered."""
-    return tuple(
-        plain[2] >> _DIGIT_BITS * place & _DIGIT_MASK for place in reversed(range(queries))
-    )
+def unpack_vector(key: SimplicityKey, queries: int) -> VerdictVector:
+    """Return the ranks that are packed in a key."""
+    return tuple(key[2] >> _DIGIT_BITS * place & _DIGIT_MASK for place in reversed(range(queries)))
 
 
 def _get_counter(condition: CountCondition) -> tuple[frozenset[str], frozenset[str]]:
@@ -125,6 +129,6 @@ def _get_counter(condition: CountCondition) -> tuple[frozenset[str], frozenset[s
 
 
 def _compute_cap(condition: CountCondition) -> int:
-    """Return the smallest count from which on the condition says the same."""
-    beyond = 0 if condition.at_most is None else condition.at_most + 1
-    return max(condition.at_least, beyond)
+    """Return the smallest count from which on the condition does not change any more."""
+    above_most = 0 if condition.at_most is None else condition.at_most + 1
+    return max(condition.at_least, above_most)

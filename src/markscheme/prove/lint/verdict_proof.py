@@ -1,23 +1,21 @@
-"""Verdict rules, proved for every pair of averages.
+"""Prove verdict rules for every pair of averages, by exhaustive enumeration.
 
-The pairs that one rater can give are gone through one by one, and counted. Several raters give
-averages in between; so the plane of all pairs is cut along every bound of every rule, and one point
-of each piece (corner, edge, field) is tried: the rules say the same on all of a piece.
+Two sets of pairs (baseline, candidate) are tried:
+
+1. every pair that one rater can give: they are few, and they are counted;
+2. one point of each region into which the bounds of all rules cut the plane (corners, edges and
+   areas). Several raters give averages between those of one rater, and all points of a region
+   match the same rules, so this covers every average there can be.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import HitPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from markscheme.vocabulary import VerdictRule, VerdictRules
+from markscheme.vocabulary import HitPolicy, VerdictRule, VerdictRules
 
 AveragePair = tuple[Fraction, Fraction]
 """The averages of the baseline and of the candidate on one query."""
@@ -25,7 +23,7 @@ AveragePair = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictAmbiguity:
-    """A pair for which rules hold that disagree."""
+    """A pair for which rules match that give different verdicts."""
 
     pair: AveragePair
     verdicts: tuple[str, ...]
@@ -44,9 +42,9 @@ class VerdictDrop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleProof:
-    """What was found: counts over the pairs of one rater, and a witness of each flaw anywhere.
+    """The result of the proof: counts over the pairs of one rater, and an example of each flaw.
 
-    `dead` are the places of rules that never decide.
+    `dead` are the indexes of rules that never decide.
     """
 
     pairs: int
@@ -61,66 +59,70 @@ class ScaleProof:
     @property
     def holds(self) -> bool:
         """Whether nothing is wrong with the rules."""
-        found = self.gap or self.ambiguity or self.drop or self.dead or self.unreachable
-        return not found
+        flaws = self.gap or self.ambiguity or self.drop or self.dead or self.unreachable
+        return not flaws
 
 
 def prove_scale(rules: VerdictRules) -> ScaleProof:
-    """Go through every pair of averages."""
+    """Prove verdict rules: no gaps, no conflicts, monotone, no dead rule, no unused verdict."""
     averages = rules.scores.averages
     grid = [(b, c) for b in averages for c in averages]
-    seen = {pair: rules.matching(*pair) for pair in grid}
-    everywhere = {**seen, **{pair: rules.matching(*pair) for pair in _generate_pieces(rules)}}
-    gaps = [pair for pair, found in everywhere.items() if not found]
-    torn = [pair for pair, found in everywhere.items() if _has_disagreement(rules, found)]
-    given = {rules.verdict_of(found) for found in everywhere.values()}
+    on_grid = {pair: rules.matching(*pair) for pair in grid}
+    in_regions = {pair: rules.matching(*pair) for pair in _generate_region_points(rules)}
+    everywhere = {**on_grid, **in_regions}
+    gaps = [pair for pair, matching in everywhere.items() if not matching]
+    conflicts = [pair for pair, matching in everywhere.items() if _is_conflict(rules, matching)]
+    reached = {rules.verdict_of(matching) for matching in everywhere.values()}
     return ScaleProof(
         pairs=len(grid),
-        uncovered=sum(not seen[pair] for pair in grid),
-        ambiguous=sum(_has_disagreement(rules, seen[pair]) for pair in grid),
+        uncovered=sum(not on_grid[pair] for pair in grid),
+        ambiguous=sum(_is_conflict(rules, on_grid[pair]) for pair in grid),
         gap=_find_plainest_pair(gaps, averages),
-        ambiguity=_build_ambiguity(_find_plainest_pair(torn, averages), everywhere),
+        ambiguity=_build_ambiguity(_find_plainest_pair(conflicts, averages), everywhere),
         drop=_find_smallest_drop(rules, everywhere),
         dead=_find_dead_rules(rules, everywhere.values()),
-        unreachable=tuple(verdict for verdict in rules.verdicts if verdict not in given),
+        unreachable=tuple(verdict for verdict in rules.verdicts if verdict not in reached),
     )
 
 
-def _has_disagreement(rules: VerdictRules, found: tuple[VerdictRule, ...]) -> bool:
-    return bool(found) and rules.verdict_of(found) is None
+def _is_conflict(rules: VerdictRules, matching: tuple[VerdictRule, ...]) -> bool:
+    return bool(matching) and rules.verdict_of(matching) is None
 
 
 def _find_plainest_pair(
     pairs: list[AveragePair], averages: tuple[Fraction, ...]
 ) -> AveragePair | None:
-    """Return a pair that one rater can give, in short numbers, the nearest to the middle."""
+    """Return the pair that is easiest to read.
+
+    Prefer pairs that one rater can give, then short fractions, then the middle of the scale.
+    """
     middle = (averages[0] + averages[-1]) / 2
 
     def key(pair: AveragePair) -> tuple[bool, int, Fraction, AveragePair]:
-        away = abs(pair[0] - middle) + abs(pair[1] - middle)
-        given = pair[0] in averages and pair[1] in averages
-        return not given, pair[0].denominator * pair[1].denominator, away, pair
+        distance = abs(pair[0] - middle) + abs(pair[1] - middle)
+        on_grid = pair[0] in averages and pair[1] in averages
+        return not on_grid, pair[0].denominator * pair[1].denominator, distance, pair
 
     return min(pairs, key=key, default=None)
 
 
 def _build_ambiguity(
-    pair: AveragePair | None, seen: dict[AveragePair, tuple[VerdictRule, ...]]
+    pair: AveragePair | None, matching: dict[AveragePair, tuple[VerdictRule, ...]]
 ) -> VerdictAmbiguity | None:
     if pair is None:
         return None
-    verdicts = dict.fromkeys(rule.verdict for rule in seen[pair])
+    verdicts = dict.fromkeys(rule.verdict for rule in matching[pair])
     return VerdictAmbiguity(pair=pair, verdicts=tuple(verdicts))
 
 
 def _find_smallest_drop(
-    rules: VerdictRules, seen: dict[AveragePair, tuple[VerdictRule, ...]]
+    rules: VerdictRules, matching_by_pair: dict[AveragePair, tuple[VerdictRule, ...]]
 ) -> VerdictDrop | None:
-    """Return the smallest rise of a candidate that makes its verdict worse."""
+    """Return the smallest rise of a candidate that makes its verdict worse, if there is one."""
     rank = {verdict: place for place, verdict in enumerate(rules.verdicts)}
     rows: dict[Fraction, list[tuple[Fraction, str]]] = {}
-    for (baseline, candidate), found in seen.items():
-        verdict = rules.verdict_of(found)
+    for (baseline, candidate), matching in matching_by_pair.items():
+        verdict = rules.verdict_of(matching)
         if verdict is not None:
             rows.setdefault(baseline, []).append((candidate, verdict))
     drops = [
@@ -138,28 +140,29 @@ def _find_smallest_drop(
 
 
 def _find_dead_rules(
-    rules: VerdictRules, found: Iterable[tuple[VerdictRule, ...]]
+    rules: VerdictRules, matches: Iterable[tuple[VerdictRule, ...]]
 ) -> tuple[int, ...]:
-    """Return the rules that never hold, or that another always goes before."""
-    first = 1 if rules.policy is HitPolicy.FIRST else None
-    alive = {id(rule) for matching in found for rule in matching[:first]}
-    return tuple(place for place, rule in enumerate(rules.rules) if id(rule) not in alive)
+    """Return the indexes of rules that never match, or only behind another that decides."""
+    deciding = 1 if rules.policy is HitPolicy.FIRST else None
+    alive = {id(rule) for matching in matches for rule in matching[:deciding]}
+    return tuple(index for index, rule in enumerate(rules.rules) if id(rule) not in alive)
 
 
-def _generate_pieces(rules: VerdictRules) -> Iterator[AveragePair]:
-    """Yield a point of every piece into which the bounds cut the plane of pairs."""
+def _generate_region_points(rules: VerdictRules) -> Iterator[AveragePair]:
+    """Yield a point of every region into which the bounds cut the plane of pairs."""
     ends = [rules.scores.averages[0], rules.scores.averages[-1]]
-    own = {limit for rule in rules.rules for limit in rule.baseline.limits}
-    candidate = {limit for rule in rules.rules for limit in rule.candidate.limits} | set(ends)
-    apart = {limit for rule in rules.rules for limit in rule.difference.limits}
-    crossings = {c - d for c in candidate for d in apart}
-    for baseline in _generate_cuts(ends, own | crossings):
-        for at in _generate_cuts(ends, candidate | {baseline + d for d in apart}):
-            yield baseline, at
+    baselines = {limit for rule in rules.rules for limit in rule.baseline.limits}
+    candidates = {limit for rule in rules.rules for limit in rule.candidate.limits} | set(ends)
+    differences = {limit for rule in rules.rules for limit in rule.difference.limits}
+    # Where a line of constant difference meets a line of constant candidate average.
+    crossings = {c - d for c in candidates for d in differences}
+    for baseline in _generate_cuts(ends, baselines | crossings):
+        for candidate in _generate_cuts(ends, candidates | {baseline + d for d in differences}):
+            yield baseline, candidate
 
 
 def _generate_cuts(ends: list[Fraction], cuts: Iterable[Fraction]) -> Iterator[Fraction]:
-    """Yield the cuts within the ends, the ends, and a number between each two."""
+    """Yield the ends, the cuts between them, and the midpoint of each two neighbours."""
     inside = sorted({*ends, *(cut for cut in cuts if ends[0] < cut < ends[1])})
     yield from inside
     yield from ((low + high) / 2 for low, high in pairwise(inside))

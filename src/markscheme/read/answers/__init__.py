@@ -1,10 +1,10 @@
-"""Recorded answers, streamed in columns from JSONL, Parquet, CSV or the standard input.
+"""Recorded answers, streamed in columns from JSONL, CSV, Parquet, the standard input or memory.
 
-The blocks of a file become lines (`lines`) or records (`records`), those become raw rows (`jsonl`,
-`delimited`, `parquet`), and those become answers or error rows (`taking`): all at once where they
-are regular (`columns`), else by the definition of a row (`rows`); lines that are written `alike`
-become columns without ever being rows. The `ledger` finds repeats. Large files and folders are read
-in `parts`, each by itself.
+`sources` opens a source and `splits` cuts large files and folders into parts. `jsonl`, `csv` and
+`parquet` parse rows; `text` splits bytes into lines. `rows` defines which row is an answer, and
+`columns` checks many rows at once. `duplicates` rejects a second answer to the same attempt. `fast`
+reads lines of one program straight into columns. Everything ends as an `AnswerBatch` (`batch`).
+Nothing here reads a rubric or judges an answer, and importing this package does not load polars.
 """
 
 from markscheme.read.answers.batch import (
@@ -18,21 +18,15 @@ from markscheme.read.answers.batch import (
 from markscheme.read.answers.columns import RawAnswerRows, add_each_row
 from markscheme.read.answers.csv import CsvRecord, CsvRecordReader
 from markscheme.read.answers.duplicates import AttemptRanges, SeenAttempts, reject_duplicates
-from markscheme.read.answers.fast.scanner import (
-    CAPTURE_ABSENT,
-    CAPTURE_INNER_TEXT,
-    CAPTURE_INTEGER,
-    CAPTURE_NAME,
-    CAPTURE_NUMBER,
-    CAPTURE_TEXT,
-    NULL_TEXT,
-    encode_capture,
-    encode_literal,
-    scan_lines,
+from markscheme.read.answers.fast import create_template_reader
+from markscheme.read.answers.jsonl import read_jsonl
+from markscheme.read.answers.rows import (
+    KnownItems,
+    RefusedRow,
+    parse_answer,
+    parse_integer,
+    parse_number,
 )
-from markscheme.read.answers.items import KnownItems
-from markscheme.read.answers.jsonl import create_template_reader, read_jsonl
-from markscheme.read.answers.rows import RefusedRow, parse_answer, parse_integer, parse_number
 from markscheme.read.answers.sources import read_answers, read_rows
 from markscheme.read.answers.splits import (
     FilePart,
@@ -44,14 +38,7 @@ from markscheme.read.answers.splits import (
 )
 
 __all__ = [
-    "CAPTURE_ABSENT",
-    "CAPTURE_INNER_TEXT",
-    "CAPTURE_INTEGER",
-    "CAPTURE_NAME",
-    "CAPTURE_NUMBER",
-    "CAPTURE_TEXT",
     "DEFAULT_LIMITS",
-    "NULL_TEXT",
     "AnswerBatch",
     "AttemptRanges",
     "CsvRecord",
@@ -67,8 +54,6 @@ __all__ = [
     "copy_texts",
     "count_part_lines",
     "create_template_reader",
-    "encode_capture",
-    "encode_literal",
     "get_measured_schema",
     "is_folder",
     "list_answer_files",
@@ -80,6 +65,5 @@ __all__ = [
     "read_part",
     "read_rows",
     "reject_duplicates",
-    "scan_lines",
     "split_file",
 ]

@@ -1,41 +1,21 @@
-"""How much is held at once: the numbers behind flat memory.
+"""Answers in columns: the batches that readers yield and the batch marker takes.
 
-Answers in columns: what streams from the reading room to the marking room.
+polars is imported inside functions. Worker processes are forked after this module is loaded and
+before polars is, because polars starts threads and a fork would copy their locks.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import polars as pl
-
 from markscheme.vocabulary import RowError, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadLimits:
-    """Bounds of a reader. A row longer than `row_bytes` is an error row and is never held whole.
-
-    A batch is handed on after the block with which it reaches `batch_rows` rows or `batch_bytes`
-    bytes. Blocks are small on purpose: what is still in the cache is parsed faster. A part is what
-    one process scores at a time.
-    """
-
-    row_bytes: int = 10_000_000
-    batch_rows: int = 65_536
-    batch_bytes: int = 16_777_216
-    block_bytes: int = 262_144
-    part_bytes: int = 6_291_456
-
-
-DEFAULT_LIMITS = ReadLimits()
-
+    import polars as pl  # noqa: TC004 - nothing evaluates the annotations of these dataclasses
 
 Number: TypeAlias = float | int
 Output: TypeAlias = str | dict[str, Any]
@@ -53,10 +33,30 @@ ANSWER_FIELDS = (
 REQUIRED_FIELDS = ("item", "output")
 
 
-def get_table_schema(item: Any = None) -> dict[str, Any]:
-    """Return the columns of what is known of an answer beside its output.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLimits:
+    """Bounds of a reader, which keep memory flat.
 
-    Items are texts, or where lines are alike one of those that there are.
+    A row longer than `row_bytes` is an error row and is never held whole. A batch ends with the
+    block in which it reaches `batch_rows` rows or `batch_bytes` bytes. Blocks are small, because
+    data that is still in the processor's cache is parsed faster. A part of `part_bytes` is what one
+    process scores at a time.
+    """
+
+    row_bytes: int = 10_000_000
+    batch_rows: int = 65_536
+    batch_bytes: int = 16_777_216
+    block_bytes: int = 262_144
+    part_bytes: int = 6_291_456
+
+
+DEFAULT_LIMITS = ReadLimits()
+
+
+def get_table_schema(item: Any = None) -> dict[str, Any]:
+    """Return the columns of an answer other than its output.
+
+    `item` is the type of the item column: text by default, an enum of ids for template rows.
     """
     import polars as pl
 
@@ -73,7 +73,7 @@ def get_table_schema(item: Any = None) -> dict[str, Any]:
 
 
 def get_measured_schema() -> dict[str, Any]:
-    """Return the columns of what is measured in a log: never scored, and null where unknown."""
+    """Return the columns measured in a session log: never scored, null if unknown."""
     import polars as pl
 
     return {
@@ -89,29 +89,32 @@ def get_measured_schema() -> dict[str, Any]:
 
 
 def copy_texts(texts: pl.Series) -> pl.Series:
-    """Return the texts in memory of their own: taking some of a column keeps the whole."""
+    """Copy texts into memory of their own; a slice of a polars column keeps the whole alive."""
     return texts + ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputTemplate:
-    """How outputs are spelled: the names of their texts, and what stands around each of these."""
+    """How a group of outputs is written: the names of its text fields and the literals around them.
+
+    There is one literal more than there are names.
+    """
 
     names: tuple[str, ...]
     literals: tuple[str, ...]
 
     @property
     def empty_output(self) -> str:
-        """An output that is so spelled, with nothing in its texts."""
+        """The output of this template in which every field is empty."""
         return "".join(self.literals)
 
     def render_output(self, texts: Sequence[str]) -> str:
-        """Return the output with these texts."""
+        """Return the output with these field texts."""
         first, *rest = self.literals
         return first + "".join(chain.from_iterable(zip(texts, rest, strict=True)))
 
     def render_outputs(self, texts: pl.DataFrame) -> pl.Series:
-        """Return the outputs with these texts."""
+        """Return one output for each row of field texts."""
         import polars as pl
 
         first, *rest = map(pl.lit, self.literals)
@@ -121,7 +124,7 @@ class OutputTemplate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLines:
-    """Lines as they were written, of which the first has this number."""
+    """Lines as they stand in the file; `first_line` is the number of the first one."""
 
     text: bytes
     first_line: int
@@ -137,22 +140,23 @@ class SourceLines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateRows:
-    """Answers in columns: what is known of each, and the texts inside its output.
+    """Answers that line templates read straight into columns, without parsing their JSON.
 
-    `table` has the columns of `table_schema`, `texts` one for each name in the outputs, null where
-    an output lacks it, and `spelled` tells which of the `spellings` an output has. Where these do
-    not tell how it was written, `written` has its line. All texts share memory with all that was
-    captured, so what outlives the batch must be `copied`.
+    `table` has the columns of `get_table_schema`. `texts` has one column for each field of the
+    outputs, null if an output lacks the field. `template_indexes` says which of the
+    `output_templates` each output follows. `source_lines` is set if some output cannot be rendered
+    from its template, because letters in it were escaped. All texts share the memory of the scan,
+    so use `copy_texts` for what outlives the batch.
     """
 
     table: pl.DataFrame
     texts: pl.DataFrame
-    spelled: pl.Series
+    template_indexes: pl.Series
     output_templates: tuple[OutputTemplate, ...]
     source_lines: SourceLines | None = None
 
     def get_texts(self, name: str) -> pl.Series:
-        """Return the texts of that name, null where an output has none."""
+        """Return the texts of a field, null if an output lacks it."""
         import polars as pl
 
         if name in self.texts.columns:
@@ -160,51 +164,54 @@ class TemplateRows:
         return pl.Series(name, [None], dtype=pl.String).new_from_index(0, self.texts.height)
 
     def build_outputs(self) -> pl.Series:
-        """Return the outputs, put together again."""
+        """Return all outputs as they were written."""
         import polars as pl
 
         if self.source_lines is not None:
             return self.source_lines.parse_outputs(self.table["line"])
-        places = [
-            (self.spelled == number).arg_true() for number in range(len(self.output_templates))
+        positions = [
+            (self.template_indexes == number).arg_true()
+            for number in range(len(self.output_templates))
         ]
-        each = zip(self.output_templates, places, strict=True)
-        parts = [spelling.render_outputs(self.texts[at]) for spelling, at in each]
-        return pl.concat(parts)[pl.concat(places).arg_sort()]
+        outputs = [
+            template.render_outputs(self.texts[at])
+            for template, at in zip(self.output_templates, positions, strict=True)
+        ]
+        return pl.concat(outputs)[pl.concat(positions).arg_sort()]
 
-    def build_outputs_at(self, positions: pl.Series) -> list[str]:
+    def build_outputs_at(self, positions: pl.Series | Sequence[int]) -> list[str]:
         """Return the outputs at a few positions."""
         if self.source_lines is not None:
             return self.source_lines.parse_outputs(self.table["line"][positions]).to_list()
-        spelled = [self.output_templates[number] for number in self.spelled[positions].to_list()]
+        templates = [self.output_templates[n] for n in self.template_indexes[positions].to_list()]
         texts = {column.name: column[positions].to_list() for column in self.texts}
         return [
-            spelling.output([texts[name][at] for name in spelling.names])
-            for at, spelling in enumerate(spelled)
+            template.render_output([texts[name][at] for name in template.names])
+            for at, template in enumerate(templates)
         ]
 
     def drop_rows(self, positions: Collection[int]) -> TemplateRows:
-        """Return the rows at other positions."""
+        """Return the rows without those at `positions`."""
         import polars as pl
 
-        gone = pl.Series(sorted(positions), dtype=pl.UInt32)
-        keep = ~pl.int_range(self.table.height, dtype=pl.UInt32, eager=True).is_in(gone)
+        keep = pl.Series([True]).new_from_index(0, self.table.height)
+        keep = keep.scatter(sorted(positions), values=False)
         return replace(
             self,
             table=self.table.filter(keep),
             texts=self.texts.filter(keep),
-            spelled=self.spelled.filter(keep),
+            template_indexes=self.template_indexes.filter(keep),
         )
 
 
 @dataclass(slots=True, kw_only=True)
 class AnswerBatch:
-    """A stretch of a file of answers: columns of equal length, and the rows that are no answers.
+    """Answers of a stretch of a file in columns of equal length, and the rows that were refused.
 
-    `lines` holds the 1-based line on which each answer starts, in Parquet its row. `errors` holds
-    the rows of the same stretch that could not be taken, in the order of their lines. Rows that
-    are written alike stand apart, in columns of their own. Answers from logs come with their
-    transcripts, and with columns of what was measured in them.
+    `lines` holds the 1-based line on which each answer starts; in Parquet, its row. `errors` holds
+    the refused rows of the same stretch, sorted by line. Rows read by line templates are in
+    `template_rows` instead of the lists. Answers from session logs come with their `transcripts`,
+    and with columns `measured` in them.
     """
 
     lines: list[int] = field(default_factory=list)
@@ -217,7 +224,7 @@ class AnswerBatch:
     tokens_out: list[int | None] = field(default_factory=list)
     costs: list[Number | None] = field(default_factory=list)
     errors: list[RowError] = field(default_factory=list)
-    alike: TemplateRows | None = None
+    template_rows: TemplateRows | None = None
     transcripts: list[Transcript] = field(default_factory=list)
     measured: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -227,24 +234,25 @@ class AnswerBatch:
     @property
     def row_count(self) -> int:
         """How many rows of the file are in this batch, as answers or as errors."""
-        alike = self.alike.table.height if self.alike else 0
-        return alike + len(self.lines) + len(self.errors)
+        in_templates = self.template_rows.table.height if self.template_rows else 0
+        return in_templates + len(self.lines) + len(self.errors)
 
     def get_columns(self) -> tuple[list[Any], ...]:
-        """Return `lines` and then the columns in the order of `FIELDS`."""
-        return tuple(getattr(self, column) for column in _COLUMN_NAMES)
+        """Return `lines`, then the columns in the order of `ANSWER_FIELDS`."""
+        return tuple(getattr(self, name) for name in _COLUMN_NAMES)
 
     def build_table(self) -> pl.DataFrame:
-        """Return what is known of every answer beside its output, those written alike first."""
+        """Return every answer without its output, template rows first."""
         import polars as pl
 
-        lines, items, _, *known = self.get_columns()
-        schema = get_table_schema(self.alike.table.schema["item"] if self.alike else None)
-        columns = zip(schema.items(), (lines, items, *known), strict=True)
+        lines, items, _, *others = self.get_columns()
+        item_type = self.template_rows.table.schema["item"] if self.template_rows else None
+        columns = zip(get_table_schema(item_type).items(), (lines, items, *others), strict=True)
         table = pl.DataFrame(
             [pl.Series(name, column, dtype, strict=False) for (name, dtype), column in columns]
         )
-        table = pl.concat([self.alike.table, table]) if self.alike else table
+        if self.template_rows:
+            table = pl.concat([self.template_rows.table, table])
         if not self.measured:
             return table
         return table.with_columns(
@@ -253,7 +261,7 @@ class AnswerBatch:
         )
 
     def build_output_texts(self) -> pl.Series:
-        """Return the output of every answer as text, in the order of `table`."""
+        """Return the output of every answer as text, in the order of `build_table`."""
         import polars as pl
 
         texts = (
@@ -261,27 +269,29 @@ class AnswerBatch:
             for output in self.outputs
         )
         column = pl.Series("output", texts, dtype=pl.String)
-        return pl.concat([self.alike.build_outputs(), column]) if self.alike else column
+        if self.template_rows:
+            return pl.concat([self.template_rows.build_outputs(), column])
+        return column
 
     def extend(self, lines: Iterable[int], columns: Iterable[Iterable[Any]]) -> None:
-        """Add answers: their lines, and their columns in the order of `FIELDS`."""
-        for mine, more in zip(self.get_columns(), (lines, *columns), strict=True):
-            mine.extend(more)
+        """Add answers: their lines, and their columns in the order of `ANSWER_FIELDS`."""
+        for column, values in zip(self.get_columns(), (lines, *columns), strict=True):
+            column.extend(values)
 
     def append(self, line: int, answer: Iterable[Any]) -> None:
-        """Add one answer: its line, and its fields in the order of `FIELDS`."""
+        """Add one answer: its line, and its fields in the order of `ANSWER_FIELDS`."""
         self.extend((line,), zip(answer, strict=True))
 
     def replace_with_errors(self, positions: Collection[int], errors: Iterable[RowError]) -> None:
-        """Replace the answers at `positions` by `errors`, and take in errors found elsewhere."""
-        gone = set(positions)
-        keep = [at not in gone for at in range(len(self))]
+        """Drop the answers at `positions` and merge `errors` into the errors of the batch."""
+        dropped = set(positions)
+        keep = [at not in dropped for at in range(len(self))]
         for column in self.get_columns():
             column[:] = compress(column, keep)
         self.errors = sorted([*self.errors, *errors], key=lambda error: error.line)
 
 
-_NON_COLUMN_FIELDS = {"errors", "alike", "transcripts", "measured"}
+_NON_COLUMN_FIELDS = {"errors", "template_rows", "transcripts", "measured"}
 _COLUMN_NAMES = tuple(
     column.name for column in fields(AnswerBatch) if column.name not in _NON_COLUMN_FIELDS
 )

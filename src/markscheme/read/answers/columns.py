@@ -1,46 +1,45 @@
-"""The fast way: many rows at once, where all of them are regular.
+"""Check and add many rows at once; rows that are not all regular go to the definition one by one.
 
-`regular` either proves, with a few passes at the speed of C, that every row is what `rows` would
-make of it, or gives up. It never decides against a row: whoever calls it hands the rows that it
-gave up on to the definition.
-
-From raw rows to a batch: the fast way where it holds, the definition for the rest.
+`check_columns` either proves, with a few passes at the speed of C, that every row is what
+`rows.parse_answer` would return for it, or gives up. It never refuses a row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
-from operator import contains
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS
-from markscheme.read.answers.rows import RefusedRow, find_object_fault, get_named_item, parse_answer
+from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS, AnswerBatch
+from markscheme.read.answers.rows import (
+    KnownItems,
+    RefusedRow,
+    find_object_fault,
+    get_named_item,
+    parse_answer,
+)
 from markscheme.read.nfc import is_latin1, to_nfc
 from markscheme.read.storable import MAX_STORABLE_NUMBER, find_text_fault
 from markscheme.vocabulary import RowError
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+Column: TypeAlias = Collection[Any]
 
-    from markscheme.read.answers.items import KnownItems
-
-    Column = Collection[Any]
-    from markscheme.read.answers.batch import AnswerBatch
-
+# Rows that are checked together. Small, because one irregular row sends all of them to the
+# definition.
+_PIECE_ROWS = 32
 _NONE = type(None)
 _FIELD_SET = frozenset(ANSWER_FIELDS)
 _REQUIRED_FIELD_SET = frozenset(REQUIRED_FIELDS)
 
 
-class _Irregular(Exception):  # noqa: N818 - a way out, never seen outside this module
-    """Some row needs the definition."""
+class _Irregular(Exception):  # noqa: N818 - control flow, never seen outside this module
+    """Some row of a column needs the definition."""
 
 
 def transpose_rows(rows: Sequence[Any]) -> dict[str, Column] | None:
-    """Turn rows into raw columns; `None` where some row is not an object with what is needed."""
+    """Turn rows into raw columns; `None` if some row is not an object."""
     try:
         return _transpose_same_keys(rows) or _transpose_any_keys(rows)
     except (AttributeError, LookupError, TypeError):
@@ -48,7 +47,7 @@ def transpose_rows(rows: Sequence[Any]) -> dict[str, Column] | None:
 
 
 def _transpose_same_keys(rows: Sequence[dict[str, Any]]) -> dict[str, Column] | None:
-    """Transpose rows that all have exactly the keys of the first, none of them to be ignored."""
+    """Transpose rows that all have the keys of the first; `None` if some have others."""
     keys = rows[0].keys()
     if not keys <= _FIELD_SET or sum(map(len, rows)) != len(keys) * len(rows):
         return None
@@ -59,30 +58,26 @@ def _transpose_same_keys(rows: Sequence[dict[str, Any]]) -> dict[str, Column] | 
 
 
 def _transpose_any_keys(rows: Sequence[dict[str, Any]]) -> dict[str, Column]:
-    """Transpose rows of any keys; what one row lacks is `None` in it."""
+    """Transpose rows with any keys; a missing key becomes `None`."""
     present = _FIELD_SET.intersection(set[str]().union(*rows))
     return {name: list(map(dict.get, rows, repeat(name))) for name in present}
 
 
-def check_columns(
-    columns: Mapping[str, Column], known: KnownItems, *, sound: bool = False
-) -> list[Column] | None:
-    """Return the columns of answers in the order of `FIELDS`, or `None` if any row is irregular.
-
-    The outputs of `sound` columns are known to be texts without surrogates.
-    """
+def check_columns(columns: Mapping[str, Column], known: KnownItems) -> list[Column] | None:
+    """Return the columns in the order of `ANSWER_FIELDS`, or `None` if any row is irregular."""
     if not columns.keys() >= _REQUIRED_FIELD_SET:
         return None
-    rows = len(columns["item"])
+    row_count = len(columns["item"])
     try:
         items = _check_items(columns["item"], known)
-        checks = _COLUMN_CHECKS | {"output": _check_sound_outputs} if sound else _COLUMN_CHECKS
-        found = {name: checks[name](column) for name, column in columns.items() if name != "item"}
+        checked = {
+            name: _COLUMN_CHECKS[name](column) for name, column in columns.items() if name != "item"
+        }
     except (_Irregular, TypeError):
         return None
     return [
         items,
-        *(found.get(name) or (_DEFAULT_VALUES[name],) * rows for name in ANSWER_FIELDS[1:]),
+        *(checked.get(name) or (_DEFAULT_VALUES[name],) * row_count for name in ANSWER_FIELDS[1:]),
     ]
 
 
@@ -94,7 +89,7 @@ def _check_items(column: Column, known: KnownItems) -> Column:
 
 
 def _check_outputs(column: Column) -> Column:
-    """Return the outputs as they stand: marking brings what it reads to NFC."""
+    """Return the outputs unchanged; marking normalises what it reads to NFC."""
     types = set(map(type, column))
     if not types <= {str, dict}:
         raise _Irregular
@@ -102,12 +97,6 @@ def _check_outputs(column: Column) -> Column:
     if _has_text_fault(texts):
         raise _Irregular
     if dict in types and find_object_fault([out for out in column if type(out) is dict]):
-        raise _Irregular
-    return column
-
-
-def _check_sound_outputs(column: Column) -> Column:
-    if any(map(contains, column, repeat("\0"))):
         raise _Irregular
     return column
 
@@ -133,10 +122,10 @@ def _check_attempts(column: Column) -> Column:
 
 
 def _check_numbers(column: Column, allowed: set[type]) -> Column:
-    """Return a column of numbers from 0 to `LARGEST` and nulls.
+    """Return a column of nulls and numbers from 0 to `MAX_STORABLE_NUMBER`.
 
-    A sum within the limit of values that are not negative proves each of them within it, and
-    finite; a NaN compares as false.
+    If no value is negative and the sum is within the limit, each value is within it and finite. A
+    NaN makes a comparison false.
     """
     types = set(map(type, column))
     if types == {_NONE}:
@@ -161,14 +150,11 @@ _COLUMN_CHECKS: dict[str, Callable[[Column], Column]] = {
 }
 
 
-_RAW_PIECE_ROWS = 32
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawAnswerRows:
-    """Rows as their reader found them, with their lines; `shown(at)` is the excerpt of one.
+    """Rows before validation, with their lines; `excerpt_at(position)` quotes one for an error.
 
-    A row is any JSON value, or a `Refused` where the reader could not even make a value of it.
+    A row is any JSON value, or a `RefusedRow` if the reader could not parse it.
     """
 
     lines: Sequence[int]
@@ -178,8 +164,8 @@ class RawAnswerRows:
 
 def add_rows(batch: AnswerBatch, raw: RawAnswerRows, known: KnownItems) -> None:
     """Add every row to the batch, as an answer or as an error."""
-    for start in range(0, len(raw.rows), _RAW_PIECE_ROWS):
-        part = slice(start, start + _RAW_PIECE_ROWS)
+    for start in range(0, len(raw.rows), _PIECE_ROWS):
+        part = slice(start, start + _PIECE_ROWS)
         if not try_add_rows(batch, raw.lines[part], raw.rows[part], known):
             add_each_row(batch, raw, range(len(raw.rows))[part], known)
 
@@ -202,22 +188,10 @@ def add_each_row(
 def try_add_rows(
     batch: AnswerBatch, lines: Sequence[int], rows: Sequence[Any], known: KnownItems
 ) -> bool:
-    """Add the rows if all of them are regular; say whether that was done."""
+    """Add the rows if all of them are regular; return whether they were added."""
     columns = transpose_rows(rows)
     answers = None if columns is None else check_columns(columns, known)
     if answers is None:
         return False
     batch.extend(lines, answers)
     return True
-
-
-def try_add_columns(
-    batch: AnswerBatch, first: int, columns: Mapping[str, Collection[Any]], known: KnownItems
-) -> int:
-    """Add the answers in sound columns if all are regular; return how many, or 0 if not."""
-    answers = check_columns(columns, known, sound=True)
-    if answers is None:
-        return 0
-    count = len(answers[0])
-    batch.extend(range(first, first + count), answers)
-    return count

@@ -1,6 +1,6 @@
-"""From blocks of bytes to the records of delimited text, which quotes may spread over lines.
+"""Read CSV: a header that names the fields, then one record per answer.
 
-Delimited text: a header that names the fields, then one record per answer.
+The delimiter may be a comma, a semicolon or a tab. A quoted field may spread over several lines.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 import csv
 import re
 from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.read.answers.batch import (
     ANSWER_FIELDS,
@@ -20,23 +21,30 @@ from markscheme.read.answers.batch import (
     ReadLimits,
 )
 from markscheme.read.answers.columns import RawAnswerRows, add_rows
-from markscheme.read.answers.encoding import find_byte_fault, make_excerpt
-from markscheme.read.answers.lines import LongLine, WholeLines, split_lines
-from markscheme.read.answers.rows import RefusedRow
+from markscheme.read.answers.duplicates import SeenAttempts
+from markscheme.read.answers.rows import KnownItems, RefusedRow
+from markscheme.read.answers.text import (
+    LineChunk,
+    LongLine,
+    find_byte_fault,
+    make_excerpt,
+    split_lines,
+)
 from markscheme.vocabulary import AnswersError, Problem
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from markscheme.read.answers.duplicates import SeenAttempts
-    from markscheme.read.answers.items import KnownItems
-
+# How many times the bytes of a file may be read again after records that cannot be parsed.
 _REREAD_FACTOR = 4
+_DELIMITERS = ",;\t"
+_PIECE_ROWS = 512
+_PIECE_BYTES = 1 << 20
+_INTEGER_PATTERN = re.compile(r"[+-]?[0-9]{1,30}")
+_DECIMAL_PATTERN = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?")
+_TEXT_FIELDS = ("item", "output", "subject")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CsvRecord:
-    """One record: the line it starts on, what was written there, and its cells or its fault."""
+    """One record: the line it starts on, its raw bytes, and its cells or why it was refused."""
 
     line: int
     raw: bytes
@@ -44,11 +52,11 @@ class CsvRecord:
 
 
 class CsvRecordReader:
-    """The records of a file.
+    """Splits a file into records; also used for files of ratings.
 
-    A record that cannot be read (a quote that is never closed, too many bytes) is taken to be
-    the one line it starts on, so that the lines after it are read again. How much is read again
-    is bounded by a multiple of what was read, so that no file takes more than linear time.
+    If a record cannot be parsed (a quote that is never closed, too many bytes), only the line it
+    starts on is refused, and the lines after it are parsed again. How much is parsed again is
+    bounded by a multiple of what was read, so that no file takes more than linear time.
     """
 
     def __init__(self, blocks: Iterable[bytes], *, limit: int) -> None:
@@ -64,7 +72,7 @@ class CsvRecordReader:
         return self
 
     def __next__(self) -> str:
-        """Take one more line for the record that is being read."""
+        """Return one more line of the record that is being parsed."""
         while not self._queued_lines:
             self._queue_lines(next(self._line_chunks))
         line = self._queued_lines.popleft()
@@ -78,7 +86,7 @@ class CsvRecordReader:
         return line.decode(errors="surrogateescape") + "\n"
 
     def peek_first_line(self) -> bytes:
-        """Return the first line that is not blank, without taking it."""
+        """Return the first line that is not blank, without consuming it."""
         while True:
             while self._queued_lines:
                 line = self._queued_lines[0]
@@ -88,10 +96,10 @@ class CsvRecordReader:
                     return line
                 self._queued_lines.popleft()
                 self._line_number += 1
-            stretch = next(self._line_chunks, None)
-            if stretch is None:
+            chunk = next(self._line_chunks, None)
+            if chunk is None:
                 return b""
-            self._queue_lines(stretch)
+            self._queue_lines(chunk)
 
     def read_records(self, delimiter: str) -> Iterator[CsvRecord]:
         """Yield the records, without blank lines."""
@@ -113,15 +121,15 @@ class CsvRecordReader:
                 fault = find_byte_fault(raw)
                 yield CsvRecord(line=start, raw=raw, cells=RefusedRow(fault) if fault else cells)
 
-    def _queue_lines(self, stretch: WholeLines | LongLine) -> None:
-        if isinstance(stretch, LongLine):
-            self._queued_lines.append(stretch)
+    def _queue_lines(self, chunk: LineChunk) -> None:
+        if isinstance(chunk, LongLine):
+            self._queued_lines.append(chunk)
             return
-        self._queued_lines.extend(stretch.text.split(b"\n"))
-        self._reread_budget += _REREAD_FACTOR * len(stretch.text)
+        self._queued_lines.extend(chunk.text.split(b"\n"))
+        self._reread_budget += _REREAD_FACTOR * len(chunk.text)
 
     def _recover_record(self, start: int, reason: str) -> CsvRecord:
-        """Return the record at `start` as a fault, and give back the lines after its first."""
+        """Refuse the record at `start`, and queue the lines after its first again."""
         first, *others = self._record_lines
         size = sum(len(line) for line in others if isinstance(line, bytes))
         if size <= self._reread_budget:
@@ -136,7 +144,7 @@ class CsvRecordReader:
 
 
 def _explain_csv_error(message: str) -> str:
-    """Say in the words of a user what the parser says about its own state."""
+    """Translate a message of the `csv` module into words about the file."""
     if "unexpected end of data" in message:
         return "a quote that is never closed"
     if "expected after" in message:
@@ -148,20 +156,12 @@ def _explain_csv_error(message: str) -> str:
 
 @contextmanager
 def _limit_field_size(limit: int) -> Iterator[None]:
-    """Let `csv` read fields of this size; its own limit holds for the whole process."""
+    """Let `csv` read fields of this size, then restore its limit, which is process-wide."""
     before = csv.field_size_limit(limit)
     try:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-_DELIMITERS = ",;\t"
-_CSV_PIECE_ROWS = 512
-_CSV_PIECE_BYTES = 1 << 20
-_INTEGER_PATTERN = re.compile(r"[+-]?[0-9]{1,30}")
-_DECIMAL_PATTERN = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?")
-_TEXT_FIELDS = ("item", "output", "subject")
 
 
 def read_csv(
@@ -172,15 +172,16 @@ def read_csv(
     file: str,
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[AnswerBatch]:
-    """Yield the answers in a file; `file` is what messages call it."""
+    """Yield the answers of a file; `file` is its name in messages."""
     records = CsvRecordReader(blocks, limit=limits.row_bytes)
     first_line = records.peek_first_line()
     if not first_line:
         return
-    read = records.read_records(max(_DELIMITERS, key=first_line.decode(errors="replace").count))
-    names = _parse_csv_header(next(read), file)
+    delimiter = max(_DELIMITERS, key=first_line.decode(errors="replace").count)
+    rows = records.read_records(delimiter)
+    names = _parse_csv_header(next(rows), file)
     batch, size = AnswerBatch(), 0
-    for piece in _group_records(read, min(_CSV_PIECE_ROWS, limits.batch_rows)):
+    for piece in _group_records(rows, min(_PIECE_ROWS, limits.batch_rows)):
         add_rows(batch, _build_csv_rows(piece, names), known)
         size += sum(len(record.raw) for record in piece)
         if batch.row_count >= limits.batch_rows or size >= limits.batch_bytes:
@@ -193,27 +194,27 @@ def read_csv(
 
 
 def _parse_csv_header(header: CsvRecord, file: str) -> list[str]:
-    """Return the names of the columns, or raise with everything that is wrong with them."""
+    """Return the names of the columns, or raise `AnswersError` with all mistakes in the header."""
     if isinstance(header.cells, RefusedRow):
         raise AnswersError([_build_header_problem(file, header, "", str(header.cells))])
     names = [name.strip().lower() for name in header.cells]
-    wrong = [
+    mistakes = [
         *((name, "is missing") for name in REQUIRED_FIELDS if name not in names),
         *((name, "occurs twice") for name in ANSWER_FIELDS if names.count(name) > 1),
     ]
-    if wrong:
+    if mistakes:
         raise AnswersError(
-            _build_header_problem(file, header, make_excerpt(name, 40), f"the column {what}")
-            for name, what in wrong
+            _build_header_problem(file, header, make_excerpt(name, 40), f"the column {mistake}")
+            for name, mistake in mistakes
         )
     return names
 
 
 def _build_header_problem(file: str, header: CsvRecord, field: str, message: str) -> Problem:
-    needed = f"the header must name {' and '.join(f'`{name}`' for name in REQUIRED_FIELDS)}"
-    others = f"and may name {', '.join(f'`{name}`' for name in ANSWER_FIELDS if name not in REQUIRED_FIELDS)}"
-    whole = f"{message}; {needed}, {others}"
-    return Problem(file=file, line=header.line, field=field, message=whole)
+    required = " and ".join(f"`{name}`" for name in REQUIRED_FIELDS)
+    optional = ", ".join(f"`{name}`" for name in ANSWER_FIELDS if name not in REQUIRED_FIELDS)
+    allowed = f"the header must name {required}, and may name {optional}"
+    return Problem(file=file, line=header.line, field=field, message=f"{message}; {allowed}")
 
 
 def _group_records(records: Iterator[CsvRecord], rows: int) -> Iterator[list[CsvRecord]]:
@@ -222,7 +223,7 @@ def _group_records(records: Iterator[CsvRecord], rows: int) -> Iterator[list[Csv
     for record in records:
         piece.append(record)
         size += len(record.raw)
-        if len(piece) >= rows or size >= _CSV_PIECE_BYTES:
+        if len(piece) >= rows or size >= _PIECE_BYTES:
             yield piece
             piece, size = [], 0
     if piece:
@@ -238,12 +239,12 @@ def _build_csv_rows(piece: list[CsvRecord], names: list[str]) -> RawAnswerRows:
 
 
 def _parse_csv_row(cells: list[str] | RefusedRow, names: list[str]) -> dict[str, Any] | RefusedRow:
-    """Return a record as the row that the same answer would be in JSON."""
+    """Return a record as the row that the same answer would have in JSON."""
     if isinstance(cells, RefusedRow):
         return cells
     if len(cells) != len(names):
-        told = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
-        return RefusedRow(f"{told} where the header has {len(names)}")
+        count = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
+        return RefusedRow(f"{count} where the header has {len(names)}")
     row = dict(zip(names, cells, strict=True))
     return {
         name: cell if name in _TEXT_FIELDS else _parse_csv_number(cell)
@@ -253,7 +254,7 @@ def _parse_csv_row(cells: list[str] | RefusedRow, names: list[str]) -> dict[str,
 
 
 def _parse_csv_number(cell: str) -> Any:
-    """Return the number that a cell holds; a cell that holds none stays text, and is refused."""
+    """Return the number in a cell; a cell without one stays text, which the row check refuses."""
     text = cell.strip()
     if _INTEGER_PATTERN.fullmatch(text):
         return int(text)

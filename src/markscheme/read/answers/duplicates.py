@@ -1,23 +1,24 @@
-"""Which attempts have been seen: so that one answer never counts twice, in flat memory."""
+"""Detect duplicates: a second answer with the same (item, subject, attempt) becomes an error row.
+
+Memory stays flat: one byte per attempt, 10 MB for ten million answers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, TypeAlias
 
-from markscheme.read.answers.encoding import make_excerpt
+from markscheme.read.answers.batch import AnswerBatch, TemplateRows
+from markscheme.read.answers.text import make_excerpt
 from markscheme.vocabulary import RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     import polars as pl
-
-    from markscheme.read.answers.batch import AnswerBatch, TemplateRows
 
 SeenFlags: TypeAlias = dict[str, bytearray]
 AttemptRanges: TypeAlias = list[tuple[str | None, str, int, int]]
-"""Stretches of attempts: the subject, the item, the first attempt and the last one."""
+"""Ranges of attempts: subject, item, first attempt, last attempt."""
 
 _MIN_FLAGS = 32
 _INITIAL_BYTES = 1 << 25
@@ -27,9 +28,9 @@ _BYTES_PER_ANSWER = 4
 class SeenAttempts:
     """The (item, subject, attempt) of every answer so far.
 
-    Attempts are counted up in practice, so each item of a subject has one byte per attempt: 10
-    MB for ten million answers. Bytes are spent within an allowance that grows with the
-    answers; an attempt so large that it would break the allowance is kept in a plain set.
+    Attempts are usually numbered upwards from 1, so each item of a subject has an array with one
+    byte per attempt. The arrays may grow within an allowance that increases with the answers. An
+    attempt so large that its array would exceed the allowance is kept in a plain set.
     """
 
     def __init__(self) -> None:
@@ -40,61 +41,65 @@ class SeenAttempts:
     def record_answers(
         self, items: Sequence[str], subjects: Sequence[str | None], attempts: Sequence[int]
     ) -> list[int]:
-        """Enter answers given in columns; return the positions of those seen before."""
-        again: list[int] = []
+        """Record answers given in columns; return the positions of those seen before."""
+        duplicates: list[int] = []
         self._spare_bytes += _BYTES_PER_ANSWER * len(items)
-        for at, marks, item, attempt in zip(
+        for at, flags, item, attempt in zip(
             range(len(items)), self._get_subject_flags(subjects), items, attempts, strict=False
         ):
             try:
-                seen = marks[item]
+                seen = flags[item]
                 if seen[attempt]:
-                    again.append(at)
+                    duplicates.append(at)
                 seen[attempt] = 1
             except (KeyError, IndexError):
                 if not self._record_beyond_flags(item, subjects[at], attempt):
-                    again.append(at)
-        return again
+                    duplicates.append(at)
+        return duplicates
 
     def reject_duplicates(self, batch: AnswerBatch) -> None:
-        """Enter the answers of a batch; turn repeats into errors."""
-        if batch.alike is None:
-            again = self.record_answers(batch.items, batch.subjects, batch.attempts)
-            if again:
-                batch.replace_with_errors(
-                    again, [_build_batch_duplicate_error(batch, at) for at in again]
-                )
+        """Record the answers of a batch; turn duplicates into errors."""
+        if batch.template_rows is None:
+            duplicates = self.record_answers(batch.items, batch.subjects, batch.attempts)
+            if duplicates:
+                errors = [_build_batch_duplicate_error(batch, at) for at in duplicates]
+                batch.replace_with_errors(duplicates, errors)
         elif not self._record_gapless_ranges(batch.build_table()):
-            self._reject_in_file_order(batch, batch.alike)
+            self._reject_in_file_order(batch, batch.template_rows)
 
-    def _reject_in_file_order(self, batch: AnswerBatch, alike: TemplateRows) -> None:
-        """Enter the rows that are alike and the others one by one, as they stand in the file."""
-        table, count = batch.build_table(), alike.table.height
+    def _reject_in_file_order(self, batch: AnswerBatch, template_rows: TemplateRows) -> None:
+        """Record template rows and all others one by one, in the order of their lines.
+
+        The first answer in the file counts, whichever way it was read.
+        """
+        table, count = batch.build_table(), template_rows.table.height
         order = table["line"].arg_sort()
         columns = (table[name][order].to_list() for name in ("item", "subject", "attempt"))
-        again = [int(order[at]) for at in self.record_answers(*columns)]
-        if not again:
+        duplicates = [int(order[at]) for at in self.record_answers(*columns)]
+        if not duplicates:
             return
-        ours = [at for at in again if at < count]
-        rows = zip(alike.table[ours].iter_rows(), alike.build_outputs()[ours], strict=True)
+        in_templates = [at for at in duplicates if at < count]
+        rows = template_rows.table[in_templates].iter_rows()
+        outputs = template_rows.build_outputs()[in_templates]
         errors = [
             _build_duplicate_error(line, item, subject, attempt, output)
-            for (line, item, subject, attempt, *_), output in rows
+            for (line, item, subject, attempt, *_), output in zip(rows, outputs, strict=True)
         ]
-        batch.alike = alike.drop_rows(ours)
-        theirs = sorted(at - count for at in again if at >= count)
-        errors += [_build_batch_duplicate_error(batch, at) for at in theirs]
-        batch.replace_with_errors(theirs, errors)
+        batch.template_rows = template_rows.drop_rows(in_templates)
+        in_lists = sorted(at - count for at in duplicates if at >= count)
+        errors += [_build_batch_duplicate_error(batch, at) for at in in_lists]
+        batch.replace_with_errors(in_lists, errors)
 
     def _record_gapless_ranges(self, table: pl.DataFrame) -> bool:
-        """Enter answers whose attempts at each item are a run without gaps, all of them new.
+        """Record answers whose attempts at each item are new and have no gaps.
 
-        Nothing is entered where that is not so.
+        Return False, and record nothing, if that is not so. This is the usual case of a large file,
+        and much faster than looking at each answer.
         """
         import polars as pl
 
         attempt = pl.col("attempt")
-        runs = table.group_by("item", "subject").agg(
+        groups = table.group_by("item", "subject").agg(
             attempt.min().alias("first"),
             attempt.max().alias("last"),
             attempt.n_unique().alias("distinct"),
@@ -102,10 +107,10 @@ class SeenAttempts:
         )
         self._spare_bytes += _BYTES_PER_ANSWER * table.height
         spans: list[tuple[bytearray, int, int]] = []
-        for item, subject, first, last, distinct, count in runs.iter_rows():
+        for item, subject, first, last, distinct, count in groups.iter_rows():
             seen = self._grow_flags(item, subject, last)
-            whole = last - first + 1 == distinct == count
-            if seen is None or not whole or any(seen[first : last + 1]):
+            is_gapless = last - first + 1 == distinct == count
+            if seen is None or not is_gapless or any(seen[first : last + 1]):
                 self._spare_bytes -= _BYTES_PER_ANSWER * table.height
                 return False
             spans.append((seen, first, last))
@@ -114,14 +119,14 @@ class SeenAttempts:
         return True
 
     def find_seen(self, attempts: AttemptRanges) -> AttemptRanges:
-        """Return those of the attempts that have been seen, one by one."""
-        found: AttemptRanges = []
+        """Return the attempts in these ranges that have been seen, each as its own range."""
+        seen_again: AttemptRanges = []
         for subject, item, first, last in attempts:
             seen = self._flags.get(subject, {}).get(item, b"")
             if self._far_attempts or seen.find(1, first, last + 1) >= 0:
-                again = self._iterate_seen(subject, item, first, last)
-                found += [(subject, item, attempt, attempt) for attempt in again]
-        return found
+                attempts_seen = self._iterate_seen(subject, item, first, last)
+                seen_again += [(subject, item, attempt, attempt) for attempt in attempts_seen]
+        return seen_again
 
     def _iterate_seen(self, subject: str | None, item: str, first: int, last: int) -> Iterator[int]:
         seen = self._flags.get(subject, {}).get(item, b"")
@@ -139,7 +144,7 @@ class SeenAttempts:
             )
 
     def record_ranges(self, attempts: AttemptRanges) -> None:
-        """Enter stretches of attempts, of which none has been seen."""
+        """Record ranges of attempts, none of which has been seen."""
         for subject, item, first, last in attempts:
             self._spare_bytes += _BYTES_PER_ANSWER * (last + 1 - first)
             seen = self._flags.setdefault(subject, {}).setdefault(item, bytearray())
@@ -160,7 +165,10 @@ class SeenAttempts:
         return map(self._flags.__getitem__, subjects)
 
     def _record_beyond_flags(self, item: str, subject: str | None, attempt: int) -> bool:
-        """Enter an attempt beyond the marks of its item: widen them, or keep it in the set."""
+        """Record an attempt beyond the array of its item: grow the array, or put it into the set.
+
+        Return False if the attempt was seen before.
+        """
         far = self._far_attempts.get((item, subject), set())
         if attempt in far:
             return False
@@ -172,7 +180,7 @@ class SeenAttempts:
         return True
 
     def _grow_flags(self, item: str, subject: str | None, attempt: int) -> bytearray | None:
-        """Return the marks of an item, wide enough for an attempt, where that can be afforded."""
+        """Return the array of an item, grown to hold an attempt; `None` if too expensive."""
         seen = self._flags.setdefault(subject, {}).setdefault(item, bytearray())
         if attempt < len(seen):
             return seen
@@ -181,9 +189,9 @@ class SeenAttempts:
             return None
         self._spare_bytes -= growth
         seen.extend(bytes(growth))
-        for reached in self._far_attempts.get((item, subject), ()):
-            if reached < len(seen):
-                seen[reached] = 1
+        for far_attempt in self._far_attempts.get((item, subject), ()):
+            if far_attempt < len(seen):
+                seen[far_attempt] = 1
         return seen
 
 
@@ -204,10 +212,11 @@ def _build_batch_duplicate_error(batch: AnswerBatch, at: int) -> RowError:
 def _build_duplicate_error(
     line: int, item: str, subject: str | None, attempt: int, output: object
 ) -> RowError:
-    whose = "" if subject is None else f" by `{make_excerpt(subject, 40)}`"
+    by_subject = "" if subject is None else f" by `{make_excerpt(subject, 40)}`"
+    where = f"attempt {attempt} at item `{make_excerpt(item, 40)}`{by_subject}"
     return RowError(
         line=line,
-        reason=f"attempt {attempt} at item `{make_excerpt(item, 40)}`{whose} was already answered above",
+        reason=f"{where} was already answered above",
         item=item,
         excerpt=make_excerpt(str(output)),
     )

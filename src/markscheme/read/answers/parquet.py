@@ -1,9 +1,10 @@
-"""Parquet: columns already, read in slices."""
+"""Read Parquet in slices of rows; its columns need no parsing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
@@ -15,18 +16,14 @@ from markscheme.read.answers.batch import (
     ReadLimits,
 )
 from markscheme.read.answers.columns import RawAnswerRows, add_rows, check_columns
-from markscheme.read.answers.encoding import make_excerpt
+from markscheme.read.answers.duplicates import SeenAttempts
+from markscheme.read.answers.rows import KnownItems
+from markscheme.read.answers.text import make_excerpt
 from markscheme.vocabulary import AnswersError, Problem
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from markscheme.read.answers.duplicates import SeenAttempts
-    from markscheme.read.answers.items import KnownItems
-
-_PARQUET_PIECE_ROWS = 512
+_PIECE_ROWS = 512
 _MIN_SLICE_ROWS = 64
+# How many bytes in memory one byte of a Parquet file may become.
 _COMPRESSION_RATIO = 8
 _ALLOWED_TYPES = {"item": "text", "output": "text or a struct of JSON values", "subject": "text"}
 
@@ -38,7 +35,7 @@ def read_parquet(
     seen_attempts: SeenAttempts,
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[AnswerBatch]:
-    """Yield the answers in a file, slice by slice."""
+    """Yield the answers of a file, slice by slice."""
     for rows in list_parquet_slices(path, limits):
         batch = read_parquet_slice(path, rows, known=known, first_line=rows.start + 1)
         seen_attempts.reject_duplicates(batch)
@@ -46,7 +43,7 @@ def read_parquet(
 
 
 def list_parquet_slices(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> list[range]:
-    """Return the rows of a file in stretches that can be read at once."""
+    """Return ranges of rows, each small enough to be read at once."""
     with _translate_parquet_errors(path):
         scan = pl.scan_parquet(path, glob=False)
         _select_parquet_columns(scan.collect_schema(), str(path))
@@ -58,7 +55,7 @@ def list_parquet_slices(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> list
 def read_parquet_slice(
     path: Path, rows: range, *, known: KnownItems, first_line: int = 1
 ) -> AnswerBatch:
-    """Read some rows of a file, and number them from `first_line`."""
+    """Read some rows of a file; the first of them gets the number `first_line`."""
     with _translate_parquet_errors(path):
         scan = pl.scan_parquet(path, glob=False)
         names = _select_parquet_columns(scan.collect_schema(), str(path))
@@ -68,7 +65,7 @@ def read_parquet_slice(
 
 @contextmanager
 def _translate_parquet_errors(path: Path) -> Iterator[None]:
-    """Say of a file that is not Parquet that it is not."""
+    """Turn errors of polars about a file into an `AnswersError` that names it."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -77,23 +74,23 @@ def _translate_parquet_errors(path: Path) -> Iterator[None]:
 
 
 def _compute_slice_rows(size: int, height: int, limits: ReadLimits) -> int:
-    """Return how many rows to read at once, as packed bytes become several times as many."""
+    """Return how many rows to read at once, if compressed bytes grow by `_COMPRESSION_RATIO`."""
     affordable = limits.batch_bytes // _COMPRESSION_RATIO * height // max(size, 1)
     return min(limits.batch_rows, max(_MIN_SLICE_ROWS, affordable))
 
 
 def _select_parquet_columns(schema: pl.Schema, file: str) -> list[str]:
-    """Return the columns to read, or raise with everything that is wrong with them."""
-    wrong = [(name, "the column is missing") for name in REQUIRED_FIELDS if name not in schema]
+    """Return the columns to read, or raise `AnswersError` with all mistakes in the schema."""
+    mistakes = [(name, "the column is missing") for name in REQUIRED_FIELDS if name not in schema]
     for name, dtype in schema.items():
         if name in ANSWER_FIELDS and not _is_allowed_type(name, dtype):
             allowed = _ALLOWED_TYPES.get(name, "numbers")
-            wrong.append((name, f"the column holds {dtype}; it must hold {allowed}"))
-    if wrong:
+            mistakes.append((name, f"the column holds {dtype}; it must hold {allowed}"))
+    if mistakes:
         needs = "answers need `item` and `output`"
         raise AnswersError(
             Problem(file=file, line=1, field=name, message=f"{message}; {needs}")
-            for name, message in wrong
+            for name, message in mistakes
         )
     return [name for name in ANSWER_FIELDS if name in schema]
 
@@ -111,7 +108,7 @@ def _is_text_type(dtype: pl.DataType) -> bool:
 
 
 def _is_json_type(dtype: object) -> bool:
-    """Whether every value of the type is a JSON value."""
+    """Return whether every value of the type is a JSON value."""
     if isinstance(dtype, pl.Struct):
         return all(_is_json_type(field.dtype) for field in dtype.fields)
     if isinstance(dtype, pl.List):
@@ -123,11 +120,11 @@ def _is_json_type(dtype: object) -> bool:
 
 
 def _build_parquet_batch(frame: pl.DataFrame, first: int, known: KnownItems) -> AnswerBatch:
-    """Return a slice as a batch; the row number of its first row is `first`."""
+    """Return a slice as a batch; its first row has the number `first`."""
     batch = AnswerBatch()
     frame = frame.with_columns(pl.selectors.decimal().cast(pl.Float64))
-    for start in range(0, frame.height, _PARQUET_PIECE_ROWS):
-        piece = frame.slice(start, _PARQUET_PIECE_ROWS)
+    for start in range(0, frame.height, _PIECE_ROWS):
+        piece = frame.slice(start, _PIECE_ROWS)
         columns = {column.name: column.to_list() for column in piece}
         lines = range(first + start, first + start + piece.height)
         answers = check_columns(columns, known)

@@ -1,33 +1,31 @@
-"""From what the user named to a stream of batches: which format it is, and whether it opens.
+"""Open answers: a file by its suffix, the standard input, or rows in memory.
 
-Answers that are in memory already: rows as mappings, or `Answer` values.
+`read_answers` streams a file in one pass. `splits` cuts a file into parts instead, for several
+processes.
 """
 
 from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
 from markscheme.read.answers.batch import DEFAULT_LIMITS, AnswerBatch, ReadLimits
 from markscheme.read.answers.columns import RawAnswerRows, add_rows, try_add_rows
 from markscheme.read.answers.csv import read_csv
 from markscheme.read.answers.duplicates import SeenAttempts, reject_duplicates
-from markscheme.read.answers.encoding import find_head_fault, make_excerpt
-from markscheme.read.answers.items import KnownItems
-from markscheme.read.answers.jsonl import create_template_reader, has_json_row, read_jsonl
+from markscheme.read.answers.fast import create_template_reader
+from markscheme.read.answers.jsonl import has_json_row, read_jsonl
+from markscheme.read.answers.rows import KnownItems
+from markscheme.read.answers.text import find_head_fault, make_excerpt
 from markscheme.vocabulary import Answer, AnswersError, Problem, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-    from typing import BinaryIO
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 _ALLOWED_SUFFIXES = (*JSONL_SUFFIXES, ".parquet", ".csv")
@@ -44,41 +42,44 @@ def read_answers(
 ) -> Iterator[AnswerBatch]:
     """Stream recorded answers in columns.
 
-    `source` is a file (.jsonl, .ndjson, .parquet, .csv) or `-` for JSONL on the standard input;
-    `items` are the ids that an answer may name, `fields` those of outputs that may come as columns
-    of text where lines are written alike. Every row comes out once, as an answer or as an
-    error of its batch; a file without rows gives no batch.
+    `source` is a file (.jsonl, .ndjson, .parquet, .csv) or `-` for JSONL on the standard input.
+    `items` are the ids that an answer may name. `fields` are the text fields of outputs that may
+    come as template rows. Every row comes out once, as an answer or as an error of its batch; a
+    file without rows yields no batch.
 
     Raises:
-        UsageError: the name does not say which format it is.
-        AnswersError: it cannot be read at all; here, or at the first batch.
+        UsageError: The suffix is not one of these.
+        AnswersError: The file cannot be read at all; raised here, or with the first batch.
     """
-    known, ledger = KnownItems(items), SeenAttempts()
+    known, seen_attempts = KnownItems(items), SeenAttempts()
     if str(source) == "-":
-        return _read_text_answers(None, known, ledger, fields, limits)
+        return _read_text_answers(None, known, seen_attempts, fields, limits)
     if not str(source):
         raise UsageError("the file of answers has no name; name one, or `-` for JSONL on stdin")
     path = Path(source)
     check_readable(path)
     if path.suffix.lower() != ".parquet":
-        return _read_text_answers(path, known, ledger, fields, limits)
+        return _read_text_answers(path, known, seen_attempts, fields, limits)
     if path.stat().st_size == 0:
         return iter(())
+    # Loads polars.
     from markscheme.read.answers.parquet import read_parquet
 
-    return read_parquet(path, known=known, seen_attempts=ledger, limits=limits)
+    return read_parquet(path, known=known, seen_attempts=seen_attempts, limits=limits)
 
 
 def check_readable(path: Path) -> None:
-    """Raise with the reason where a file of answers cannot be opened."""
-    with suppress(OSError, ValueError):  # a name that no file can have fails to open below
+    """Raise with the reason if a file of answers cannot be opened."""
+    # A name that no file can have raises here, and again below with a message.
+    with suppress(OSError, ValueError):
         if path.is_dir():
             raise AnswersError(
                 [build_file_problem(path, "this is a folder; name a file of answers in it")]
             )
-        if path.is_fifo():  # it can be opened once only, and we look at a file before we read it
-            told = "this is a pipe; give `-`, and feed the standard input"
-            raise AnswersError([build_file_problem(path, told)])
+        # A pipe can be opened only once, and the head of a file is checked before it is read.
+        if path.is_fifo():
+            message = "this is a pipe; give `-`, and feed the standard input"
+            raise AnswersError([build_file_problem(path, message)])
     if path.suffix.lower() not in _ALLOWED_SUFFIXES:
         allowed = ", ".join(_ALLOWED_SUFFIXES)
         raise UsageError(f"`{path}`: answers are read from {allowed}, or `-` for JSONL on stdin")
@@ -87,14 +88,15 @@ def check_readable(path: Path) -> None:
     except FileNotFoundError:
         raise AnswersError([build_file_problem(path, "there is no such file")]) from None
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise AnswersError([build_file_problem(path, f"this cannot be opened: {why}")]) from error
+        reason = getattr(error, "strerror", None) or error
+        message = f"this cannot be opened: {reason}"
+        raise AnswersError([build_file_problem(path, message)]) from error
 
 
 def _read_text_answers(
     path: Path | None,
     known: KnownItems,
-    ledger: SeenAttempts,
+    seen_attempts: SeenAttempts,
     fields: Collection[str],
     limits: ReadLimits,
 ) -> Iterator[AnswerBatch]:
@@ -105,12 +107,17 @@ def _read_text_answers(
         check_is_text(head, file, is_jsonl=is_jsonl)
         blocks = chain([head], iter(partial(read_block, stream, file, limits.block_bytes), b""))
         if is_jsonl:
-            alike = create_template_reader(known, fields)
             yield from read_jsonl(
-                blocks, known=known, seen_attempts=ledger, template_reader=alike, limits=limits
+                blocks,
+                known=known,
+                seen_attempts=seen_attempts,
+                template_reader=create_template_reader(known, fields),
+                limits=limits,
             )
         else:
-            yield from read_csv(blocks, known=known, seen_attempts=ledger, file=file, limits=limits)
+            yield from read_csv(
+                blocks, known=known, seen_attempts=seen_attempts, file=file, limits=limits
+            )
 
 
 @contextmanager
@@ -125,14 +132,14 @@ def _open_stream(path: Path | None) -> Iterator[BinaryIO]:
 
 
 def check_is_text(head: bytes, file: str, *, is_jsonl: bool) -> None:
-    """Raise where a file that begins with `head` is no text, and no row of it can be read."""
+    """Raise if a file that begins with `head` is no text and none of its rows can be read."""
     fault = find_head_fault(head)
     if fault and not (is_jsonl and has_json_row(head)):
         raise AnswersError([build_file_problem(file, fault)])
 
 
 def read_head(stream: BinaryIO, file: str) -> bytes:
-    """Return the beginning of a stream, which may arrive in small pieces, without its mark."""
+    """Return the beginning of a stream, even if it arrives in small pieces, without the BOM."""
     head = b""
     while len(head) < _FILE_HEAD_BYTES and (
         more := read_block(stream, file, _FILE_HEAD_BYTES - len(head))
@@ -142,7 +149,7 @@ def read_head(stream: BinaryIO, file: str) -> bytes:
 
 
 def read_block(stream: BinaryIO, file: str, size: int) -> bytes:
-    """Return the next bytes of a stream."""
+    """Return the next bytes of a stream; raise `AnswersError` if it cannot be read."""
     try:
         return stream.read(size)
     except OSError as error:
@@ -152,14 +159,14 @@ def read_block(stream: BinaryIO, file: str, size: int) -> bytes:
 
 
 def build_file_problem(file: str | Path, message: str) -> Problem:
-    """Return what is wrong with a file as a whole."""
+    """Return a problem with a file as a whole."""
     return Problem(file=str(file), line=1, field="", message=message)
 
 
 def read_rows(
     rows: Iterable[Answer | Mapping[str, Any]], *, items: Collection[str]
 ) -> Iterator[AnswerBatch]:
-    """Stream rows in columns, by the same rules as rows of a file; a line is a position."""
+    """Stream rows in columns, by the same rules as rows of a file; lines are positions from 1."""
     return reject_duplicates(_build_batches(rows, KnownItems(items)), SeenAttempts())
 
 
@@ -181,17 +188,18 @@ def _build_batches(
 
 
 def _make_excerpt_getter(part: list[Any]) -> Callable[[int], str]:
-    def shown(at: int) -> str:
+    def excerpt_at(position: int) -> str:
         try:
-            return make_excerpt(str(part[at]))
-        except (RecursionError, ValueError):  # too deep, or a number too long to be shown
+            return make_excerpt(str(part[position]))
+        # The row is nested too deep, or holds a number too long to be printed.
+        except (RecursionError, ValueError):
             return "…"
 
-    return shown
+    return excerpt_at
 
 
 def _to_plain_row(row: Any) -> Any:
-    """Return a row as JSON would have given it: a dict with usual numbers."""
+    """Return a row as a JSON parser would: a dict with plain numbers."""
     if isinstance(row, Answer):
         row = {field.name: getattr(row, field.name) for field in fields(Answer)}
     if not isinstance(row, Mapping):

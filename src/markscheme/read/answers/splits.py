@@ -1,20 +1,24 @@
-"""A file or a folder of answers in parts that can be scored apart, by whatever engine.
+"""Split a file or a folder of answers into parts that can be scored independently.
 
 The cuts depend on the files alone, never on who scores the parts, so that every engine sees the
-same parts in the same order. The lines of a part are numbered from 1: whoever puts the parts
-together knows how many lines went before.
+same parts in the same order. The lines of a part are numbered from 1; whoever merges the parts adds
+the number of lines before it.
 """
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
-from markscheme.read.answers.batch import DEFAULT_LIMITS, ReadLimits
+from markscheme.read.answers.batch import DEFAULT_LIMITS, AnswerBatch, ReadLimits
+from markscheme.read.answers.duplicates import SeenAttempts
+from markscheme.read.answers.fast import TemplateReader
 from markscheme.read.answers.jsonl import read_jsonl, read_jsonl_text
+from markscheme.read.answers.rows import KnownItems
 from markscheme.read.answers.sources import (
     JSONL_SUFFIXES,
     build_file_problem,
@@ -25,26 +29,18 @@ from markscheme.read.answers.sources import (
 )
 from markscheme.vocabulary import AnswersError, UsageError
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-    from typing import BinaryIO
-
-    from markscheme.read.answers.batch import AnswerBatch
-    from markscheme.read.answers.duplicates import SeenAttempts
-    from markscheme.read.answers.fast.line_templates import LineTemplateReader
-    from markscheme.read.answers.items import KnownItems
-
 PARQUET_SUFFIX = ".parquet"
 _SPLITTABLE_SUFFIXES = (*JSONL_SUFFIXES, PARQUET_SUFFIX)
 _SEARCH_BLOCK_BYTES = 16_384
-_HIDDEN_PREFIXES = (".", "_")  # how names begin that other tools put beside their files
+# Tools such as Spark write files with these prefixes next to their data.
+_HIDDEN_PREFIXES = (".", "_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePart:
-    """A stretch of a file: bytes from the start of one line to the start of another, or rows.
+    """A range of a file: bytes from the start of one line to the start of another, or rows.
 
-    `file` is the name that its rows are told with, where the answers are a folder.
+    `file` names the file in its rows, if the answers are a folder.
     """
 
     path: Path
@@ -54,9 +50,10 @@ class FilePart:
 
 
 def list_answer_files(source: str | Path) -> list[Path]:
-    """Return the files to read in parts: one, or those of a folder by name; none where it streams.
+    """Return the files to read in parts: one, or those of a folder sorted by name.
 
-    CSV, whose lines do not tell where a record starts, and what is no regular file stream.
+    Return none if the source can only be streamed: CSV, because a line does not show where a record
+    starts, and anything that is no regular file.
     """
     path = Path(source)
     if str(source) in {"", "-"}:
@@ -68,7 +65,7 @@ def list_answer_files(source: str | Path) -> list[Path]:
 
 
 def is_folder(source: str | Path) -> bool:
-    """Whether this is a folder; a name that no file can have is none, and fails to open later."""
+    """Return whether this is a folder; a name that no file can have fails to open later."""
     with suppress(OSError, ValueError):
         return Path(source).is_dir()
     return False
@@ -76,28 +73,22 @@ def is_folder(source: str | Path) -> bool:
 
 def _list_folder_files(folder: Path) -> list[Path]:
     try:
-        found = sorted(
+        files = sorted(
             path for path in folder.iterdir() if not path.name.startswith(_HIDDEN_PREFIXES)
         )
     except OSError as error:
-        raise AnswersError(
-            [build_file_problem(folder, f"this cannot be read: {error.strerror}")]
-        ) from None
-    if not found:
+        message = f"this cannot be read: {error.strerror}"
+        raise AnswersError([build_file_problem(folder, message)]) from None
+    if not files:
         raise AnswersError([build_file_problem(folder, "this folder holds no files of answers")])
-    odd = [path.name for path in found if path.suffix.lower() not in _SPLITTABLE_SUFFIXES]
-    if odd:
-        named = ", ".join(f"`{name}`" for name in odd[:5])
-        raise UsageError(
-            f"`{folder}`: a folder of answers holds {_format_splittable_suffixes()} files; not {named}"
-        )
-    for path in found:
+    others = [path.name for path in files if path.suffix.lower() not in _SPLITTABLE_SUFFIXES]
+    if others:
+        named = ", ".join(f"`{name}`" for name in others[:5])
+        allowed = f"{', '.join(_SPLITTABLE_SUFFIXES[:-1])} and {_SPLITTABLE_SUFFIXES[-1]}"
+        raise UsageError(f"`{folder}`: a folder of answers holds {allowed} files; not {named}")
+    for path in files:
         check_readable(path)
-    return found
-
-
-def _format_splittable_suffixes() -> str:
-    return f"{', '.join(_SPLITTABLE_SUFFIXES[:-1])} and {_SPLITTABLE_SUFFIXES[-1]}"
+    return files
 
 
 def split_file(
@@ -117,11 +108,12 @@ def read_part(
     *,
     known: KnownItems,
     seen_attempts: SeenAttempts | None = None,
-    template_reader: LineTemplateReader | None = None,
+    template_reader: TemplateReader | None = None,
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Generator[AnswerBatch, None, int]:
     """Yield the answers of a part; return how many lines it has."""
     if part.path.suffix.lower() == PARQUET_SUFFIX:
+        # Loads polars.
         from markscheme.read.answers.parquet import read_parquet_slice
 
         batch = read_parquet_slice(part.path, range(part.start, part.stop), known=known)
@@ -152,7 +144,7 @@ def read_part(
 
 
 def count_part_lines(part: FilePart, limits: ReadLimits = DEFAULT_LIMITS) -> int:
-    """Count the lines of a part without reading them."""
+    """Count the lines of a part without parsing them."""
     if part.path.suffix.lower() == PARQUET_SUFFIX:
         return part.stop - part.start
     with part.path.open("rb", buffering=0) as stream:
@@ -164,8 +156,8 @@ def count_part_lines(part: FilePart, limits: ReadLimits = DEFAULT_LIMITS) -> int
 def _trim_last_newline(stream: BinaryIO, part: FilePart) -> FilePart:
     """Return the part without its last newline."""
     stream.seek(part.stop - 1)
-    ended = read_block(stream, str(part.path), 1) == b"\n"
-    return replace(part, stop=part.stop - ended)
+    ends_in_newline = read_block(stream, str(part.path), 1) == b"\n"
+    return replace(part, stop=part.stop - ends_in_newline)
 
 
 def _read_part_blocks(stream: BinaryIO, part: FilePart, size: int) -> Iterator[bytes]:
@@ -187,13 +179,13 @@ def _cut_parquet(path: Path, limits: ReadLimits) -> Iterator[tuple[int, int]]:
 
 
 def _cut_jsonl(path: Path, limits: ReadLimits) -> Iterator[tuple[int, int]]:
-    """Yield where the parts start and stop: each stops after the line that fills it."""
+    """Yield the start and stop of each part; a part stops after the line that fills it."""
     with path.open("rb", buffering=0) as stream:
         head = read_head(stream, str(path))
         check_is_text(head, str(path), is_jsonl=True)
         stream.seek(0)
-        marked = stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
-        start = len(codecs.BOM_UTF8) if marked else 0
+        has_mark = stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
+        start = len(codecs.BOM_UTF8) if has_mark else 0
         while True:
             stop = _find_line_end(stream, start + limits.part_bytes, str(path))
             if stop > start:
@@ -204,7 +196,7 @@ def _cut_jsonl(path: Path, limits: ReadLimits) -> Iterator[tuple[int, int]]:
 
 
 def _find_line_end(stream: BinaryIO, position: int, file: str) -> int:
-    """Return where the line ends in which the byte before `position` is, or where the file does."""
+    """Return the end of the line that holds the byte before `position`, or of the file."""
     at = stream.seek(position - 1)
     while block := read_block(stream, file, _SEARCH_BLOCK_BYTES):
         end = block.find(b"\n")

@@ -1,4 +1,14 @@
-"""TODO documents."""
+"""Read rubrics, exams and the rules in them: YAML in, frozen domain types out.
+
+All mistakes of a document are reported at once, each with its file, line and field. The path of a
+document is: `sources` (find the file), `yaml` (parse it), `validation` with `models` (check it),
+then `rubric`, `exam`, `gates` or `decisions` (build the types) and `fingerprint`. Nothing here
+scores an answer: the axis kinds and normalisation steps are passed in by the caller.
+
+Two modules are not behind this door, because hardly any command needs them:
+`from markscheme.read.documents import json_schema` (the JSON Schemas for editors) and `spans` (text
+positions, for `lint --fix`).
+"""
 
 from markscheme.read.documents.exam import (
     ITEM_KEYS,
@@ -15,7 +25,6 @@ from markscheme.read.documents.exam import (
 )
 from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
 from markscheme.read.documents.gates import GATE_MODELS, MeasureLimit
-from markscheme.read.documents.json_schema import build_exam_schema, build_rubric_schema
 from markscheme.read.documents.models import (
     COMPARISON_KEYS,
     NO_ENTRIES,
@@ -34,19 +43,20 @@ from markscheme.read.documents.sources import (
     locate_document,
     resolve_answers,
 )
-from markscheme.read.documents.spans import DocumentSpans, TextSpan, find_spans
 from markscheme.read.documents.validation import (
     Constraints,
     Model,
     ModelValidationError,
     ProblemCollector,
     alias_key,
+    describe_unknown_word,
     iterate_mappings,
     suggest_match,
     validate_model,
 )
 from markscheme.read.documents.yaml import (
     MAX_DOCUMENT_BYTES,
+    FieldPath,
     YamlMapping,
     YamlSequence,
     find_line,
@@ -64,7 +74,7 @@ __all__ = [
     "MAX_DOCUMENT_BYTES",
     "NO_ENTRIES",
     "Constraints",
-    "DocumentSpans",
+    "FieldPath",
     "ItemCheck",
     "ItemModel",
     "MeasureLimit",
@@ -77,19 +87,16 @@ __all__ = [
     "Scalar",
     "Share",
     "Text",
-    "TextSpan",
     "YamlMapping",
     "YamlSequence",
     "alias_key",
-    "build_exam_schema",
     "build_item",
-    "build_rubric_schema",
     "check_item_keys",
     "compute_exam_fingerprint",
+    "describe_unknown_word",
     "dump_exam",
     "find_duplicate_ids",
     "find_line",
-    "find_spans",
     "is_rated",
     "iterate_item_entries",
     "iterate_mappings",

@@ -1,12 +1,21 @@
-"""Verdict rules and decision tables: from YAML to frozen types."""
+"""Read the verdict rules and the decision table of a rubric, which comparisons use."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from markscheme.read.documents.models import Name, Number, Text
-from markscheme.read.documents.validation import Constraints, Model, alias_key, suggest_match
+from markscheme.read.documents.validation import (
+    Constraints,
+    Model,
+    ProblemCollector,
+    alias_key,
+    describe_unknown_word,
+)
+from markscheme.read.documents.yaml import FieldPath, YamlMapping
 from markscheme.vocabulary import (
     Bounds,
     CountCondition,
@@ -21,14 +30,7 @@ from markscheme.vocabulary import (
     format_value,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from decimal import Decimal
-
-    from markscheme.read.documents.validation import FieldPath, ProblemCollector
-    from markscheme.read.documents.yaml import YamlMapping
-
-_Part = TypeVar("_Part", bound=Model)
+_Section = TypeVar("_Section", bound=Model)
 _MAX_RULES = 200
 _MAX_AVERAGES = 300
 
@@ -119,55 +121,59 @@ class DecisionTableModel(Model):
 
 
 def read_decisions(
-    tree: YamlMapping, complaints: ProblemCollector
+    tree: YamlMapping, collector: ProblemCollector
 ) -> tuple[VerdictRules | None, DecisionTable | None]:
-    """Read what a rubric holds for comparisons; complain of all that is wrong with it."""
-    verdicts = _read_verdict_names(tree, complaints)
-    rules = _validate_section(VerdictRulesModel, tree, "verdict_rules", complaints)
-    table = _validate_section(DecisionTableModel, tree, "decision_table", complaints)
+    """Return the verdict rules and the decision table; report every problem to the collector."""
+    verdicts = _read_verdict_names(tree, collector)
+    rules = _validate_section(VerdictRulesModel, tree, "verdict_rules", collector)
+    table = _validate_section(DecisionTableModel, tree, "decision_table", collector)
     return (
-        _build_verdict_rules(rules, verdicts, complaints) if rules and verdicts else None,
-        _build_decision_table(table, verdicts, complaints) if table and verdicts else None,
+        _build_verdict_rules(rules, verdicts, collector) if rules and verdicts else None,
+        _build_decision_table(table, verdicts, collector) if table and verdicts else None,
     )
 
 
-def _read_verdict_names(tree: YamlMapping, complaints: ProblemCollector) -> Sequence[str]:
+def _read_verdict_names(tree: YamlMapping, collector: ProblemCollector) -> Sequence[str]:
     if "verdicts" not in tree:
-        complaints.add_problem(("verdicts",), "is missing; name the verdicts here, the best first")
+        collector.add_problem(("verdicts",), "is missing; name the verdicts here, the best first")
         return ()
-    checked = complaints.validate_node(VerdictsModel, {"verdicts": tree["verdicts"]})
-    verdicts = checked.verdicts if isinstance(checked, VerdictsModel) else ()
-    _check_duplicate_words(verdicts, ("verdicts",), complaints)
+    model = collector.validate_node(VerdictsModel, {"verdicts": tree["verdicts"]})
+    verdicts = model.verdicts if isinstance(model, VerdictsModel) else ()
+    _check_duplicate_words(verdicts, ("verdicts",), collector)
     return verdicts
 
 
 def _validate_section(
-    model: type[_Part], tree: YamlMapping, key: str, complaints: ProblemCollector
-) -> _Part | None:
-    checked = complaints.validate_node(model, tree[key], (key,)) if key in tree else None
-    return checked if isinstance(checked, model) else None
+    model: type[_Section], tree: YamlMapping, key: str, collector: ProblemCollector
+) -> _Section | None:
+    section = collector.validate_node(model, tree[key], (key,)) if key in tree else None
+    return section if isinstance(section, model) else None
 
 
 def _check_duplicate_words(
-    words: Sequence[str], path: FieldPath, complaints: ProblemCollector
+    words: Sequence[str], path: FieldPath, collector: ProblemCollector
 ) -> None:
     for index, word in enumerate(words):
         if word in words[:index]:
-            complaints.add_problem(
+            collector.add_problem(
                 (*path, index), f"{format_value(word)} occurs twice; each may occur once"
             )
 
 
 def _build_verdict_rules(
-    model: VerdictRulesModel, verdicts: Sequence[str], complaints: ProblemCollector
+    model: VerdictRulesModel, verdicts: Sequence[str], collector: ProblemCollector
 ) -> VerdictRules | None:
-    found = [(("scores", *path), told) for path, told in _find_scores_problems(model.scores)]
+    problems = [
+        (("scores", *path), message) for path, message in _find_scores_problems(model.scores)
+    ]
     for index, rule in enumerate(model.rules):
-        path: FieldPath = ("rules", index)
-        found += [((*path, *inner), told) for inner, told in _find_rule_problems(rule, verdicts)]
-    for path, told in found:
-        complaints.add_problem(("verdict_rules", *path), told)
-    if found:
+        problems += [
+            (("rules", index, *path), message)
+            for path, message in _find_rule_problems(rule, verdicts)
+        ]
+    for path, message in problems:
+        collector.add_problem(("verdict_rules", *path), message)
+    if problems:
         return None
     return VerdictRules(
         verdicts=tuple(verdicts),
@@ -184,8 +190,7 @@ def _find_scores_problems(scores: ScoresModel) -> Iterator[tuple[FieldPath, str]
     if steps < 1:
         yield ("highest",), f"{scores.highest} is not above `lowest`, {scores.lowest}"
     elif steps >= _MAX_AVERAGES:
-        told = f"{steps + 1} averages are possible; at most {_MAX_AVERAGES} can be gone through"
-        yield (), told
+        yield (), f"{steps + 1} averages are possible; at most {_MAX_AVERAGES} can be gone through"
 
 
 def _find_rule_problems(
@@ -204,17 +209,16 @@ def _find_rule_problems(
 def _find_bounds_problems(path: FieldPath, bounds: BoundsModel) -> Iterator[tuple[FieldPath, str]]:
     if _build_bounds(bounds) == Bounds():
         yield path, "has no bound; give it `at_least` or `above`, `at_most` or `below`"
-    for one, other in (("at_least", "above"), ("at_most", "below")):
-        if getattr(bounds, one) is not None and getattr(bounds, other) is not None:
-            yield (*path, other), f"stands beside `{one}`; one of the two is enough"
+    for inclusive, strict in (("at_least", "above"), ("at_most", "below")):
+        if getattr(bounds, inclusive) is not None and getattr(bounds, strict) is not None:
+            yield (*path, strict), f"stands beside `{inclusive}`; one of the two is enough"
 
 
 def _find_unknown_word(
     path: FieldPath, word: str, noun: str, allowed: Collection[str]
 ) -> Iterator[tuple[FieldPath, str]]:
     if word not in allowed:
-        told = f"{format_value(word)} is no {noun} of this document; allowed: {', '.join(allowed)}"
-        yield path, told + suggest_match(word, allowed)
+        yield path, describe_unknown_word(word, f"{noun} of this document", allowed)
 
 
 def _build_verdict_rule(model: VerdictRuleModel) -> VerdictRule:
@@ -229,32 +233,32 @@ def _build_verdict_rule(model: VerdictRuleModel) -> VerdictRule:
 
 
 def _build_bounds(model: BoundsModel | None) -> Bounds:
-    def exact(number: Decimal | None) -> Fraction | None:
+    def to_exact(number: Decimal | None) -> Fraction | None:
         return None if number is None else Fraction(number)
 
     model = model or BoundsModel({})
     return Bounds(
-        at_least=exact(model.at_least),
-        above=exact(model.above),
-        at_most=exact(model.at_most),
-        below=exact(model.below),
+        at_least=to_exact(model.at_least),
+        above=to_exact(model.above),
+        at_most=to_exact(model.at_most),
+        below=to_exact(model.below),
     )
 
 
 def _build_decision_table(
-    model: DecisionTableModel, verdicts: Sequence[str], complaints: ProblemCollector
+    model: DecisionTableModel, verdicts: Sequence[str], collector: ProblemCollector
 ) -> DecisionTable | None:
     outcomes = model.outcomes or list(DecisionOutcome)
-    _check_duplicate_words(model.outcomes or (), ("decision_table", "outcomes"), complaints)
-    found = list(_find_table_problems(model, outcomes))
+    _check_duplicate_words(model.outcomes or (), ("decision_table", "outcomes"), collector)
+    problems = list(_find_table_problems(model, outcomes))
     for index, row in enumerate(model.rows):
-        path: FieldPath = ("rows", index)
-        found += [
-            ((*path, *inner), told) for inner, told in _find_row_problems(row, model, verdicts)
+        problems += [
+            (("rows", index, *path), message)
+            for path, message in _find_row_problems(row, model, verdicts)
         ]
-    for path, told in found:
-        complaints.add_problem(("decision_table", *path), told)
-    if found:
+    for path, message in problems:
+        collector.add_problem(("decision_table", *path), message)
+    if problems:
         return None
     return DecisionTable(
         verdicts=tuple(verdicts),

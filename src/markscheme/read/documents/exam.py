@@ -1,11 +1,12 @@
-"""Exams: from one or more YAML files to items, with every mistake of every file told at once."""
+"""Read exams: one or more YAML files become one `Exam`, or one error with every mistake."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
 from markscheme.read.documents.models import ExamModel
@@ -15,16 +16,19 @@ from markscheme.read.documents.validation import (
     describe_unknown_key,
     iterate_mappings,
 )
-from markscheme.read.documents.yaml import YamlMapping, YamlSequence, find_line, read_tree
+from markscheme.read.documents.yaml import (
+    FieldPath,
+    YamlMapping,
+    YamlSequence,
+    find_line,
+    read_tree,
+)
 from markscheme.vocabulary import DocumentError, Exam, FrozenDict, Item, Problem, SourceLocation
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
-
-
 ItemCheck = Callable[[Item], Iterable[Problem]]
+"""Returns what is wrong with an item for the axes that will score it."""
 RawEntry = dict[str, Any]
+"""An item as it is written in the file, before validation."""
 ITEM_KEYS = ("id", "prompt", "tags")
 _NO_VALUES = FrozenDict()
 
@@ -34,17 +38,17 @@ def read_exam(
 ) -> Exam:
     """Read one or more exam files as one exam.
 
-    Items may hold the given expectations; `check` says what else is wrong with an item, and is
-    asked about every item that can be read, whatever is wrong beside it.
+    `expectations` are the keys that items may have besides `id`, `prompt` and `tags`. `check` is
+    called for every item that can be read, even if other items are wrong.
     """
     problems: list[Problem] = []
     names: list[str] = []
     items: list[Item] = []
     for source in sources:
-        name, found, wrong = _read_exam_file(source, expectations, check)
+        name, file_items, file_problems = _read_exam_file(source, expectations, check)
         names.append(name)
-        items.extend(found)
-        problems.extend(wrong)
+        items.extend(file_items)
+        problems.extend(file_problems)
     problems.extend(find_duplicate_ids(items))
     if problems:
         raise DocumentError(problems)
@@ -54,7 +58,7 @@ def read_exam(
 
 
 def dump_exam(exam: Exam) -> str:
-    """Return an exam as one text, from which `exam_of_text` makes the same exam again."""
+    """Return an exam as JSON text for the store; `parse_exam_text` reads it back."""
     items = [
         {
             "id": item.id,
@@ -68,7 +72,7 @@ def dump_exam(exam: Exam) -> str:
 
 
 def parse_exam_text(text: str, shown: str) -> Exam:
-    """Return the exam that was made into a text, which is JSON; messages call it `shown`."""
+    """Return the exam in a text written by `dump_exam`; messages call the text `shown`."""
     try:
         document = json.loads(text, parse_float=Decimal)
     except ValueError as error:
@@ -101,57 +105,56 @@ def _read_exam_file(
 def parse_exam_tree(
     tree: YamlMapping, file: str, expectations: Collection[str], check: ItemCheck
 ) -> tuple[str, list[Item], list[Problem]]:
-    """Return the name of the exam in a tree, the items that can be read, and all that is wrong."""
-    complaints = ProblemCollector(tree, file)
-    model = complaints.validate_node(ExamModel, tree)
+    """Return the exam's name, the items that can be read, and every problem of the document."""
+    collector = ProblemCollector(tree, file)
+    model = collector.validate_node(ExamModel, tree)
     items = []
     allowed = [*ITEM_KEYS, *expectations]
     for index, entry, place in iterate_item_entries(tree, file):
-        check_item_keys(entry, ("items", index), allowed, complaints)
+        check_item_keys(entry, ("items", index), allowed, collector)
         items.append(build_item(entry, place))
-    told = {problem.field for problem in complaints.problems}
-    wrong = [problem for item in items for problem in check(item) if problem.field not in told]
+    reported = {problem.field for problem in collector.problems}
+    found = [problem for item in items for problem in check(item) if problem.field not in reported]
     name = model.exam if isinstance(model, ExamModel) else ""
-    return name, items, [*complaints.problems, *wrong]
+    return name, items, [*collector.problems, *found]
 
 
 def iterate_item_entries(
     tree: YamlMapping, file: str
 ) -> Iterator[tuple[int, RawEntry, SourceLocation]]:
-    """Yield the items of a tree as they are written, each with its index and its place."""
-    entries, line = tree.get("items"), find_line(tree, ("items",))
+    """Yield the index, the raw entry and the source location of every item of a document."""
+    entries, items_line = tree.get("items"), find_line(tree, ("items",))
     lines = entries.lines if isinstance(entries, YamlSequence) else ()
     for index, entry in iterate_mappings(entries):
-        own = entry.lines if isinstance(entry, YamlMapping) else _NO_VALUES
-        yield (
-            index,
-            entry,
-            SourceLocation(file, lines[index] if lines else line, f"items.{index}", own),
-        )
+        key_lines = entry.lines if isinstance(entry, YamlMapping) else _NO_VALUES
+        line = lines[index] if lines else items_line
+        yield index, entry, SourceLocation(file, line, f"items.{index}", key_lines)
 
 
 def check_item_keys(
     entry: RawEntry,
-    path: tuple[str | int, ...],
+    path: FieldPath,
     allowed: Collection[str],
-    complaints: ProblemCollector,
+    collector: ProblemCollector,
 ) -> None:
-    """Complain of keys of an item that are not allowed, and of those that hold nothing."""
+    """Report the keys of an item that are not allowed or empty."""
     for key, value in entry.items():
         if key not in allowed:
-            complaints.add_problem((*path, key), describe_unknown_key(key, allowed))
+            collector.add_problem((*path, key), describe_unknown_key(key, allowed))
         elif value is None and key != "tags":
-            complaints.add_problem((*path, key), "is empty; give it a value or leave the key out")
+            collector.add_problem((*path, key), "is empty; give it a value or leave the key out")
 
 
-def build_item(entry: RawEntry, place: SourceLocation, own: Collection[str] = ITEM_KEYS) -> Item:
-    """Return an item as it was written; keys that are not its own are what axes expect of it."""
+def build_item(
+    entry: RawEntry, place: SourceLocation, own_keys: Collection[str] = ITEM_KEYS
+) -> Item:
+    """Build an item from its raw entry. All keys but `own_keys` are expectations for axes."""
     tags = entry.get("tags")
     return Item(
         id=_coerce_text(entry.get("id")),
         prompt=_coerce_text(entry.get("prompt")),
         expectations=FrozenDict(
-            {key: FrozenDict.freeze(it) for key, it in entry.items() if key not in own}
+            {key: FrozenDict.freeze(value) for key, value in entry.items() if key not in own_keys}
         ),
         tags=FrozenDict({key: format_tag(value) for key, value in tags.items()})
         if isinstance(tags, dict)
@@ -161,24 +164,24 @@ def build_item(entry: RawEntry, place: SourceLocation, own: Collection[str] = IT
 
 
 def _coerce_text(value: Any) -> str:
-    """Return a text; what is none was complained of, and only keeps the rest from being checked."""
+    """Return a text. Anything else was reported already; an empty text lets the checks go on."""
     return value if isinstance(value, str) else ""
 
 
 def format_tag(value: Any) -> str:
-    """Return the value of a tag as text, the same in exams and in gates."""
+    """Return the value of a tag as text, so that exams and gates can be compared."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def find_duplicate_ids(items: Iterable[Item]) -> Iterable[Problem]:
-    """Yield a problem for each id that occurred before, in whichever file."""
+    """Yield a problem for each id that occurred before, in this file or another."""
     first: dict[str, SourceLocation] = {}
     for item in items:
         if item.place is None or not item.id:
             continue
         if item.id in first:
-            other = first[item.id]
-            where = f"{other.file}:{other.get_line('id')}"
+            earlier = first[item.id]
+            where = f"{earlier.file}:{earlier.get_line('id')}"
             yield Problem(
                 file=item.place.file,
                 line=item.place.get_line("id"),

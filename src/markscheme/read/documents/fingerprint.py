@@ -1,25 +1,27 @@
-"""Fingerprints: a hash of what a document means, blind to how it is written."""
+"""Fingerprints: a hash of what a rubric or an exam means, whatever way it is written.
+
+The hash is taken over canonical JSON: sorted keys, numbers by value (0.60 is 0.6), no spaces. So
+comments, key order, quotation marks and the spelling of numbers do not change a fingerprint.
+
+>>> to_canonical_json({"b": Decimal("0.60"), "a": ["x", None]})
+'{"a":["x",null],"b":0.6}'
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import chain
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
-from markscheme.vocabulary import FrozenDict, format_plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from markscheme.vocabulary import AxisSpec, Item
-
+from markscheme.vocabulary import AxisSpec, FrozenDict, Item, format_plain
 
 _encode_sorted_json = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":")
@@ -34,16 +36,17 @@ _PLAIN_TYPES = _TEXT_TYPES | _MAPPING_TYPES | _LIST_TYPES | {NoneType}
 def compute_rubric_fingerprint(
     name: str, version: int, axes: Iterable[AxisSpec], comparison: Iterable[Any] = ()
 ) -> str:
-    """Hash what can change a score or a verdict: name, version, axes, rules, table and scales.
+    """Hash what can change a score or a verdict.
 
-    Of the axes it is their order, weights, parameters and versions.
+    That is name, version and axes (order, weights, parameters, versions), and for comparisons
+    the verdict rules, decision table, scales and notes. Gates, pass mark and titles are left out.
     """
     parts = [dataclasses.asdict(part) for part in comparison if part is not None]
     return _hash_parts("rubric/1", name, version, [_describe_axis(spec) for spec in axes], *parts)
 
 
 def compute_exam_fingerprint(names: Iterable[str], items: Iterable[Item]) -> str:
-    """Hash the items, whatever their order and however many files they came in."""
+    """Hash the items. Their order and the number of files they come from do not matter."""
     by_id = sorted(items, key=lambda item: item.id)
     return _hash_parts("exam/1", sorted(names), [_describe_item(item) for item in by_id])
 
@@ -76,36 +79,44 @@ def _hash_parts(*parts: Any) -> str:
 
 
 def to_canonical_json(value: Any) -> str:
-    """Return one text for one meaning: sorted keys, numbers by value (0.60 is 0.6), no spaces."""
+    """Return the canonical JSON of a value: equal values give equal texts."""
     return _dump_sorted_json(value) if _is_plain_json(value) else _encode_canonical(value)
 
 
 def _dump_sorted_json(value: Any) -> str:
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    except orjson.JSONEncodeError:  # half a surrogate pair, or very deep
+    except orjson.JSONEncodeError:
+        # orjson refuses a lone surrogate and very deep nesting; the standard library does not.
         return _encode_sorted_json(value)
 
 
 def _is_plain_json(value: Any) -> bool:
-    """Whether JSON as it is usually written is the canonical text, and is made much faster."""
+    """Return whether orjson writes the canonical text of a value.
+
+    Fast path: an exam of 1,000 items holds nothing but text, lists and mappings, and orjson is
+    many times faster than `_encode_canonical`.
+    """
+    # Walk breadth first, one nesting level at a time, so that the checks run over whole lists.
     level = [value]
-    while level:  # all that is equally deep at once
+    while level:
         if not _PLAIN_TYPES.issuperset(map(type, level)):
             return False
-        mappings = [one for one in level if type(one) in _MAPPING_TYPES]
-        lists = [one for one in level if type(one) in _LIST_TYPES]
+        mappings = [node for node in level if type(node) in _MAPPING_TYPES]
+        lists = [node for node in level if type(node) in _LIST_TYPES]
         keys = set(chain.from_iterable(mappings))
         if not _TEXT_TYPES.issuperset(map(type, keys)):
             return False
-        told = "".join(keys)  # signs that are not shown are escaped in one way or another
-        if not (told.isascii() and told.isprintable()):
+        # Keys with other characters are escaped differently by orjson.
+        all_keys = "".join(keys)
+        if not (all_keys.isascii() and all_keys.isprintable()):
             return False
         level = [*chain.from_iterable(map(dict.values, mappings)), *chain.from_iterable(lists)]
     return True
 
 
 def _encode_canonical(value: Any) -> str:
+    """Return the canonical JSON of any value: the definition that the fast path must agree with."""
     match value:
         case str() | None | bool():
             return _encode_json(value)

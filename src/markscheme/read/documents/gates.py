@@ -1,10 +1,11 @@
-"""Gates: from YAML to frozen types. Each metric says what else a gate on it may hold."""
+"""Read the gates of a rubric. Each metric has a model that says which keys a gate on it has."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from markscheme.read.documents.exam import format_tag
 from markscheme.read.documents.models import Name, Number, Scalar, Share
@@ -13,8 +14,9 @@ from markscheme.read.documents.validation import (
     Converter,
     Model,
     ProblemCollector,
-    suggest_match,
+    describe_unknown_word,
 )
+from markscheme.read.documents.yaml import FieldPath, YamlMapping
 from markscheme.read.storable import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import (
     Allowance,
@@ -23,13 +25,7 @@ from markscheme.vocabulary import (
     FrozenDict,
     Gate,
     Level,
-    format_value,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from markscheme.read.documents.yaml import YamlMapping
 
 _PERCENT_PATTERN = r"[0-9]+(\.[0-9]+)?%"
 _LATENCY_PATTERN = r"latency_(p[1-9][0-9]?(\.[0-9]{1,6})?|max)"
@@ -43,12 +39,16 @@ _ALLOWANCE_SCHEMA = {
 
 def _parse_allowance(value: Any) -> Allowance | None:
     if isinstance(value, str) and re.fullmatch(_PERCENT_PATTERN, value):
-        found = Allowance(amount=Decimal(f"{value[:-1]}e-2"), relative=True)
-    elif isinstance(value, int | Decimal) and not isinstance(value, bool):
-        found = Allowance(amount=Decimal(value), relative=False)
+        allowance = Allowance(amount=Decimal(f"{value[:-1]}e-2"), relative=True)
+    elif _are_numbers(value):
+        allowance = Allowance(amount=Decimal(value), relative=False)
     else:
         return None
-    return found if 0 <= found.amount <= 1 else None
+    return allowance if 0 <= allowance.amount <= 1 else None
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(v, int | Decimal) and not isinstance(v, bool) for v in values)
 
 
 AllowanceValue = Annotated[
@@ -153,61 +153,54 @@ GATE_MODELS: dict[str, type[GateModel]] = {
 METRIC_NAMES = (*GATE_MODELS, "latency_pNN")
 
 
-def read_gates(
-    tree: YamlMapping, axes: Collection[str], complaints: ProblemCollector
-) -> list[Gate]:
-    """Read the gates of a rubric with these axes; complain of all that is wrong with them."""
-    found: list[Gate] = []
+def read_gates(tree: YamlMapping, axes: Collection[str], collector: ProblemCollector) -> list[Gate]:
+    """Read the gates of a rubric that has these axes; report every problem to the collector."""
+    gates: list[Gate] = []
     stated = tree.get("gates")
     for index, entry in enumerate(stated if isinstance(stated, list) else ()):
-        path = ("gates", index)
-        model = _find_gate_model(entry)
-        checked = complaints.validate_node(
-            model or GateModel, _select_known_keys(entry, model), path
-        )
-        if model is None:
-            _report_unknown_metric(entry, path, complaints)
+        path: FieldPath = ("gates", index)
+        model_class = _find_gate_model(entry)
+        if model_class is None:
+            _report_unknown_metric(entry, path, collector)
             continue
-        problems = list(_find_gate_problems(entry, model, axes)) if isinstance(entry, dict) else []
+        model = collector.validate_node(model_class, entry, path)
+        problems: list[tuple[FieldPath, str]] = []
+        if isinstance(entry, dict):
+            problems = list(_find_gate_problems(entry, model_class, axes))
         for field, message in problems:
-            complaints.add_problem((*path, *field), message)
-        if checked is not None and not problems:
-            found.append(_build_gate(cast("GateModel", checked)))
-    return found
+            collector.add_problem((*path, *field), message)
+        if model is not None and not problems:
+            gates.append(_build_gate(cast("GateModel", model)))
+    return gates
 
 
 def _find_gate_model(entry: Any) -> type[GateModel] | None:
+    """Return the model for the metric of a gate, or None if the metric is unknown."""
     metric = entry.get("metric", "score") if isinstance(entry, dict) else "score"
     if not isinstance(metric, str):
         return None
-    return GATE_MODELS.get(metric) or (
-        MeasureGate if re.fullmatch(_LATENCY_PATTERN, metric) else None
-    )
-
-
-def _select_known_keys(entry: Any, model: type[GateModel] | None) -> Any:
-    """Return what can be checked of a gate: of an unknown metric only what every gate has."""
-    if model is not None or not isinstance(entry, dict):
-        return entry
-    return {key: value for key, value in entry.items() if key in GateModel.get_keys()}
+    if re.fullmatch(_LATENCY_PATTERN, metric):
+        return MeasureGate
+    return GATE_MODELS.get(metric)
 
 
 def _report_unknown_metric(
-    entry: YamlMapping, path: tuple[str | int, ...], complaints: ProblemCollector
+    entry: dict[str, Any], path: FieldPath, collector: ProblemCollector
 ) -> None:
-    metric = entry["metric"]
-    message = f"{format_value(metric)} is no metric; allowed: {', '.join(METRIC_NAMES)}"
-    complaints.add_problem((*path, "metric"), message + suggest_match(metric, METRIC_NAMES))
+    """Report an unknown metric, and problems with the keys that every gate has."""
+    common = {key: value for key, value in entry.items() if key in GateModel.get_keys()}
+    collector.validate_node(GateModel, common, path)
+    message = describe_unknown_word(entry["metric"], "metric", METRIC_NAMES)
+    collector.add_problem((*path, "metric"), message)
 
 
 def _find_gate_problems(
     entry: dict[str, Any], model: type[GateModel], axes: Collection[str]
-) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield what is wrong between the keys of a gate, each of which may be right by itself."""
+) -> Iterator[tuple[FieldPath, str]]:
+    """Yield problems between keys of a gate that are valid one by one."""
     axis = entry.get("axis")
     if "axis" in model.get_keys() and isinstance(axis, str) and axis not in axes:
-        told = f"{format_value(axis)} is no axis of this rubric; allowed: {', '.join(axes)}"
-        yield ("axis",), told + suggest_match(axis, axes)
+        yield ("axis",), describe_unknown_word(axis, "axis of this rubric", axes)
     low, high = entry.get("at_least"), entry.get("at_most")
     if issubclass(model, ShareGate) and low is None and high is None:
         yield (), "has no limit; give it `at_least`, `at_most` or both"
@@ -220,36 +213,32 @@ def _find_gate_problems(
             yield ("attempts", "at_least"), f"{k} is more than `of`, {n}; no item could pass"
 
 
-def _are_numbers(*values: Any) -> bool:
-    return all(isinstance(v, int | Decimal) and not isinstance(v, bool) for v in values)
-
-
 def _build_gate(model: GateModel) -> Gate:
-    def stated(key: str) -> Any:
+    # A metric's model has only some of the keys of a gate; the others are None.
+    def get(key: str) -> Any:
         return getattr(model, key, None)
 
-    def number(key: str) -> Decimal | None:
-        return None if stated(key) is None else Decimal(stated(key))
+    def get_number(key: str) -> Decimal | None:
+        return None if get(key) is None else Decimal(get(key))
 
-    attempts = stated("attempts")
+    attempts = get("attempts")
+    baseline = None
+    if isinstance(model, BaselineGate):
+        baseline = BaselineLimit(
+            max_drop=model.max_drop,
+            suspicious_rise=model.suspicious_rise or model.max_drop,
+            evidence_required=model.evidence == "required",
+        )
     return Gate(
         name=model.name,
         level=Level(model.level),
         metric=model.metric,
-        at_least=number("at_least"),
-        at_most=number("at_most"),
-        axis=stated("axis"),
-        tags=FrozenDict({key: format_tag(value) for key, value in (stated("tags") or {}).items()}),
+        at_least=get_number("at_least"),
+        at_most=get_number("at_most"),
+        axis=get("axis"),
+        tags=FrozenDict({key: format_tag(value) for key, value in (get("tags") or {}).items()}),
         attempts=attempts and Attempts(at_least=attempts.at_least, of=attempts.of),
-        baseline=_build_baseline_limit(model) if isinstance(model, BaselineGate) else None,
+        baseline=baseline,
         exams=tuple(model.exams or ()),
-        target=number("target"),
-    )
-
-
-def _build_baseline_limit(model: BaselineGate) -> BaselineLimit:
-    return BaselineLimit(
-        max_drop=model.max_drop,
-        suspicious_rise=model.suspicious_rise or model.max_drop,
-        evidence_required=model.evidence == "required",
+        target=get_number("target"),
     )

@@ -1,26 +1,24 @@
-"""The JSON Schemas of the two formats, made from the models, so that editors complete them."""
+"""Build the JSON Schemas of the rubric and exam formats from the models, for editors.
+
+`make schemas` writes them to `builtin/schemas/`. This module is not behind the door of the package,
+because no command needs it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from inspect import cleandoc
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from markscheme.read.documents.decisions import DecisionTableModel, VerdictRulesModel, VerdictsModel
-from markscheme.read.documents.gates import GATE_MODELS as GATES
+from markscheme.read.documents.gates import GATE_MODELS
 from markscheme.read.documents.models import RATED_MODELS, ExamModel, RubricModel, build_axis_models
-from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model
-from markscheme.read.tools import ENTRY_KEYS
+from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model, ModelKey
+from markscheme.vocabulary import Axis
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from markscheme.read.documents.validation import ModelKey
-    from markscheme.vocabulary import Axis
-
-    Schema = dict[str, Any]
+Schema = dict[str, Any]
 
 _COMPARISON_MODELS: dict[str, type[Model]] = {
     "verdict_rules": VerdictRulesModel,
@@ -32,33 +30,34 @@ _LENGTH_SUFFIXES = {"string": "Length", "array": "Items", "object": "Properties"
 
 
 def build_rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str]) -> Schema:
-    """Return the schema of a rubric: an axis is chosen by its `kind`, a gate by its `metric`."""
+    """Return the JSON Schema of the rubric format, with one definition per axis kind and gate."""
     axes: list[type[Model]] = [
         *build_axis_models(kinds, tuple(steps)).values(),
         *RATED_MODELS.values(),
     ]
-    gates = list(dict.fromkeys(GATES.values()))
-    found = _SchemaBuilder()
-    schema = found.build_model_schema(RubricModel)
+    gates = list(dict.fromkeys(GATE_MODELS.values()))
+    builder = _SchemaBuilder()
+    schema = builder.build_model_schema(RubricModel)
     for key, models in (("axes", axes), ("gates", gates)):
         schema["properties"][key]["items"] = {
-            "oneOf": [found.build_type_schema(model) for model in models]
+            "oneOf": [builder.build_type_schema(model) for model in models]
         }
     for key, model in _COMPARISON_MODELS.items():
-        schema["properties"][key] = found.build_type_schema(model)
-    schema["properties"]["verdicts"] = found.build_model_schema(VerdictsModel)["properties"][
-        "verdicts"
-    ]
+        schema["properties"][key] = builder.build_type_schema(model)
+    verdicts = builder.build_model_schema(VerdictsModel)
+    schema["properties"]["verdicts"] = verdicts["properties"]["verdicts"]
     schema["anyOf"] = [{"required": [key]} for key in ("axes", *_COMPARISON_MODELS)]
     schema["properties"]["tool_families"] = _build_families_schema()
     schema["properties"]["normalise"] = {"type": "array", "items": {"enum": list(steps)}}
-    schema["$defs"] = dict(sorted(found.definitions.items()))
+    schema["$defs"] = dict(sorted(builder.definitions.items()))
     return _add_schema_header(schema, "markscheme rubric")
 
 
 def _build_families_schema() -> Schema:
-    """Return the schema of families of tools: a list, or what is added and removed."""
+    """Return the schema of `tool_families`: a list of entries, or entries to add and to remove."""
     text = {"type": "string", "minLength": 1}
+    from markscheme.read.tools import ENTRY_KEYS
+
     keys = dict.fromkeys(ENTRY_KEYS, text)
     entry = {"anyOf": [text, _build_closed_object(keys) | {"minProperties": 1}]}
     entries = {"type": "array", "items": entry}
@@ -71,10 +70,10 @@ def _build_closed_object(properties: Schema) -> Schema:
 
 
 def build_exam_schema(expectations: Collection[str]) -> Schema:
-    """Return the schema of an exam; the usual expectations are completed, others are admitted."""
-    found = _SchemaBuilder()
-    schema = {"$defs": found.definitions, **found.build_model_schema(ExamModel)}
-    item = found.definitions["ItemModel"]
+    """Return the JSON Schema of the exam format. Editors complete the given expectation keys."""
+    builder = _SchemaBuilder()
+    schema = {"$defs": builder.definitions, **builder.build_model_schema(ExamModel)}
+    item = builder.definitions["ItemModel"]
     text = {"type": "string"}
     value = {"anyOf": [text, {"type": "number"}, {"type": "array", "items": text, "minItems": 1}]}
     item["properties"] |= dict.fromkeys(expectations, value)
@@ -87,13 +86,13 @@ def _add_schema_header(schema: Schema, title: str) -> Schema:
 
 
 class _SchemaBuilder:
-    """Schemas of models, and the definitions that they refer to."""
+    """Builds schemas of models, and collects the definitions that they refer to."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}
 
     def build_model_schema(self, model: type[Model]) -> Schema:
-        """Return the schema of a mapping with keys."""
+        """Return the schema of a model: an object with properties."""
         keys = model.get_keys().values()
         required = [key.alias for key in keys if key.required]
         return {
@@ -114,7 +113,7 @@ class _SchemaBuilder:
         return dict(sorted(schema.items()))
 
     def build_type_schema(self, hint: Any) -> Schema:
-        """Return the schema of what is annotated with a type."""
+        """Return the schema of values annotated with a type."""
         origin, arguments = get_origin(hint), get_args(hint)
         if origin is Annotated:
             return self._build_constrained_schema(arguments[0], arguments[1:])
@@ -134,7 +133,8 @@ class _SchemaBuilder:
 
     def _build_reference(self, model: type[Model]) -> Schema:
         if model.__name__ not in self.definitions:
-            self.definitions[model.__name__] = {}  # it may hold itself
+            # Reserve the name first, because a model may contain itself.
+            self.definitions[model.__name__] = {}
             self.definitions[model.__name__] |= self.build_model_schema(model)
         return {"$ref": f"#/$defs/{model.__name__}"}
 
@@ -145,41 +145,43 @@ class _SchemaBuilder:
                 "type": "object",
             }
         named = self.build_type_schema(key)
-        found = {
+        schema = {
             "patternProperties": {named.pop("pattern"): self.build_type_schema(value)},
             "type": "object",
         }
         del named["type"]
-        return dict(sorted({**found, "propertyNames": named}.items())) if named else found
+        return dict(sorted({**schema, "propertyNames": named}.items())) if named else schema
 
     def _build_constrained_schema(self, hint: Any, notes: tuple[Any, ...]) -> Schema:
-        made = next((note for note in notes if isinstance(note, Converter)), None)
-        if made is not None:
-            return dict(_thaw_schema(made.schema))
+        converter = next((note for note in notes if isinstance(note, Converter)), None)
+        if converter is not None:
+            return dict(_thaw_schema(converter.schema))
         schema = self.build_type_schema(hint)
         for limits in (note for note in notes if isinstance(note, Constraints)):
-            schema |= _build_limit_keywords(limits, _LENGTH_SUFFIXES.get(schema["type"], ""))
+            schema |= _build_limit_keywords(limits, schema["type"])
         return dict(sorted(schema.items()))
 
 
-def _build_limit_keywords(limits: Constraints, of: str) -> Schema:
+def _build_limit_keywords(limits: Constraints, json_type: str) -> Schema:
+    # Lengths are `minLength` for text, `minItems` for a list, `minProperties` for a mapping.
+    noun = _LENGTH_SUFFIXES.get(json_type, "")
     stated = {
         "minimum": limits.at_least,
         "maximum": limits.at_most,
-        f"min{of}": limits.shortest,
-        f"max{of}": limits.longest,
+        f"min{noun}": limits.shortest,
+        f"max{noun}": limits.longest,
         "pattern": limits.pattern,
     }
     return {key: limit for key, limit in stated.items() if limit is not None}
 
 
 def _thaw_schema(value: Any) -> Any:
-    """Return a frozen schema as one that can be added to."""
+    """Return a frozen schema as plain dicts and lists."""
     if isinstance(value, Mapping):
         return {key: _thaw_schema(inner) for key, inner in sorted(value.items())}
     return [_thaw_schema(inner) for inner in value] if isinstance(value, tuple) else value
 
 
 def _encode_default(default: Any) -> Any:
-    """Return a default as JSON can hold it."""
+    """Return a default as a JSON value."""
     return str(default) if isinstance(default, Decimal) else _thaw_schema(default)

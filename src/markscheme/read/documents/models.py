@@ -1,7 +1,8 @@
-"""The rubric and exam formats as models: what a key may hold, and nothing else.
+"""The rubric and exam formats as models: which keys a document may have and what they may hold.
 
-A model for each axis kind is made from the fields of its dataclass, so a new axis needs no second
-description, and the JSON Schemas that editors use come from the same models.
+The model of an axis kind is built from the fields of its dataclass, so a new axis needs no second
+description. `json_schema` builds the JSON Schemas for editors from the same models; the docstrings
+of the models are the descriptions in those schemas.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from enum import Enum
 from functools import lru_cache
 from types import UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -24,19 +24,16 @@ from typing import (
 )
 
 from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model, alias_key
-from markscheme.vocabulary import FrozenDict
-
-if TYPE_CHECKING:
-    from markscheme.vocabulary import Axis
+from markscheme.vocabulary import Axis, FrozenDict
 
 COMPARISON_KEYS = ("verdicts", "verdict_rules", "decision_table")
-"""The keys of a rubric that are for comparisons."""
+"""The keys of a rubric that only a comparison uses."""
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
 def _parse_number(value: Any) -> Decimal | None:
-    number = isinstance(value, int | Decimal) and not isinstance(value, bool)
-    return Decimal(value) if number else None
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return Decimal(value) if is_number else None
 
 
 Number = Annotated[Decimal, Converter(_parse_number, "number_type", FrozenDict(type="number"))]
@@ -49,6 +46,7 @@ Name = Annotated[str, Constraints(pattern=NAME_PATTERN, longest=200)]
 Text = Annotated[str, Constraints(longest=100_000)]
 Scalar = str | bool | int | Number
 NO_ENTRIES: Any = ()
+"""The default of a key that holds a list."""
 
 
 class RubricModel(Model):
@@ -93,7 +91,8 @@ class AxisModel(Model):
 
     name: Name
     kind: str
-    weight: Share = UNSET  # where none has one, all count alike
+    # If no axis of a rubric states a weight, all axes count equally.
+    weight: Share = UNSET
 
 
 class RatedModel(Model):
@@ -127,42 +126,43 @@ RATED_MODELS: Mapping[str, type[RatedModel]] = {"scale": ScaleModel, "note": Not
 
 
 def is_rated(entry: Any) -> bool:
-    """Return whether an entry of `axes` is one that people answer, and that nothing marks."""
+    """Return whether an entry of `axes` is a scale or a note: rated by people, not computed."""
     return isinstance(entry, Mapping) and entry.get("kind") in tuple(RATED_MODELS)
 
 
 @lru_cache(maxsize=256)
 def build_axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
-    """Return the model of one axis kind, made from the fields of its dataclass, once."""
+    """Return the model of one axis kind, built from the fields of its dataclass."""
     hints = get_parameter_types(axis)
-    held: dict[str, Any] = {"kind": Literal[axis.kind]}
+    annotations: dict[str, Any] = {"kind": Literal[axis.kind]}
     defaults: dict[str, Any] = {"__doc__": axis.__doc__}
     for field in dataclasses.fields(axis):  # type: ignore[arg-type]
-        if field.name == "tool_families":  # stated once, for all axes
+        if field.name == "tool_families":
+            # The rubric states the families of tools once, for all axes.
             continue
         hint = _to_document_type(hints[field.name])
         if field.name == "normalise":
             hint = list[Literal[steps]]  # type: ignore[valid-type]
         required = field.default is dataclasses.MISSING
         default = ... if required else None if field.name == "normalise" else field.default
-        # what a model has itself (`keys`, `open`) is free for parameters behind an alias
-        held[f"{field.name}_"] = hint
+        # The underscore keeps parameters apart from the attributes of `Model` itself.
+        annotations[f"{field.name}_"] = hint
         defaults[f"{field.name}_"] = alias_key(field.name, default)
     return type(
         f"{axis.__name__.removesuffix('Axis')}Axis",
         (AxisModel,),
-        {"__annotations__": held, **defaults},
+        {"__annotations__": annotations, **defaults},
     )
 
 
 @lru_cache(maxsize=256)
 def get_parameter_types(axis: type[Axis]) -> Mapping[str, Any]:
-    """Return the types of the fields of an axis, found out once."""
+    """Return the types of the fields of an axis."""
     return get_type_hints(axis)
 
 
 def _to_document_type(hint: Any) -> Any:
-    """Turn a field's type into what a document may hold: lists for tuples, words for enums."""
+    """Return the type of a field in documents: a list for a tuple, words for an enum."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
         return Union[tuple(_to_document_type(argument) for argument in arguments)]  # noqa: UP007
@@ -178,5 +178,5 @@ def _to_document_type(hint: Any) -> Any:
 def build_axis_models(
     kinds: Mapping[str, type[Axis]], steps: tuple[str, ...]
 ) -> dict[str, type[AxisModel]]:
-    """Return the model of every kind by its name in a rubric."""
+    """Return the model of every axis kind, by the name of the kind."""
     return {kind: build_axis_model(axis, steps) for kind, axis in kinds.items()}

@@ -1,14 +1,17 @@
-"""Axes that people answer: scales with their anchors, and notes. Nothing marks them.
+"""Read rubrics: a YAML document becomes a `Rubric`, or one error with every mistake.
 
-Rubrics: from YAML to frozen types, with every mistake of a file told at once.
+`parse_rubric_tree` is the whole of it, part by part: head, axes, scales and notes, gates, verdict
+rules and decision table, weights. Gates are in `gates`, the rules of a comparison in `decisions`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from markscheme.read.documents.fingerprint import compute_rubric_fingerprint
 from markscheme.read.documents.gates import read_gates
@@ -27,11 +30,12 @@ from markscheme.read.documents.sources import locate_document
 from markscheme.read.documents.validation import (
     ModelValidationError,
     ProblemCollector,
+    describe_unknown_word,
     iterate_mappings,
-    suggest_match,
     validate_model,
 )
 from markscheme.read.documents.yaml import (
+    FieldPath,
     YamlMapping,
     decode_document,
     find_line,
@@ -39,88 +43,30 @@ from markscheme.read.documents.yaml import (
     read_document_bytes,
 )
 from markscheme.vocabulary import (
+    Axis,
     AxisSpec,
+    DecisionTable,
     DocumentError,
     FrozenDict,
+    NoteAxis,
     Rubric,
+    ScaleAxis,
+    VerdictRules,
     format_plain,
     format_value,
 )
 
-if TYPE_CHECKING:
-    import pathlib
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from markscheme.read.documents.validation import FieldPath
-    from markscheme.vocabulary import Axis, DecisionTable, NoteAxis, ScaleAxis, VerdictRules
-
-
-def read_rated_axes(
-    tree: YamlMapping, complaints: ProblemCollector
-) -> tuple[tuple[ScaleAxis, ...], tuple[NoteAxis, ...]]:
-    """Read the scales and the notes of a rubric; complain of all that is wrong with them."""
-    scales: list[ScaleAxis] = []
-    notes: list[NoteAxis] = []
-    for index, entry in iterate_mappings(tree.get("axes")):
-        model = RATED_MODELS.get(str(entry.get("kind")))
-        found = complaints.validate_node(model, entry, ("axes", index)) if model else None
-        if isinstance(found, ScaleModel):
-            scale = _build_scale_axis(found)
-            scales.append(scale)
-            for told in _find_anchor_problems(scale):
-                complaints.add_problem(("axes", index, "anchors"), told)
-        elif isinstance(found, NoteModel):
-            notes.append(_build_note_axis(found))
-    return tuple(scales), tuple(notes)
-
-
-def _build_note_axis(model: NoteModel) -> NoteAxis:
-    from markscheme.vocabulary import NoteAxis
-
-    return NoteAxis(name=model.name, title=model.title, question=model.question)
-
-
-def _build_scale_axis(model: ScaleModel) -> ScaleAxis:
-    from markscheme.vocabulary import ScaleAxis
-
-    anchors = sorted((int(score), text) for score, text in model.anchors.items())
-    return ScaleAxis(
-        name=model.name, title=model.title, question=model.question, anchors=FrozenDict(anchors)
-    )
-
-
-def _find_anchor_problems(scale: ScaleAxis) -> Iterator[str]:
-    between = range(scale.lowest, scale.highest + 1)
-    missing = [str(score) for score in between if score not in scale.anchors]
-    if missing:
-        told = f"every whole number from {scale.lowest} to {scale.highest} needs an anchor"
-        yield f"lacks {', '.join(missing)}; {told}"
-
-
-def check_scales(
-    scales: Sequence[ScaleAxis], rules: VerdictRules | None, complaints: ProblemCollector
-) -> None:
-    """Complain where the rules are made for other averages than those of the scales."""
-    if not scales or rules is None:
-        return
-    stated = rules.scores
-    for key, told, found in (
-        ("axes", stated.axes, len(scales)),
-        ("lowest", stated.lowest, min(scale.lowest for scale in scales)),
-        ("highest", stated.highest, max(scale.highest for scale in scales)),
-    ):
-        if told != found:
-            message = f"{told} is not what the axes of kind `scale` give, which is {found}"
-            complaints.add_problem(("verdict_rules", "scores", key), message)
-
-
 _EXAMPLE_WEIGHTS = "0.60 + 0.25 + 0.10 + 0.05 in the built-in rubric"
+_ITEM_KEYS = {"id", "prompt", "tags"}
 
 
 def read_rubric(
-    source: str | pathlib.Path, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
+    source: str | Path, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
 ) -> Rubric:
-    """Read one rubric whose axes are of the given kinds and use the given normalisation steps."""
+    """Read a rubric by path or built-in name.
+
+    `kinds` are the axis kinds and `steps` the normalisation steps that it may name.
+    """
     path, file = locate_document(source, "rubrics")
     return parse_rubric(read_document_bytes(path, file), file, kinds=kinds, steps=steps)
 
@@ -128,7 +74,7 @@ def read_rubric(
 def parse_rubric(
     data: bytes, file: str, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
 ) -> Rubric:
-    """Read a rubric from the bytes of a file, which messages call `file`."""
+    """Parse a rubric from the bytes of a file, which messages call `file`."""
     rubric = parse_rubric_tree(parse_tree(data, file), file, kinds=kinds, steps=steps)
     return dataclasses.replace(rubric, source=decode_document(data, file))
 
@@ -136,28 +82,31 @@ def parse_rubric(
 def parse_rubric_tree(
     tree: YamlMapping, file: str, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
 ) -> Rubric:
-    """Return the rubric that a tree holds, or raise all that is wrong with it."""
-    complaints = ProblemCollector(tree, file)
-    head = cast("RubricModel | None", complaints.validate_node(RubricModel, tree))
+    """Build the rubric in a tree.
+
+    Raises:
+        DocumentError: something is wrong; the error holds every problem.
+    """
+    collector = ProblemCollector(tree, file)
+    head = cast("RubricModel | None", collector.validate_node(RubricModel, tree))
     inherited = {
-        "normalise": _read_inherited_steps(tree, steps, complaints),
-        "tool_families": _read_tool_families(tree, complaints),
+        "normalise": _read_inherited_steps(tree, steps, collector),
+        "tool_families": _read_tool_families(tree, collector),
     }
-    axes = _read_axes(tree, inherited, kinds, tuple(steps), complaints)
-    scales, notes = read_rated_axes(tree, complaints)
-    marked = [entry for _, entry in iterate_mappings(tree.get("axes")) if not is_rated(entry)]
-    names = [entry.get("name") for entry in marked]
-    gates = read_gates(tree, [name for name in names if isinstance(name, str)], complaints)
-    rules, table = _read_comparison_rules(tree, complaints)
-    check_scales(scales, rules, complaints)
-    _check_unique_names(tree.get("axes"), ("axes",), "name", complaints)
-    _check_unique_names(tree.get("gates"), ("gates",), "name", complaints)
-    _check_unique_names(_get_decision_rows(tree), ("decision_table", "rows"), "name", complaints)
-    axes = _assign_weights(tree, axes, complaints)
+    axes = _read_axes(tree, inherited, kinds, tuple(steps), collector)
+    scales, notes = _read_rated_axes(tree, collector)
+    names = [entry.get("name") for _, entry in _iterate_scored_entries(tree)]
+    gates = read_gates(tree, [name for name in names if isinstance(name, str)], collector)
+    rules, table = _read_comparison_rules(tree, collector)
+    _check_scales(scales, rules, collector)
+    _check_unique_names(tree.get("axes"), ("axes",), collector)
+    _check_unique_names(tree.get("gates"), ("gates",), collector)
+    _check_unique_names(_get_decision_rows(tree), ("decision_table", "rows"), collector)
+    axes = _assign_weights(tree, axes, collector)
     if not {"axes", "verdict_rules", "decision_table"} & tree.keys():
-        complaints.add_problem(("axes",), "is missing; it is required")
-    if complaints.problems or head is None:
-        raise DocumentError(complaints.problems)
+        collector.add_problem(("axes",), "is missing; it is required")
+    if collector.problems or head is None:
+        raise DocumentError(collector.problems)
     return Rubric(
         name=head.rubric,
         version=head.version,
@@ -175,41 +124,43 @@ def parse_rubric_tree(
     )
 
 
-def _read_comparison_rules(
-    tree: YamlMapping, complaints: ProblemCollector
-) -> tuple[VerdictRules | None, DecisionTable | None]:
-    """Read verdict rules and decision table; most rubrics have none, and start faster for it."""
-    if not any(key in tree for key in COMPARISON_KEYS):
-        return None, None
-    from markscheme.read.documents.decisions import read_decisions
+def _iterate_scored_entries(tree: YamlMapping) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the entries of `axes` that are scored by code, with their index."""
+    entries = iterate_mappings(tree.get("axes"))
+    return ((index, entry) for index, entry in entries if not is_rated(entry))
 
-    return read_decisions(tree, complaints)
+
+# Values that axes inherit from the rubric.
 
 
 def _read_inherited_steps(
-    tree: YamlMapping, steps: Collection[str], complaints: ProblemCollector
+    tree: YamlMapping, steps: Collection[str], collector: ProblemCollector
 ) -> tuple[str, ...] | None:
-    """Return the rubric's normalisation for axes that have none of their own."""
+    """Return the rubric's normalisation, for axes that state none of their own."""
     stated = tree.get("normalise")
     if not isinstance(stated, list):
         return None
     for index, step in enumerate(stated):
         if not isinstance(step, str) or step not in steps:
-            message = f"{format_value(step)} is no normalisation step; allowed: {', '.join(steps)}"
-            complaints.add_problem(("normalise", index), message + suggest_match(step, steps))
+            message = describe_unknown_word(step, "normalisation step", steps)
+            collector.add_problem(("normalise", index), message)
     return tuple(map(str, stated))
 
 
-def _read_tool_families(tree: YamlMapping, complaints: ProblemCollector) -> FrozenDict | None:
-    """Return what the rubric says of families of tools, for the axes that look at calls."""
+def _read_tool_families(tree: YamlMapping, collector: ProblemCollector) -> FrozenDict | None:
+    """Return the rubric's families of tools, for axes that look at tool calls."""
     if "tool_families" not in tree:
         return None
+    # Few rubrics have the key; the others start faster without this import.
     from markscheme.read.tools import find_family_problems
 
     problems = list(find_family_problems(tree["tool_families"]))
     for path, message in problems:
-        complaints.add_problem(("tool_families", *path), message)
+        collector.add_problem(("tool_families", *path), message)
     return None if problems else FrozenDict.freeze(tree["tool_families"])
+
+
+# Axes that code scores.
 
 
 def _read_axes(
@@ -217,9 +168,9 @@ def _read_axes(
     inherited: Mapping[str, Any],
     kinds: Mapping[str, type[Axis]],
     steps: tuple[str, ...],
-    complaints: ProblemCollector,
+    collector: ProblemCollector,
 ) -> list[AxisSpec]:
-    found: list[AxisSpec] = []
+    specs: list[AxisSpec] = []
     stated = tree.get("axes")
     for index, entry in enumerate(stated if isinstance(stated, list) else ()):
         path = ("axes", index)
@@ -227,22 +178,21 @@ def _read_axes(
             continue
         kind = entry.get("kind") if isinstance(entry, dict) else None
         if not isinstance(kind, str) or kind not in kinds:
-            _report_unknown_kind(entry, path, kinds, complaints)
+            _report_unknown_kind(entry, path, kinds, collector)
             continue
-        wanted = build_axis_model(kinds[kind], steps)
-        model = complaints.validate_node(wanted, entry, path) or _validate_parameters_only(
-            wanted, entry
-        )
+        axis_model = build_axis_model(kinds[kind], steps)
+        model = collector.validate_node(axis_model, entry, path)
+        model = model or _validate_parameters_only(axis_model, entry)
         if model is not None:
             spec = _build_axis_spec(cast("AxisModel", model), kinds[kind], inherited)
             for field, message in (*spec.axis.parameter_problems(), *_find_expects_problems(spec)):
-                complaints.add_problem((*path, *field.split(".")), message)
-            found.append(spec)
-    return found
+                collector.add_problem((*path, *field.split(".")), message)
+            specs.append(spec)
+    return specs
 
 
 def _validate_parameters_only(model: type[AxisModel], entry: Any) -> AxisModel | None:
-    """Return an axis by its parameters alone, so that these are checked though a name is wrong."""
+    """Return the model of an axis whose name or weight is wrong, to check its parameters too."""
     if not isinstance(entry, dict):
         return None
     try:
@@ -252,50 +202,44 @@ def _validate_parameters_only(model: type[AxisModel], entry: Any) -> AxisModel |
 
 
 def _report_unknown_kind(
-    entry: Any,
-    path: tuple[str | int, ...],
-    kinds: Collection[str],
-    complaints: ProblemCollector,
+    entry: Any, path: FieldPath, kinds: Collection[str], collector: ProblemCollector
 ) -> None:
-    """Complain of an axis whose kind is not known, and of what every axis has, but no more."""
+    """Report an unknown kind of axis, and problems with the keys that every axis has."""
     if not isinstance(entry, dict):
-        complaints.validate_node(AxisModel, entry, path)
+        collector.validate_node(AxisModel, entry, path)
         return
     common = {key: value for key, value in entry.items() if key in AxisModel.get_keys()}
-    complaints.validate_node(AxisModel, common, path)
+    collector.validate_node(AxisModel, common, path)
     kind = entry.get("kind")
     if isinstance(kind, str):
-        allowed = [*kinds, *RATED_MODELS]
-        message = f"{format_value(kind)} is no kind of axis; allowed: {', '.join(allowed)}"
-        complaints.add_problem((*path, "kind"), message + suggest_match(kind, allowed))
+        message = describe_unknown_word(kind, "kind of axis", [*kinds, *RATED_MODELS])
+        collector.add_problem((*path, "kind"), message)
 
 
 def _find_expects_problems(spec: AxisSpec) -> Iterator[tuple[str, str]]:
-    """Refuse an axis that would read what every item has under its own name."""
+    """Refuse an axis whose expectation key is one that every item has."""
     expects = getattr(spec.axis, "expects", None)
-    if expects is not None and (not expects or expects in {"id", "prompt", "tags"}):
-        yield (
-            "expects",
-            f"{format_value(expects)} is no expectation; name a key of the items for it",
-        )
+    if expects is not None and (not expects or expects in _ITEM_KEYS):
+        message = f"{format_value(expects)} is no expectation; name a key of the items for it"
+        yield "expects", message
 
 
 def _build_axis_spec(model: AxisModel, axis: type[Axis], inherited: Mapping[str, Any]) -> AxisSpec:
-    """Build the axis from its checked entry; what the entry does not say keeps its default."""
-    hints = {field.name: field for field in dataclasses.fields(axis)}  # type: ignore[arg-type]
+    """Build an axis from its validated entry. Parameters that are not stated keep their default."""
+    fields = {field.name: field for field in dataclasses.fields(axis)}  # type: ignore[arg-type]
     stated = {
         key.alias: getattr(model, name)
         for name, key in model.get_keys().items()
-        if name in model.stated_keys and key.alias in hints
+        if name in model.stated_keys and key.alias in fields
     }
     for name, value in inherited.items():
-        if name in hints and value is not None:
+        if name in fields and value is not None:
             stated.setdefault(name, value)
     types = get_parameter_types(axis)
     parameters = {
         name: float(value)
         if types[name] is float
-        else _freeze_parameter(value, hints[name].default)
+        else _freeze_parameter(value, fields[name].default)
         for name, value in stated.items()
         if value is not None
     }
@@ -312,67 +256,139 @@ def _freeze_parameter(value: Any, default: Any) -> Any:
     return value
 
 
+# Axes that people rate, and the rules of a comparison.
+
+
+def _read_rated_axes(
+    tree: YamlMapping, collector: ProblemCollector
+) -> tuple[tuple[ScaleAxis, ...], tuple[NoteAxis, ...]]:
+    """Return the scales and the notes of a rubric."""
+    scales: list[ScaleAxis] = []
+    notes: list[NoteAxis] = []
+    for index, entry in iterate_mappings(tree.get("axes")):
+        model_class = RATED_MODELS.get(str(entry.get("kind")))
+        if model_class is None:
+            continue
+        model = collector.validate_node(model_class, entry, ("axes", index))
+        if isinstance(model, ScaleModel):
+            anchors = sorted((int(score), text) for score, text in model.anchors.items())
+            scale = ScaleAxis(
+                name=model.name,
+                title=model.title,
+                question=model.question,
+                anchors=FrozenDict(anchors),
+            )
+            scales.append(scale)
+            for message in _find_anchor_problems(scale):
+                collector.add_problem(("axes", index, "anchors"), message)
+        elif isinstance(model, NoteModel):
+            notes.append(NoteAxis(name=model.name, title=model.title, question=model.question))
+    return tuple(scales), tuple(notes)
+
+
+def _find_anchor_problems(scale: ScaleAxis) -> Iterator[str]:
+    scores = range(scale.lowest, scale.highest + 1)
+    missing = [str(score) for score in scores if score not in scale.anchors]
+    if missing:
+        rule = f"every whole number from {scale.lowest} to {scale.highest} needs an anchor"
+        yield f"lacks {', '.join(missing)}; {rule}"
+
+
+def _read_comparison_rules(
+    tree: YamlMapping, collector: ProblemCollector
+) -> tuple[VerdictRules | None, DecisionTable | None]:
+    """Return the verdict rules and the decision table of a rubric, if it has any."""
+    if not any(key in tree for key in COMPARISON_KEYS):
+        return None, None
+    # Few rubrics have them; the others start faster without this import.
+    from markscheme.read.documents.decisions import read_decisions
+
+    return read_decisions(tree, collector)
+
+
+def _check_scales(
+    scales: Sequence[ScaleAxis], rules: VerdictRules | None, collector: ProblemCollector
+) -> None:
+    """Report verdict rules that state another range of scores than the scales have."""
+    if not scales or rules is None:
+        return
+    for key, stated, actual in (
+        ("axes", rules.scores.axes, len(scales)),
+        ("lowest", rules.scores.lowest, min(scale.lowest for scale in scales)),
+        ("highest", rules.scores.highest, max(scale.highest for scale in scales)),
+    ):
+        if stated != actual:
+            message = f"{stated} is not what the axes of kind `scale` give, which is {actual}"
+            collector.add_problem(("verdict_rules", "scores", key), message)
+
+
+# Checks that look at more than one entry.
+
+
 def _get_decision_rows(tree: YamlMapping) -> Any:
     table = tree.get("decision_table")
     return table.get("rows") if isinstance(table, dict) else None
 
 
-def _check_unique_names(node: Any, path: FieldPath, key: str, complaints: ProblemCollector) -> None:
+def _check_unique_names(node: Any, path: FieldPath, collector: ProblemCollector) -> None:
     first: dict[str, int] = {}
     for index, entry in iterate_mappings(node):
-        name = entry.get(key)
+        name = entry.get("name")
         if isinstance(name, str) and name in first:
-            line = find_line(complaints.tree, (*path, first[name], key))
-            message = f"`{name}` occurs twice, first on line {line}; each {key} may occur once"
-            complaints.add_problem((*path, index, key), message)
+            line = find_line(collector.tree, (*path, first[name], "name"))
+            message = f"`{name}` occurs twice, first on line {line}; each name may occur once"
+            collector.add_problem((*path, index, "name"), message)
         elif isinstance(name, str):
             first[name] = index
 
 
 def _assign_weights(
-    tree: YamlMapping, axes: list[AxisSpec], complaints: ProblemCollector
+    tree: YamlMapping, axes: list[AxisSpec], collector: ProblemCollector
 ) -> list[AxisSpec]:
-    """Return the axes with their weights: the stated ones, or where there is none, equal ones."""
-    marked = [
-        (index, entry) for index, entry in iterate_mappings(tree.get("axes")) if not is_rated(entry)
-    ]
-    lacking = [index for index, entry in marked if "weight" not in entry]
-    if axes and len(lacking) == len(marked):
+    """Return the axes with their stated weights, or with equal ones if none is stated."""
+    entries = list(_iterate_scored_entries(tree))
+    unweighted = [index for index, entry in entries if "weight" not in entry]
+    if axes and len(unweighted) == len(entries):
         return [dataclasses.replace(spec, weight=Fraction(1, len(axes))) for spec in axes]
-    for index in lacking:
-        told = "is missing; give every axis a weight, or none: then all count alike"
-        complaints.add_problem(("axes", index, "weight"), told)
-    _check_weight_sum(tree, complaints)
+    for index in unweighted:
+        message = "is missing; give every axis a weight, or none: then all count alike"
+        collector.add_problem(("axes", index, "weight"), message)
+    _check_weight_sum(tree, collector)
     return axes
 
 
-def _check_weight_sum(tree: YamlMapping, complaints: ProblemCollector) -> None:
-    """Blame the weight at which the sum first leaves 1, or the last one where it falls short."""
-    stated = tree.get("axes")
-    entries = list(iterate_mappings(stated))
+def _check_weight_sum(tree: YamlMapping, collector: ProblemCollector) -> None:
+    """Report weights that do not sum to 1.
+
+    The problem is placed at the weight with which the sum first exceeds 1, or at the last weight
+    if the sum is too small.
+    """
+    stated = tree.get("axes") or ()
     weights: list[tuple[int, Any]] = [
-        (i, entry.get("weight")) for i, entry in entries if not is_rated(entry)
+        (index, entry.get("weight")) for index, entry in _iterate_scored_entries(tree)
     ]
-    if not weights or len(entries) != len(stated or ()):
+    if not weights or not all(isinstance(entry, dict) for entry in stated):
         return
     if not all(isinstance(w, int | Decimal) and not isinstance(w, bool) for _, w in weights):
         return
     if not all(0 <= weight <= 1 for _, weight in weights):
-        return  # complained of already; a sum with it in would blame another axis
+        # Such a weight was reported already, and a sum that includes it would blame another axis.
+        return
     total, blamed = Fraction(0), weights[-1]
     for index, weight in weights:
         total += Fraction(weight)
         if total > 1 and blamed[0] == weights[-1][0]:
             blamed = (index, weight)
-    path = ("axes", blamed[0], "weight")
     if total != 1:
-        blame = format_value(blamed[1]).removeprefix("the number ")
-        message = f"{blame} makes the weights sum to {_format_weight_sum(total)}; they must sum to exactly 1"
-        complaints.add_problem(path, f"{message} ({_EXAMPLE_WEIGHTS})")
+        index, weight = blamed
+        shown_weight = format_value(weight).removeprefix("the number ")
+        shown_sum = _format_weight_sum(total)
+        message = f"{shown_weight} makes the weights sum to {shown_sum}; they must sum to exactly 1"
+        collector.add_problem(("axes", index, "weight"), f"{message} ({_EXAMPLE_WEIGHTS})")
 
 
 def _format_weight_sum(total: Fraction) -> str:
-    """Return the sum as a decimal, all of it, or on which side of 1 it lies where that is long."""
+    """Return the sum with all its digits, or on which side of 1 it is if there are too many."""
     exact = Context(prec=50).divide(Decimal(total.numerator), Decimal(total.denominator))
     if Fraction(exact) == total:
         return format_plain(exact)

@@ -1,4 +1,4 @@
-"""Where documents come from: a file, or the name of one that is built in."""
+"""Find documents by file path or by the name of a built-in document."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ BUILTIN_DIR = Path(__file__).parents[2] / "builtin"
 
 
 def list_builtin_names(kind: str, suffix: str = ".yaml") -> list[str]:
-    """Return the names of what is built in of a kind, such as `rubrics` or `exams`."""
+    """Return the names of the built-in documents of a kind, such as `rubrics` or `exams`."""
     names = [entry.name for entry in (BUILTIN_DIR / kind).iterdir()]
     return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))
 
 
 def locate_document(source: str | Path, kind: str, suffix: str = ".yaml") -> tuple[Path, str]:
-    """Find a document by built-in name or path; return it with what messages call it."""
+    """Return the path of a document and the name that messages use for it.
+
+    `source` is a built-in name or a path; a built-in name wins.
+    """
     if str(source) in list_builtin_names(kind, suffix):
         name = f"{source}{suffix}"
         return BUILTIN_DIR / kind / name, f"builtin/{kind}/{name}"
@@ -26,22 +29,23 @@ def locate_document(source: str | Path, kind: str, suffix: str = ".yaml") -> tup
 
         names = list_builtin_names(kind, suffix)
         close = get_close_matches(str(source), names, n=1)
-        meant = f"; did you mean `{close[0]}`?" if close else ""
-        what = kind.removesuffix("s")
+        suggestion = f"; did you mean `{close[0]}`?" if close else ""
+        noun = kind.removesuffix("s")
         known = ", ".join(names)
-        raise UsageError(f"`{source}` is no file and no built-in {what} ({known}){meant}")
+        raise UsageError(f"`{source}` is no file and no built-in {noun} ({known}){suggestion}")
     return path, str(source)
 
 
-def resolve_answers(named: str) -> str:
-    """Return where recorded answers are that are built in under this name; else the name itself."""
-    if named not in list_builtin_names("answers", ".jsonl"):
-        return named
-    return str(BUILTIN_DIR / "answers" / f"{named}.jsonl")
+def resolve_answers(source: str) -> str:
+    """Return the path of the built-in recorded answers of this name, or `source` unchanged."""
+    if source not in list_builtin_names("answers", ".jsonl"):
+        return source
+    return str(BUILTIN_DIR / "answers" / f"{source}.jsonl")
 
 
 def _path_exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):
+        # No file can have such a name: it is too long, or holds a NUL character.
         return False

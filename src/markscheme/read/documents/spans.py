@@ -1,6 +1,7 @@
-"""Where values stand in the text of a YAML document, to the character.
+"""Find the character span of every key and value of a YAML document.
 
-So one value can be changed without touching anything else.
+`markscheme lint --fix` edits single values with it and leaves the rest of the text untouched. This
+module is not behind the door of the package, because no other command needs it.
 """
 
 from __future__ import annotations
@@ -10,15 +11,13 @@ from typing import Any
 
 from ruamel.yaml import events
 
-from markscheme.read.documents.yaml import iterate_events
+from markscheme.read.documents.yaml import FieldPath, iterate_events
 from markscheme.read.nfc import to_nfc
-
-FieldPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSpan:
-    """From which character to which a plain or quoted value stands; `flow`: in brackets."""
+    """The start and end offset of a scalar. `flow`: it is written inside brackets or braces."""
 
     start: int
     end: int
@@ -28,14 +27,17 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentSpans:
-    """The spans of the values and of the keys of a document by their paths."""
+    """The spans of all values and of all keys of a document, by path."""
 
     values: dict[FieldPath, TextSpan]
     keys: dict[FieldPath, TextSpan]
 
 
 def find_spans(text: str) -> DocumentSpans:
-    """Return the spans of a document that can be read; values with an anchor are left out."""
+    """Return the spans of a valid document. Values with an anchor are left out.
+
+    A value with an anchor may be used in other places too, so it must not be edited.
+    """
     finder = _SpanFinder()
     for event in iterate_events(text):
         finder.handle_event(event)
@@ -46,10 +48,10 @@ class _SpanFinder:
     def __init__(self) -> None:
         self.values: dict[FieldPath, TextSpan] = {}
         self.keys: dict[FieldPath, TextSpan] = {}
-        self.containers: list[tuple[bool, bool]] = []  # whether a mapping, whether in brackets
-        self.path_parts: list[
-            str | int | None
-        ] = []  # the key that waits for its value, or the index
+        # Per open container: whether it is a mapping, and whether it is written in flow style.
+        self.containers: list[tuple[bool, bool]] = []
+        # Per open container: the key that waits for its value, or the index of the next entry.
+        self.path_parts: list[str | int | None] = []
 
     def handle_event(self, event: Any) -> None:
         match event:
@@ -76,9 +78,9 @@ class _SpanFinder:
     def _is_key_expected(self) -> bool:
         return bool(self.containers) and self.containers[-1][0] and self.path_parts[-1] is None
 
-    def _record_span(self, kept: dict[FieldPath, TextSpan], event: Any) -> None:
-        path = tuple(place for place in self.path_parts if place is not None)
-        kept[path] = TextSpan(
+    def _record_span(self, spans: dict[FieldPath, TextSpan], event: Any) -> None:
+        path = tuple(part for part in self.path_parts if part is not None)
+        spans[path] = TextSpan(
             start=event.start_mark.index,
             end=event.end_mark.index,
             flow=any(flow for _, flow in self.containers),
@@ -88,5 +90,5 @@ class _SpanFinder:
     def _finish_value(self) -> None:
         if not self.path_parts:
             return
-        place = self.path_parts[-1]
-        self.path_parts[-1] = place + 1 if isinstance(place, int) else None
+        part = self.path_parts[-1]
+        self.path_parts[-1] = part + 1 if isinstance(part, int) else None

@@ -1,23 +1,27 @@
-"""Models of documents: classes whose annotations say what each key of a mapping may hold.
+"""Validate documents against models, and report every mistake at once with its line.
 
-`checks.py` holds documents to them; the JSON Schemas that editors use are made from them too.
+A model is a class whose annotations say what each key of a mapping may hold. This module has three
+parts: the model classes; `ProblemCollector`, which words violations as messages; and the
+validators, which are compiled from the annotations. The models themselves are in `models`, `gates`
+and `decisions`; `json_schema` builds the JSON Schemas for editors from the same annotations.
 
-Findings in the words of our users: what is wrong, and what is allowed.
-
-Holds values to models: everything that is wrong at once, and no type taken for another.
+>>> class Weighted(Model):
+...     name: str
+...     weight: Annotated[int, Constraints(at_least=1)] = 1
+>>> validate_model(Weighted, {"name": "a"}).weight
+1
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
 from inspect import get_annotations
 from itertools import takewhile
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -29,15 +33,12 @@ from typing import (
     get_origin,
 )
 
-from markscheme.read.documents.yaml import YamlMapping, find_line
+from markscheme.read.documents.yaml import FieldPath, YamlMapping, find_line
 from markscheme.vocabulary import Problem, UsageError, format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
 
 
 class Constraints(NamedTuple):
-    """Bounds of a number, of the length of a text, list or mapping, and the pattern of a text."""
+    """Limits on a number, on the length of a text, list or mapping, and on the form of a text."""
 
     at_least: int | None = None
     above: int | None = None
@@ -48,7 +49,7 @@ class Constraints(NamedTuple):
 
 
 class Converter(NamedTuple):
-    """How a value is made that no plain type stands for; the maker returns `None` to refuse it."""
+    """How to parse a value that no plain type describes; `convert` returns None to refuse it."""
 
     convert: Callable[[Any], Any]
     kind: str
@@ -56,7 +57,7 @@ class Converter(NamedTuple):
 
 
 class ModelKey(NamedTuple):
-    """A key of a model: its name in documents, what it may hold, and what it is if left out."""
+    """A key of a model: its name in documents, its type, and its default."""
 
     alias: str
     hint: Any
@@ -69,35 +70,39 @@ class _AliasedDefault(NamedTuple):
     alias: str
 
     def __get__(self, *_: object) -> Any:
-        """Return the default, which a key has where the document has none."""
+        """Return the default, so that the class attribute of a key reads as its default."""
         return self.default
 
 
 UNSET: Any = object()
-"""The default of a key that says nothing where it is left out."""
+"""The default of a key whose absence has a meaning of its own."""
 
 
 def alias_key(alias: str, default: Any = ...) -> Any:
-    """Say how a key is called in documents where Python cannot have that name."""
+    """Give a key another name in documents: one that Python cannot use, such as `in`."""
     return _AliasedDefault(default, alias)
 
 
 class Model:
-    """A mapping with the keys that are annotated and no others; an `open` one may have others."""
+    """A mapping with exactly the annotated keys.
+
+    With `allows_extra_keys` it may have others too, which are not validated.
+    """
 
     allows_extra_keys: ClassVar[bool] = False
 
     def __init__(self, values: dict[str, Any]) -> None:
-        self.__dict__ = values  # what is not there has its default, in the class
+        # A key that is left out falls back to the class attribute, which is its default.
+        self.__dict__ = values
 
     @property
     def stated_keys(self) -> Collection[str]:
-        """The names of the keys that the document had."""
+        """The Python names of the keys that the document states."""
         return vars(self).keys()
 
     @classmethod
     def get_keys(cls) -> Mapping[str, ModelKey]:
-        """Return the keys by their names in Python, those of the bases first."""
+        """Return the keys by their Python names, those of base classes first."""
         if cls not in _KEYS_BY_MODEL:
             _KEYS_BY_MODEL[cls] = _collect_keys(cls)
         return _KEYS_BY_MODEL[cls]
@@ -125,7 +130,10 @@ def _read_annotations(base: type) -> dict[str, Any]:
 
 
 class ProblemCollector:
-    """Collects every problem of one document, each with the line of its field."""
+    """Collects every problem of one document, each with the line of its field.
+
+    Each field is reported once: its first problem is usually the cause of the others.
+    """
 
     def __init__(self, tree: YamlMapping, file: str) -> None:
         self.tree = tree
@@ -134,7 +142,7 @@ class ProblemCollector:
         self._reported_fields = {problem.field for problem in tree.problems}
 
     def add_problem(self, path: FieldPath, message: str) -> None:
-        """Complain about the field at `path`, once."""
+        """Add a problem with the field at `path`, unless the field has one already."""
         field = ".".join(map(str, path))
         if field not in self._reported_fields:
             self._reported_fields.add(field)
@@ -142,41 +150,48 @@ class ProblemCollector:
             self.problems.append(Problem(file=self.file, line=line, field=field, message=message))
 
     def validate_node(self, model: type[Model], node: Any, path: FieldPath = ()) -> Model | None:
-        """Check a part of the tree; complain about all of it at once."""
+        """Validate a part of the tree; return None after adding all its problems."""
         try:
             return validate_model(model, node)
         except ModelValidationError as error:
-            for place, findings in _group_by_field(error.violations, node).items():
-                self.add_problem(path + place, _describe_violations(findings, place, model))
+            for field, violations in _group_by_field(error.violations, node).items():
+                self.add_problem(path + field, _describe_violations(violations, field, model))
         return None
 
 
-def _group_by_field(findings: list[Violation], node: Any) -> dict[FieldPath, list[Violation]]:
+def _group_by_field(violations: list[Violation], node: Any) -> dict[FieldPath, list[Violation]]:
     grouped: dict[FieldPath, list[Violation]] = {}
-    for finding in findings:
-        missing = finding.kind in {"missing", "extra"}
-        grouped.setdefault(_strip_union_arms(node, finding.place, missing=missing), []).append(
-            finding
-        )
+    for violation in violations:
+        # A missing or unknown key is no part of the tree, but it is the field to report.
+        keep_last = violation.kind in {"missing", "extra"}
+        field = _strip_union_arms(node, violation.place, keep_last=keep_last)
+        grouped.setdefault(field, []).append(violation)
     return grouped
 
 
-def _strip_union_arms(node: Any, loc: FieldPath, *, missing: bool) -> FieldPath:
-    """Drop what is no place in the document: the arms of a union."""
+def _strip_union_arms(node: Any, path: FieldPath, *, keep_last: bool) -> FieldPath:
+    """Return the part of a violation's path that exists in the document.
+
+    The path of a violation inside a union also names the arm, which is no place in the document.
+    """
     real: list[str | int] = []
-    for part in loc:
-        inside = (isinstance(node, dict) and part in node) or (
+    for part in path:
+        exists = (isinstance(node, dict) and part in node) or (
             isinstance(node, list) and isinstance(part, int) and part < len(node)
         )
-        if not inside:
-            return (*real, part) if missing else tuple(real)
+        if not exists:
+            return (*real, part) if keep_last else tuple(real)
         real.append(part)
         node = node[part]
     return tuple(real)
 
 
-def _describe_violations(findings: list[Violation], path: FieldPath, model: type[Model]) -> str:
-    kind, _, value, limit = findings[0]
+def _describe_violations(violations: list[Violation], path: FieldPath, model: type[Model]) -> str:
+    """Return one message for all violations of a field: what is wrong, and what is allowed.
+
+    There is more than one only if the value fits no arm of a union.
+    """
+    kind, _, value, limit = violations[0]
     if kind in _FIXED_MESSAGES:
         return _FIXED_MESSAGES[kind]
     match kind:
@@ -195,7 +210,9 @@ def _describe_violations(findings: list[Violation], path: FieldPath, model: type
         case "too_long":
             return f"is too long; at most {limit} characters"
         case _:
-            return f"must be {_describe_expected_types(findings)}, not {format_value(value)}{_suggest_quotes(findings, value)}"
+            expected = _describe_expected_types(violations)
+            advice = _suggest_quotes(violations, value)
+            return f"must be {expected}, not {format_value(value)}{advice}"
 
 
 def _format_digits(number: Any) -> str:
@@ -221,14 +238,14 @@ _EXPECTED_TYPES = {
 }
 
 
-def _describe_expected_types(findings: list[Violation]) -> str:
-    kinds = dict.fromkeys(finding.kind for finding in findings)
+def _describe_expected_types(violations: list[Violation]) -> str:
+    kinds = dict.fromkeys(violation.kind for violation in violations)
     return " or ".join(_EXPECTED_TYPES.get(kind, "something else") for kind in kinds)
 
 
-def _suggest_quotes(findings: list[Violation], value: Any) -> str:
-    """Say what to do about a number in quotation marks, or about a text without them."""
-    kinds = {finding.kind for finding in findings}
+def _suggest_quotes(violations: list[Violation], value: Any) -> str:
+    """Return advice on a number in quotation marks, or on a text without them."""
+    kinds = {violation.kind for violation in violations}
     if isinstance(value, str) and kinds & {"number_type", "int_type"}:
         return " in quotation marks" if re.fullmatch(_NUMBER_PATTERN, value.strip()) else ""
     bare = isinstance(value, int | float | Decimal)
@@ -236,7 +253,7 @@ def _suggest_quotes(findings: list[Violation], value: Any) -> str:
 
 
 def _find_allowed_keys(model: type[Model], path: FieldPath) -> Collection[str]:
-    """Return the keys that the model allows where the unknown key stands."""
+    """Return the keys that are allowed in the mapping that holds the unknown key."""
     for part in path[:-1]:
         if isinstance(part, str):
             inner = _find_inner_model(model, part)
@@ -252,12 +269,22 @@ def _find_inner_model(model: type[Model], name: str) -> type[Model] | None:
 
 
 def describe_unknown_key(key: str, allowed: Collection[str]) -> str:
-    """Say that a key is unknown, what is allowed, and what may have been meant."""
+    """Return the message for an unknown key: what is allowed, and what may have been meant."""
     return f"unknown key; allowed: {', '.join(allowed)}{suggest_match(key, allowed)}"
 
 
+def describe_unknown_word(word: Any, noun: str, allowed: Collection[str]) -> str:
+    """Return the message for a word that is not allowed, and what may have been meant.
+
+    >>> describe_unknown_word("scores", "metric", ["score", "axis"])
+    '`scores` is no metric; allowed: score, axis; did you mean `score`?'
+    """
+    message = f"{format_value(word)} is no {noun}; allowed: {', '.join(allowed)}"
+    return message + suggest_match(word, allowed)
+
+
 def suggest_match(word: Any, allowed: Collection[str]) -> str:
-    """Return the question what may have been meant, if anything is near."""
+    """Return `; did you mean …?` with the closest allowed word, or an empty text."""
     from difflib import get_close_matches
 
     close = get_close_matches(str(word).lower(), allowed, n=1)
@@ -265,55 +292,57 @@ def suggest_match(word: Any, allowed: Collection[str]) -> str:
 
 
 def iterate_mappings(node: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the mappings of a list with their index, whatever else stands in it."""
+    """Yield the index and value of every mapping in a list; skip all other entries."""
     if isinstance(node, list):
         for index, entry in enumerate(node):
             if isinstance(entry, dict):
                 yield index, entry
 
 
-FieldPath = tuple[str | int, ...]
-M = TypeVar("M", bound=Model)
+_ModelType = TypeVar("_ModelType", bound=Model)
 
 
 class Violation(NamedTuple):
-    """One thing that is wrong: of which kind, where, with which value, and what is allowed."""
+    """One way in which a value breaks its model: the kind, the path, the value, the limit.
+
+    Inside a union, `place` also names the arm that was tried; see `_strip_union_arms`.
+    """
 
     kind: str
     place: FieldPath
-    given: Any
-    allowed: Any = None
+    value: Any
+    limit: Any = None
 
 
 Validator = Callable[[Any, FieldPath, list[Violation]], Any]
-"""Takes a value and its place, adds what is wrong with it, and returns what it stands for."""
+"""Takes a value and its path, appends what is wrong to the list, and returns the parsed value."""
 
 
 class ModelValidationError(Exception):
-    """A value is not what a model allows."""
+    """A value does not conform to its model. `violations` holds everything that is wrong."""
 
-    def __init__(self, findings: list[Violation]) -> None:
-        super().__init__(findings)
-        self.violations = findings
+    def __init__(self, violations: list[Violation]) -> None:
+        super().__init__(violations)
+        self.violations = violations
 
 
-def validate_model(model: type[M], given: Any) -> M:
-    """Return what a mapping holds by a model.
+def validate_model(model: type[_ModelType], value: Any) -> _ModelType:
+    """Validate a mapping and return it as an instance of the model.
 
     Raises:
-        Refused: something is wrong with it.
+        ModelValidationError: the mapping does not conform; every violation is in the error.
     """
-    found: list[Violation] = []
+    violations: list[Violation] = []
     hint: Any = model
-    made: M = build_validator(hint)(given, (), found)
-    if found:
-        raise ModelValidationError(found)
-    return made
+    instance: _ModelType = build_validator(hint)(value, (), violations)
+    if violations:
+        raise ModelValidationError(violations)
+    return instance
 
 
 @cache
 def build_validator(hint: Any) -> Validator:
-    """Return what checks values that are annotated with a type."""
+    """Return the validator for values annotated with a type. Each type is compiled once."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _build_constrained_validator(arguments[0], arguments[1:])
@@ -332,133 +361,137 @@ def build_validator(hint: Any) -> Validator:
 
 
 def _build_constrained_validator(hint: Any, notes: tuple[Any, ...]) -> Validator:
+    """Return the validator for `Annotated[hint, *notes]`."""
     limits = _merge_constraints([note for note in notes if isinstance(note, Constraints)])
-    made = next((note for note in notes if isinstance(note, Converter)), None)
-    if made is not None:
-        return _build_range_validator(_build_converting_validator(made), limits)
+    converter = next((note for note in notes if isinstance(note, Converter)), None)
+    if converter is not None:
+        return _build_range_validator(_build_converting_validator(converter), limits)
     if get_origin(hint) in _CONTAINER_BUILDERS:
         return _CONTAINER_BUILDERS[get_origin(hint)](get_args(hint), limits)
-    return (
-        _build_text_validator(limits)
-        if hint is str
-        else _build_range_validator(build_validator(hint), limits)
-    )
+    if hint is str:
+        return _build_text_validator(limits)
+    return _build_range_validator(build_validator(hint), limits)
 
 
 def _merge_constraints(stated: list[Constraints]) -> Constraints:
-    """Return limits that were stated one upon the other as one."""
-    together: dict[str, Any] = {}
+    """Merge nested constraints into one; the outermost wins."""
+    merged: dict[str, Any] = {}
     for limits in stated:
-        together |= {name: one for name, one in limits._asdict().items() if one is not None}
-    return Constraints(**together)
+        merged |= {name: limit for name, limit in limits._asdict().items() if limit is not None}
+    return Constraints(**merged)
 
 
 def _build_model_validator(model: type[Model]) -> Validator:
     keys = model.get_keys()
     known = {key.alias for key in keys.values()}
-    checks: list[tuple[str, str, bool, Validator]] = []  # made late: a model may hold itself
+    # Filled on first use, because a model may contain itself.
+    key_validators: list[tuple[str, str, bool, Validator]] = []
 
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        if not isinstance(given, dict):
-            found.append(Violation("model_type", place, given))
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        if not isinstance(value, dict):
+            violations.append(Violation("model_type", path, value))
             return None
-        if not checks:
-            checks[:] = [  # at once: another thread may look
+        if not key_validators:
+            # One slice assignment, so that another thread sees no validators or all of them.
+            key_validators[:] = [
                 (name, key.alias, key.required, build_validator(key.hint))
                 for name, key in keys.items()
             ]
-        values: dict[str, Any] = {}
-        for name, alias, required, check_value in checks:
-            if alias in given:
-                values[name] = check_value(given[alias], (*place, alias), found)
+        parsed: dict[str, Any] = {}
+        for name, alias, required, validate_key in key_validators:
+            if alias in value:
+                parsed[name] = validate_key(value[alias], (*path, alias), violations)
             elif required:
-                found.append(Violation("missing", (*place, alias), given))
+                violations.append(Violation("missing", (*path, alias), value))
         if not model.allows_extra_keys:
-            unknown = (key for key in given if key not in known)
-            found.extend(Violation("extra", (*place, key), given[key]) for key in unknown)
-        return model(values)
+            unknown = (key for key in value if key not in known)
+            violations.extend(Violation("extra", (*path, key), value[key]) for key in unknown)
+        return model(parsed)
 
-    return check
+    return validate
 
 
 def _build_union_validator(hints: tuple[Any, ...]) -> Validator:
     arms = [(_get_arm_name(hint), build_validator(hint)) for hint in hints if hint is not NoneType]
     optional = NoneType in hints
-    taken = set(takewhile({str, bool, int}.__contains__, hints))  # as they are, without looking
+    # Plain types at the start of the union need no validator: a value of one is valid as it is.
+    plain_types = set(takewhile({str, bool, int}.__contains__, hints))
 
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        if type(given) in taken or (given is None and optional):
-            return given
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        if type(value) in plain_types or (value is None and optional):
+            return value
         if len(arms) == 1:
-            return arms[0][1](given, place, found)
-        wrong: list[Violation] = []
-        for name, arm in arms:
-            before = len(wrong)
-            made = arm(given, (*place, name), wrong)
-            if len(wrong) == before:
-                return made
-        found.extend(wrong)
+            return arms[0][1](value, path, violations)
+        arm_violations: list[Violation] = []
+        for name, validate_arm in arms:
+            before = len(arm_violations)
+            parsed = validate_arm(value, (*path, name), arm_violations)
+            if len(arm_violations) == before:
+                return parsed
+        violations.extend(arm_violations)
         return None
 
-    return check
+    return validate
 
 
 def _get_arm_name(hint: Any) -> str:
-    """Return how the places of findings call one arm of a union."""
+    """Return the name of a union arm in the paths of violations."""
     return hint.__name__ if isinstance(hint, type) and issubclass(hint, Model) else "[arm]"
 
 
 def _build_literal_validator(words: tuple[str, ...]) -> Validator:
     *most, last = map(repr, words)
-    told = f"{', '.join(most)} or {last}" if most else last
+    allowed = f"{', '.join(most)} or {last}" if most else last
 
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        if not isinstance(given, str) or given not in words:
-            found.append(Violation("literal", place, given, told))
-        return given
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        if not isinstance(value, str) or value not in words:
+            violations.append(Violation("literal", path, value, allowed))
+        return value
 
-    return check
+    return validate
 
 
 def _build_list_validator(arguments: tuple[Any, ...], limits: Constraints) -> Validator:
-    inner = build_validator(arguments[0])
+    validate_entry = build_validator(arguments[0])
 
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        if not isinstance(given, list):
-            found.append(Violation("list_type", place, given))
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        if not isinstance(value, list):
+            violations.append(Violation("list_type", path, value))
             return None
-        if limits.longest is not None and len(given) > limits.longest:
-            found.append(Violation("too_long", place, given, limits.longest))
+        if limits.longest is not None and len(value) > limits.longest:
+            violations.append(Violation("too_long", path, value, limits.longest))
             return None
-        before = len(found)
-        made = [inner(one, (*place, index), found) for index, one in enumerate(given)]
-        if len(found) == before and len(made) < (limits.shortest or 0):
-            found.append(Violation("too_short", place, given))
-        return made
+        before = len(violations)
+        parsed = [
+            validate_entry(entry, (*path, index), violations) for index, entry in enumerate(value)
+        ]
+        if len(violations) == before and len(parsed) < (limits.shortest or 0):
+            violations.append(Violation("too_short", path, value))
+        return parsed
 
-    return check
+    return validate
 
 
 def _build_mapping_validator(arguments: tuple[Any, ...], limits: Constraints) -> Validator:
-    key_check, value_check = map(build_validator, arguments)
+    validate_key, validate_entry = map(build_validator, arguments)
 
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        if not isinstance(given, dict):
-            found.append(Violation("dict_type", place, given))
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        if not isinstance(value, dict):
+            violations.append(Violation("dict_type", path, value))
             return None
-        before = len(found)
-        made = {}
-        for key, one in given.items():
-            inside = (*place, key)
-            made[key_check(key, inside, found)] = value_check(one, inside, found)
-        if len(found) == before:
-            if len(made) < (limits.shortest or 0):
-                found.append(Violation("too_short", place, given))
-            if limits.longest is not None and len(made) > limits.longest:
-                found.append(Violation("too_long", place, given, limits.longest))
-        return made
+        before = len(violations)
+        parsed = {}
+        for key, entry in value.items():
+            inner = (*path, key)
+            parsed[validate_key(key, inner, violations)] = validate_entry(entry, inner, violations)
+        if len(violations) == before:
+            if len(parsed) < (limits.shortest or 0):
+                violations.append(Violation("too_short", path, value))
+            if limits.longest is not None and len(parsed) > limits.longest:
+                violations.append(Violation("too_long", path, value, limits.longest))
+        return parsed
 
-    return check
+    return validate
 
 
 _CONTAINER_BUILDERS: dict[Any, Callable[[tuple[Any, ...], Constraints], Validator]] = {
@@ -467,17 +500,18 @@ _CONTAINER_BUILDERS: dict[Any, Callable[[tuple[Any, ...], Constraints], Validato
 }
 
 
-def _accept_anything(given: Any, _: FieldPath, __: list[Violation]) -> Any:
-    return given
+def _accept_anything(value: Any, _: FieldPath, __: list[Violation]) -> Any:
+    return value
 
 
-def _build_type_validator(kind: type, named: str) -> Validator:
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        if not isinstance(given, kind) or (kind is int and isinstance(given, bool)):
-            found.append(Violation(named, place, given))
-        return given
+def _build_type_validator(expected: type, kind: str) -> Validator:
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        # In Python `True` is an `int`; in a document it is not a number.
+        if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+            violations.append(Violation(kind, path, value))
+        return value
 
-    return check
+    return validate
 
 
 _validate_text = _build_type_validator(str, "string_type")
@@ -495,44 +529,44 @@ def _build_text_validator(limits: Constraints) -> Validator:
     shortest, longest = limits.shortest or 0, limits.longest
     pattern = None if limits.pattern is None else re.compile(limits.pattern)
 
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        if not isinstance(given, str):
-            return _validate_text(given, place, found)
-        if longest is not None and len(given) > longest:
-            found.append(Violation("too_long", place, given, longest))
-        elif len(given) < shortest:
-            found.append(Violation("text_too_short", place, given))
-        elif pattern is not None and pattern.fullmatch(given) is None:
-            found.append(Violation("pattern", place, given))
-        return given
-
-    return check
-
-
-def _build_converting_validator(made: Converter) -> Validator:
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        value = made.convert(given)
-        if value is None:
-            found.append(Violation(made.kind, place, given))
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        if not isinstance(value, str):
+            return _validate_text(value, path, violations)
+        if longest is not None and len(value) > longest:
+            violations.append(Violation("too_long", path, value, longest))
+        elif len(value) < shortest:
+            violations.append(Violation("text_too_short", path, value))
+        elif pattern is not None and pattern.fullmatch(value) is None:
+            violations.append(Violation("pattern", path, value))
         return value
 
-    return check
+    return validate
 
 
-def _build_range_validator(inner: Validator, limits: Constraints) -> Validator:
-    """Check a number by another check first, and then by its bounds."""
+def _build_converting_validator(converter: Converter) -> Validator:
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        converted = converter.convert(value)
+        if converted is None:
+            violations.append(Violation(converter.kind, path, value))
+        return converted
 
-    def check(given: Any, place: FieldPath, found: list[Violation]) -> Any:
-        before = len(found)
-        value = inner(given, place, found)
-        if len(found) > before:
-            return value
-        if limits.at_most is not None and value > limits.at_most:
-            found.append(Violation("above", place, value, limits.at_most))
-        elif limits.at_least is not None and value < limits.at_least:
-            found.append(Violation("below", place, value, limits.at_least))
-        elif limits.above is not None and value <= limits.above:
-            found.append(Violation("not_above", place, value, limits.above))
-        return value
+    return validate
 
-    return check
+
+def _build_range_validator(validate_number: Validator, limits: Constraints) -> Validator:
+    """Return a validator that checks the bounds of a number after its type."""
+
+    def validate(value: Any, path: FieldPath, violations: list[Violation]) -> Any:
+        before = len(violations)
+        number = validate_number(value, path, violations)
+        if len(violations) > before:
+            return number
+        if limits.at_most is not None and number > limits.at_most:
+            violations.append(Violation("above", path, number, limits.at_most))
+        elif limits.at_least is not None and number < limits.at_least:
+            violations.append(Violation("below", path, number, limits.at_least))
+        elif limits.above is not None and number <= limits.above:
+            violations.append(Violation("not_above", path, number, limits.above))
+        return number
+
+    return validate

@@ -1,30 +1,25 @@
-"""The tree of a document: plain values, in mappings and lists that remember their lines.
+r"""Parse YAML documents into plain values that remember their lines.
 
-What is written within one line may be plain mappings and lists: they stand where their holder does.
+The events of ruamel.yaml's C parser (libyaml) are built into a tree of `YamlMapping` and
+`YamlSequence`. Scalars follow the YAML 1.2 core schema (`no` is a word, `0o17` is a number), with
+one change: a number with a point or an exponent is a `Decimal`, so 0.60 is exactly 0.60.
 
-Plain scalars by the YAML 1.2 core schema: `no` is a word, `0o17` a number.
+Input is bounded: file size, nesting depth and alias expansion have limits, and the builder does
+not recurse. Tags, merge keys, NaN, infinity and a second document are refused.
 
-With one change: a number with a point or an exponent is a `Decimal`, so 0.60 is exactly 0.60.
-
-What to do about YAML that cannot be read: the parser says what it met, not what was meant.
-
-YAML of every kind, from the events of a parser, with a stack of our own.
-
-NaN and infinity, tags, merge keys and a second document are refused. Nothing here recurses, so
-depth cannot hurt; nesting and alias expansion have limits.
-
-Documents from files: bytes, text, tree. Closed and bounded.
-
-Most are written plainly and read line by line (`plainly`); the others, and all with which something
-is wrong, go through a parser (`events`). Both give the same values on the same lines.
+>>> tree = parse_yaml("rubric: capitals\npass_mark: 0.90\n", "rubric.yaml")
+>>> tree["pass_mark"], tree.lines["pass_mark"]
+(Decimal('0.90'), 2)
 """
 
 from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from ruamel.yaml import events
 from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -33,15 +28,14 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from markscheme.read.nfc import to_nfc
 from markscheme.vocabulary import DocumentError, Problem
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+FieldPath = tuple[str | int, ...]
+"""Where a value is in a document: keys of mappings and indexes of lists, from the root."""
 
 
 class YamlMapping(dict[str, Any]):
     """A mapping that knows its own line and the line of each of its keys.
 
-    The root also holds the problems that did not keep the rest from being read.
+    In the root mapping, `problems` holds the mistakes that did not prevent reading the rest.
     """
 
     __slots__ = ("line", "lines", "problems")
@@ -62,8 +56,8 @@ class YamlSequence(list[Any]):
         self.lines: list[int] = []
 
 
-def find_line(tree: YamlMapping, path: tuple[str | int, ...]) -> int:
-    """Return the line of the deepest part of `path` that the tree holds."""
+def find_line(tree: YamlMapping, path: FieldPath) -> int:
+    """Return the line of the deepest part of `path` that is in the tree."""
     line = tree.line
     node: Any = tree
     for part in path:
@@ -81,26 +75,30 @@ _WORD_VALUES: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-# Patterns that are compiled where they are used: most documents need two, the most common.
+# These patterns are compiled on first use; most documents only need the first two.
 _NUMBER_PARSERS: tuple[tuple[str, Callable[[str], Any]], ...] = (
     (r"[-+]?[0-9]+", int),
     (r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?", Decimal),
     (r"0o[0-7]{1,80}|0x[0-9a-fA-F]{1,80}", lambda text: int(text, 0)),
 )
-_FIRST_CHARACTERS, _LAST_CHARACTERS = (
-    frozenset("+-.0123456789"),
-    frozenset(".0123456789abcdefABCDEFnN"),
-)  # of numbers
+# The first and last characters that a number can have. Nearly all scalars are words, and this
+# test spares them the regular expressions.
+_FIRST_CHARACTERS = frozenset("+-.0123456789")
+_LAST_CHARACTERS = frozenset(".0123456789abcdefABCDEFnN")
 _LONG_NUMBER_LENGTH, _LONG_NUMBER_PATTERN = 100, r"[-+0-9.eE]+"
 _UNUSABLE_PATTERN = (
     r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|[-+]?[0-9.]*[0-9][0-9.]*[eE][-+]?[0-9]{5,}"
 )
 UNUSABLE_NUMBER: Any = object()
-"""What NaN, infinity and numbers that are too long stand for."""
+"""The value of NaN, infinity and numbers with too many digits, which are refused."""
 
 
 def parse_plain_scalar(text: str) -> Any:
-    """Return what a scalar without quotation marks stands for."""
+    """Return the value of a scalar that is written without quotation marks.
+
+    >>> [parse_plain_scalar(text) for text in ("no", "true", "0.60", "0x10", "~")]
+    ['no', True, Decimal('0.60'), 16, None]
+    """
     if text in _WORD_VALUES:
         return _WORD_VALUES[text]
     if text[0] not in _FIRST_CHARACTERS:
@@ -109,14 +107,15 @@ def parse_plain_scalar(text: str) -> Any:
         return UNUSABLE_NUMBER
     if text[-1] not in _LAST_CHARACTERS:
         return text
-    for pattern, made in _NUMBER_PARSERS:
+    for pattern, parse_number in _NUMBER_PARSERS:
         if re.fullmatch(pattern, text):
-            return made(text)
+            return parse_number(text)
     return UNUSABLE_NUMBER if re.fullmatch(_UNUSABLE_PATTERN, text) else text
 
 
 _COLON_ADVICE = "a value with a colon and a space in it must stand in quotation marks"
-_ADVICE_BY_ERROR = {  # part of what the parser says: what to do
+# The parser says what it met, not what to do. Keys are parts of its messages.
+_ADVICE_BY_ERROR = {
     "mapping values are not allowed": _COLON_ADVICE,
     "unexpected end of stream": "a quotation mark is never closed",
     "',' or ']'": "a comma is missing in a list, or `[` is never closed",
@@ -128,7 +127,7 @@ _ADVICE_BY_ERROR = {  # part of what the parser says: what to do
 
 
 def suggest_yaml_fix(problem: str, line: str, column: int) -> str:
-    """Return what to do about a problem of syntax at a column of a line, or nothing.
+    """Return advice on a syntax error at a column of a line, or an empty text.
 
     >>> suggest_yaml_fix("found character that cannot start any token", "prompt: @who", 8)
     'a value that begins with `@` must stand in quotation marks'
@@ -137,7 +136,7 @@ def suggest_yaml_fix(problem: str, line: str, column: int) -> str:
         return "indent with spaces; YAML takes no tabs"
     if "cannot start any token" in problem and line[column : column + 1].strip():
         return f"a value that begins with `{line[column]}` must stand in quotation marks"
-    return next((told for said, told in _ADVICE_BY_ERROR.items() if said in problem), "")
+    return next((advice for part, advice in _ADVICE_BY_ERROR.items() if part in problem), "")
 
 
 MAX_DEPTH = 64
@@ -147,14 +146,22 @@ MAX_PROBLEMS = 100
 _LINE_BREAK_PATTERN = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 
-class _YamlRefusal(Exception):  # noqa: N818 - internal: becomes a Problem at the door
+class _YamlRefusal(Exception):  # noqa: N818 - internal: `parse_yaml` turns it into a Problem
+    """Ends the parsing at a construct that is not allowed."""
+
     def __init__(self, line: int, message: str, field: str = "") -> None:
         super().__init__(message)
         self.problem = (line, field, message)
 
 
 def parse_yaml(text: str, shown: str) -> YamlMapping:
-    """Return the one mapping in a text, with the problems that did not keep it from being read."""
+    """Return the one mapping in a text; messages call the text `shown`.
+
+    Mistakes after which reading can go on (a duplicate key, NaN) are in its `problems`.
+
+    Raises:
+        DocumentError: the text is not YAML, or uses something that is not allowed.
+    """
     builder = _TreeBuilder(shown)
     try:
         for event in iterate_events(text):
@@ -174,12 +181,14 @@ def parse_yaml(text: str, shown: str) -> YamlMapping:
 
 
 def _build_syntax_problem(error: MarkedYAMLError, text: str) -> tuple[int, str, str]:
-    """Return line, field and message of what the parser could not read."""
+    """Return line, field and message for a syntax error of the parser."""
     lines = _LINE_BREAK_PATTERN.split(text)
-    mark, said = error.problem_mark or error.context_mark, error.problem or error.context or ""
-    at = min(mark.line, len(lines) - 1) if mark else 0  # the parser puts the end one line further
-    told = suggest_yaml_fix(said, lines[at], mark.column if mark else 0)
-    return at + 1, "", f"not YAML: {said}; {told}" if told else f"not YAML: {said}"
+    mark = error.problem_mark or error.context_mark
+    message = error.problem or error.context or ""
+    # The parser places an error at the end of the text one line too far.
+    at = min(mark.line, len(lines) - 1) if mark else 0
+    advice = suggest_yaml_fix(message, lines[at], mark.column if mark else 0)
+    return at + 1, "", f"not YAML: {message}; {advice}" if advice else f"not YAML: {message}"
 
 
 def _describe_non_mapping(builder: _TreeBuilder) -> str:
@@ -197,47 +206,51 @@ def _find_bad_character_line(text: str) -> int:
 
 
 def iterate_events(text: str) -> Iterator[Any]:
-    """Yield the events of the parser."""
-    take = CParser(text).get_event
+    """Yield the parser events of a YAML text."""
+    get_event = CParser(text).get_event
     while True:
-        event = take()
+        event = get_event()
         yield event
         if event is None or type(event) is events.StreamEndEvent:
             return
 
 
 class _TreeBuilder:
-    """Builds the tree from parser events with a stack of its own."""
+    """Builds the tree from parser events, with an explicit stack instead of recursion."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.root: Any = None
         self.problems: list[Problem] = []
+        self.documents = 0
+        # One entry per open container in both lists: the container, and the key (with its line)
+        # that waits for its value. The key is None between two entries, and always in a sequence.
         self.stack: list[YamlMapping | YamlSequence] = []
         self.keys: list[tuple[str, int] | None] = []
+        # Finished anchors with their value and its number of nodes; per open container its anchor
+        # and the number of nodes before it. Aliases are counted, so an alias bomb stays harmless.
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.open_anchors: list[tuple[str | None, int]] = []
         self.nodes = 0
         self.alias_nodes = 0
-        self.documents = 0
 
     def handle_event(self, event: Any) -> None:
-        taken = _EVENT_HANDLERS.get(type(event))
-        if taken is not None:
-            taken(self, event, event.start_mark.line + 1)
+        handler = _EVENT_HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event, event.start_mark.line + 1)
 
     def add_problem(self, line: int, field: str, message: str) -> None:
-        """Keep a problem and read on."""
+        """Record a problem and continue."""
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(file=self.file, line=line, field=field, message=message))
 
     def build_error(self, line: int, field: str, message: str) -> DocumentError:
-        """Return the error that ends the reading, with all that was noted before."""
+        """Return the error that ends the parsing, with all problems recorded before it."""
         last = Problem(file=self.file, line=line, field=field, message=message)
         return DocumentError([*self.problems, last])
 
     def format_path(self) -> str:
-        """Return the dotted path of the place where the parser stands."""
+        """Return the dotted path of the current position."""
         parts = []
         for depth, (holder, key) in enumerate(zip(self.stack, self.keys, strict=True), start=1):
             if isinstance(holder, YamlSequence):
@@ -377,25 +390,20 @@ MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 
 
 def read_tree(path: Path, shown: str) -> YamlMapping:
-    """Return the one mapping in the YAML file `path`, which messages call `shown`."""
+    """Read and parse the YAML file `path`, which messages call `shown`."""
     return parse_tree(read_document_bytes(path, shown), shown)
 
 
 def read_document_bytes(path: Path, shown: str) -> bytes:
-    """Return what is in a file that is not too large for a document."""
+    """Return the bytes of a document file; refuse a folder and a file that is too large."""
     try:
-        return _read_limited_bytes(path, shown)
+        if path.is_dir():
+            raise _build_document_error(shown, 1, "is a folder; a YAML file is needed")
+        with path.open("rb") as file:
+            data: bytes = file.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as error:
-        raise _build_document_error(
-            shown, 1, f"cannot be read: {error.strerror or error}"
-        ) from None
-
-
-def _read_limited_bytes(path: Path, shown: str) -> bytes:
-    if path.is_dir():
-        raise _build_document_error(shown, 1, "is a folder; a YAML file is needed")
-    with path.open("rb") as file:
-        data: bytes = file.read(MAX_DOCUMENT_BYTES + 1)
+        message = f"cannot be read: {error.strerror or error}"
+        raise _build_document_error(shown, 1, message) from None
     if len(data) > MAX_DOCUMENT_BYTES:
         limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
         raise _build_document_error(
@@ -405,13 +413,12 @@ def _read_limited_bytes(path: Path, shown: str) -> bytes:
 
 
 def parse_tree(data: bytes, shown: str) -> YamlMapping:
-    """Return the one mapping in `data`, with the problems that did not keep it from being read."""
-    text = decode_document(data, shown)
-    return parse_yaml(text, shown)
+    """Decode and parse the bytes of a YAML file; see `parse_yaml`."""
+    return parse_yaml(decode_document(data, shown), shown)
 
 
 def decode_document(data: bytes, shown: str) -> str:
-    """Return the text in `data`, with or without a mark of its encoding."""
+    """Decode UTF-8, with or without a byte order mark."""
     data = data.removeprefix(BOM_UTF8)
     try:
         return data.decode()

@@ -93,7 +93,7 @@ def _observe_axis_mean(context: GateContext, gate: Gate, items: list[str]) -> Me
     if value is None:
         return _NOTHING_SCORED
     each = {item: context.compute_totals(item) for item in items}
-    lost = {item: (found.n - found.axes[axis]) / totals.n for item, found in each.items()}
+    lost = {item: (own.n - own.axes[axis]) / totals.n for item, own in each.items()}
     return MetricObservation(value=value, losses=_build_losses(lost))
 
 
@@ -130,8 +130,8 @@ def _observe_attempts_passed(
         for item in items
     }
     passes = {
-        item: sum(n for score, n in found if score >= context.pass_mark)
-        for item, found in scores.items()
+        item: sum(n for score, n in attempts_of_item if score >= context.pass_mark)
+        for item, attempts_of_item in scores.items()
     }
     failed = [item for item in items if passes[item] < attempts.at_least]
     return _build_pass_share(sorted(failed, key=lambda item: passes[item]), len(items))
@@ -151,8 +151,8 @@ def _observe_errors(context: GateContext, _gate: Gate, _items: list[str]) -> Met
     """Count the rows that were no answers and the answers that could not be scored."""
     marks = context.run.marks
     counts = {
-        item: sum(n for values, n in found.items() if None in values)
-        for item, found in marks.items.items()
+        item: sum(n for values, n in value_counts.items() if None in values)
+        for item, value_counts in marks.items.items()
     }
     return MetricObservation(
         value=Fraction(marks.errors + marks.unscored), losses=_build_losses(counts)

@@ -184,7 +184,7 @@ class GateOutcome:
         "observed",
         ("at_least", "gate.at_least"),
         ("at_most", "gate.at_most"),
-        ("max_drop", lambda found: found.gate.baseline and str(found.gate.baseline.max_drop)),
+        ("max_drop", lambda outcome: outcome.gate.baseline and str(outcome.gate.baseline.max_drop)),
         "margin",
         exact_ratios("observed", "margin"),
         ("target", "gate.target"),

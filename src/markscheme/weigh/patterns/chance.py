@@ -8,6 +8,9 @@ from fractions import Fraction
 from itertools import accumulate
 from math import comb
 
+# A pattern is reported if its chance by luck is at most this.
+SIGNIFICANCE_LEVEL = Fraction(1, 100)
+
 
 def compute_hypergeometric_tail(hits: int, of: int, marked: int, among: int) -> Fraction:
     """Return the chance that a random draw of `of` things holds at least `hits` marked ones.

@@ -21,14 +21,13 @@ from markscheme.mark.axes import quote_excerpt
 from markscheme.vocabulary import format_decimal, sentence
 from markscheme.weigh.distribution import Drift
 from markscheme.weigh.gates import BaselineReport
-from markscheme.weigh.patterns.chance import compute_dice_tail
+from markscheme.weigh.patterns.chance import SIGNIFICANCE_LEVEL, compute_dice_tail
 from markscheme.weigh.patterns.groups import (
     ConcentratedGroup,
     MissColumn,
     find_concentrated_groups,
 )
 from markscheme.weigh.patterns.pattern import (
-    SIGNIFICANCE_LEVEL,
     Pattern,
     describe_chance,
     format_column_action,

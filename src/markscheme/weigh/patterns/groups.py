@@ -17,11 +17,11 @@ from typing import TypeAlias
 
 from markscheme.vocabulary import Exam, FrozenDict
 from markscheme.weigh.patterns.chance import (
+    SIGNIFICANCE_LEVEL,
     compute_hypergeometric_tail,
     compute_smallest_tail,
     count_testable_questions,
 )
-from markscheme.weigh.patterns.pattern import SIGNIFICANCE_LEVEL
 
 ColumnKey: TypeAlias = str | None
 """The name of an axis; `None` for all axes at once."""

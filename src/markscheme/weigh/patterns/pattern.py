@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from markscheme.vocabulary import (
     FrozenDict,
@@ -15,12 +15,8 @@ from markscheme.vocabulary import (
     sentence,
     to_record,
 )
+from markscheme.weigh.patterns.groups import ConcentratedGroup
 
-if TYPE_CHECKING:
-    # `groups` imports this module.
-    from markscheme.weigh.patterns.groups import ConcentratedGroup
-
-SIGNIFICANCE_LEVEL = Fraction(1, 100)
 PATTERN_KINDS = (
     "jump",
     "column",

@@ -1,4 +1,8 @@
-"""TODO stats."""
+"""Statistics on exact sums: tests, intervals, power and agreement of raters.
+
+Counts and sums are integers and fractions; a float appears only at the end, where a root or a
+distribution needs one. Nothing here knows rubrics, runs or gates: values in, numbers out.
+"""
 
 from markscheme.weigh.stats.agreement import (
     Agreement,

@@ -1,4 +1,4 @@
-"""Do raters agree? Krippendorff's alpha, Gwet's AC2, quadratic kappa, percent; all exact."""
+"""Agreement of raters: Krippendorff's alpha, Gwet's AC2, quadratic kappa, percent; all exact."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from itertools import combinations
 from markscheme.vocabulary import FrozenDict, compute_mean
 
 ScoresByRater = Mapping[str, int]
-"""What raters gave to one cell, by rater."""
+"""The scores that raters gave to one cell, by rater."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How far raters agree over `units` cells that at least two of them rated.
+    """How far raters agree over the `units` cells that at least two of them rated.
 
-    A coefficient is `None` where it is not defined: all scores equal, or no cell in common.
+    A coefficient is `None` if it is not defined: all scores are equal, or no cell is shared.
     """
 
     raters: tuple[str, ...]
@@ -32,7 +32,7 @@ class Agreement:
 def measure_agreement(
     units: Sequence[ScoresByRater], categories: Sequence[int]
 ) -> Agreement | None:
-    """Return how far raters agree on the scale; with one rater there is nothing to agree on."""
+    """Return all measures of agreement, or None if there are fewer than two raters."""
     raters = sorted({rater for unit in units for rater in unit})
     shared = [unit for unit in units if len(unit) > 1]
     if len(raters) < 2:  # noqa: PLR2004 - agreement takes two
@@ -49,13 +49,13 @@ def measure_agreement(
 
 
 def compute_percent_agreement(units: Sequence[ScoresByRater]) -> Fraction | None:
-    """Return the share of pairs of scores of one cell that are equal."""
+    """Return the share of equal pairs, over all pairs of scores of the same cell."""
     equal = [one == other for unit in units for one, other in combinations(unit.values(), 2)]
     return compute_mean(sum(equal), len(equal))
 
 
 def compute_ordinal_alpha(units: Sequence[ScoresByRater]) -> Fraction | None:
-    """Return Krippendorff's alpha for ordered categories; only cells with two scores count."""
+    """Return Krippendorff's alpha for ordered categories, over cells with at least two scores."""
     shared = [Counter(unit.values()) for unit in units if len(unit) > 1]
     totals = sum(shared, Counter[int]())
     n = totals.total()
@@ -80,7 +80,7 @@ def compute_ordinal_alpha(units: Sequence[ScoresByRater]) -> Fraction | None:
 
 
 def _compute_ordinal_distance(one: int, other: int, totals: Counter[int]) -> Fraction:
-    """Return how far two categories are apart: by how many scores lie between them, squared."""
+    """Return the squared distance of two categories: by how many scores lie between them."""
     low, high = sorted((one, other))
     between = sum(count for category, count in totals.items() if low <= category <= high)
     return (between - Fraction(totals[low] + totals[high], 2)) ** 2
@@ -94,7 +94,7 @@ def _compute_quadratic_weight(one: int, other: int, categories: Sequence[int]) -
 def compute_quadratic_ac2(
     units: Sequence[ScoresByRater], categories: Sequence[int]
 ) -> Fraction | None:
-    """Return Gwet's AC2 with quadratic weights; a cell with one score counts for the shares."""
+    """Return Gwet's AC2 with quadratic weights; cells with one score count for the shares only."""
     shared = [Counter(unit.values()) for unit in units if len(unit) > 1]
     agreed = compute_mean(
         sum((_compute_weighted_agreement(counts, categories) for counts in shared), Fraction(0)),
@@ -136,8 +136,8 @@ def compute_quadratic_kappa(
 ) -> Fraction | None:
     """Return Cohen's kappa of two raters with quadratic weights.
 
-    Weights are by the distance of scores, not of their ranks, so that a score that nobody gave
-    changes nothing; how far the scale reaches cancels out.
+    Weights are the squared distances of scores, not of ranks, so a score that nobody gave changes
+    nothing. The length of the scale cancels out.
     """
     both = [(unit[pair[0]], unit[pair[1]]) for unit in units if set(pair) <= unit.keys()]
     one, other = Counter(a for a, _ in both), Counter(b for _, b in both)

@@ -1,4 +1,4 @@
-"""Statistics on exact sums: a float appears last, where a root or a distribution needs it."""
+"""Means, quantiles, Student's t, Wilson's interval, Mann-Kendall and Holm, on exact sums."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class SampleStatistics:
 
     @classmethod
     def from_values(cls, values: Sequence[Fraction]) -> SampleStatistics | None:
-        """Return the sample; of fewer than two values there is no variance, and no sample."""
+        """Return the statistics of values, or None if there are fewer than two."""
         return cls.from_counts(Counter(values))
 
     @classmethod
     def from_counts(cls, counts: Mapping[Fraction, int]) -> SampleStatistics | None:
-        """Return the sample of values that are counted: equal ones are many, and adding is dear."""
+        """Return the statistics of counted values; that is faster if many are equal."""
         size = sum(counts.values())
         middle = compute_mean(sum((v * n for v, n in counts.items()), Fraction(0)), size)
         if middle is None or size < 2:  # noqa: PLR2004 - one value has no spread
@@ -70,7 +70,7 @@ class SampleStatistics:
 
 
 def sum_counts(values: Iterable[tuple[Fraction, int]]) -> Counter[Fraction]:
-    """Return how often each value occurs, of values that are given with counts."""
+    """Add up counts of equal values."""
     counts: Counter[Fraction] = Counter()
     for value, n in values:
         counts[value] += n
@@ -82,7 +82,7 @@ def compute_quantile(
 ) -> Fraction:
     """Return a quantile of counted values by linear interpolation between closest ranks.
 
-    A double stands for the decimal that it was written as; 1/2 gives the usual median.
+    A double stands for the decimal that it was written as. A `share` of 1/2 gives the median.
     """
     ordered: list[tuple[Any, int]] = sorted(counts.items())
     ranks = list(accumulate(count for _, count in ordered))
@@ -96,9 +96,8 @@ def compute_quantile(
 def t_cdf(t: float, df: int) -> float:
     """Return the probability that Student's t with so many degrees of freedom is at most t."""
     square = t * t
-    if square < min(
-        df, _FAR_TAIL_SQUARE
-    ):  # further out, a half less almost a half leaves nothing of the tail
+    # Only near the middle: further out, 0.5 minus nearly 0.5 would lose all digits of the tail.
+    if square < min(df, _FAR_TAIL_SQUARE):
         half = _compute_incomplete_beta(0.5, df / 2, square / (df + square)) / 2
         return 0.5 + math.copysign(half, t)
     tail = _compute_incomplete_beta(df / 2, 0.5, df / (df + square)) / 2
@@ -109,7 +108,7 @@ def t_cdf(t: float, df: int) -> float:
 def t_quantile(probability: float, df: int) -> float:
     """Return the value that Student's t is below with this probability.
 
-    Found by halving, so that it holds for every number of degrees of freedom.
+    Found by bisection, which works for every number of degrees of freedom.
     """
     if probability < 0.5:  # noqa: PLR2004 - the middle of a symmetric distribution
         return -t_quantile(1 - probability, df)
@@ -127,7 +126,7 @@ def t_quantile(probability: float, df: int) -> float:
 def _compute_incomplete_beta(a: float, b: float, x: float) -> float:
     """Return the regularised incomplete beta function, by its continued fraction.
 
-    One of a and b is 1/2, as Student's t has it.
+    One of a and b must be 1/2, as for Student's t.
     """
     if x in {0.0, 1.0}:
         return x
@@ -143,7 +142,7 @@ def _compute_incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def _compute_log_gamma_rise(a: float) -> float:
-    """Return log Γ(a + 1/2) - log Γ(a); where both are large, by the series of the difference."""
+    """Return log Γ(a + 1/2) - log Γ(a); for large a by a series, which keeps the digits."""
     if a < _SERIES_FROM:
         return math.lgamma(a + 0.5) - math.lgamma(a)
     return math.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
@@ -178,9 +177,9 @@ def compute_wilson_interval(
 
 
 def compute_unseen_share(n: int, doubt: float) -> float:
-    """Return the largest share of cases that n cases without one of them leave in doubt.
+    """Return the largest plausible share of a kind of case that n cases did not show.
 
-    With 5 % doubt it falls below 2 % only from n = 149 on.
+    With a doubt of 5 % it falls below 2 % only from n = 149 on.
     """
     return -math.expm1(math.log(doubt) / n)
 
@@ -193,9 +192,9 @@ def count_inversions(lengths: Sequence[int]) -> list[int]:
     """
     counts, placed = [1], 0
     for length in lengths:
-        for one in range(1, length + 1):
+        for size in range(1, length + 1):
             placed += 1
-            counts = _divide_polynomial(_multiply_polynomial(counts, placed), one)
+            counts = _divide_polynomial(_multiply_polynomial(counts, placed), size)
     return counts
 
 

@@ -1,6 +1,7 @@
-"""What so many pairs can show: power, the smallest detectable difference, how many are needed.
+"""Power of paired tests: power, smallest detectable difference, number of pairs needed.
 
-By the non-central t distribution; the usual formula with z is a quarter too optimistic for 5 pairs.
+Computed with the non-central t distribution. The usual formula with the normal distribution is a
+quarter too optimistic for 5 pairs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _NORMAL = NormalDist()
 
 
 def compute_power(n: int, effect: float, *, sides: int = 2, alpha: float = ALPHA) -> float:
-    """Return the chance that n pairs show a mean that is `effect` standard deviations from 0."""
+    """Return the chance that n pairs detect a mean that is `effect` standard deviations from 0."""
     if n < 2:  # noqa: PLR2004 - one pair has no spread
         return 0.0
     limit = t_quantile(1 - alpha / sides, n - 1)
@@ -31,9 +32,9 @@ def compute_power(n: int, effect: float, *, sides: int = 2, alpha: float = ALPHA
 
 
 def noncentral_t_cdf(t: float, df: int, shift: float) -> float:
-    """Return the chance that a t with this many degrees of freedom and shift is at most t.
+    """Return the probability that non-central t, with these degrees of freedom, is at most t.
 
-    It is the mean of a normal chance over the possible estimates of the standard deviation.
+    Integrates the normal probability over the possible estimates of the standard deviation.
     """
     spread = math.sqrt(0.5 / df)
     low, high = max(0.0, 1 - 12 * spread), 1 + 12 * spread
@@ -55,7 +56,7 @@ def noncentral_t_cdf(t: float, df: int, shift: float) -> float:
 def find_detectable_effect(
     n: int, *, sides: int = 2, chance: float = POWER, alpha: float = ALPHA
 ) -> float:
-    """Return the smallest difference, in standard deviations, that n pairs show so often."""
+    """Return the smallest difference, in standard deviations, that n pairs detect with `chance`."""
     low, high = 0.0, 1.0
     while compute_power(n, high, sides=sides, alpha=alpha) < chance:
         low, high = high, 2 * high
@@ -71,9 +72,9 @@ def find_detectable_effect(
 def count_pairs_needed(
     effect: float, *, sides: int = 2, chance: float = POWER, alpha: float = ALPHA
 ) -> int | None:
-    """Return how many pairs show a difference of so many standard deviations so often.
+    """Return how many pairs detect a difference of `effect` standard deviations with `chance`.
 
-    `None` where it is more than anybody will run.
+    `None` if it is more than anybody will run.
     """
 
     def enough(n: int) -> bool:
@@ -83,7 +84,7 @@ def count_pairs_needed(
 
 
 def find_least_above(low: int, enough: Callable[[int], bool], *, most: int) -> int | None:
-    """Return the least number above this one that is enough, if none is more than `most`."""
+    """Return the least number above `low` that is enough, or None if it is above `most`."""
     high = 2 * low
     while not enough(high):
         low, high = high, 2 * high
@@ -96,7 +97,7 @@ def find_least_above(low: int, enough: Callable[[int], bool], *, most: int) -> i
 
 
 def _approximate_power(n: int, effect: float, *, sides: int, alpha: float) -> float:
-    """Return the power; from a few thousand pairs on, t is as good as normal."""
+    """Return the power; for a few thousand pairs or more, with the normal distribution for t."""
     if n < _NORMAL_FROM_PAIRS:
         return compute_power(n, effect, sides=sides, alpha=alpha)
     limit, shift = _NORMAL.inv_cdf(1 - alpha / sides), abs(effect) * math.sqrt(n)

@@ -1,4 +1,4 @@
-"""Counts of yes and no: pairs of them, shares, and means of values that come in clusters."""
+"""Paired and single proportions (McNemar, Tango, Clopper-Pearson), and means over clusters."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _BISECTIONS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McNemar:
-    """Pairs of yes and no: how often only one of the two is yes, and the exact chances of that.
+    """McNemar's test of paired yes and no: how often only one of the two is yes, and p-values.
 
-    `worse` is the chance that the candidate alone is yes as seldom as this, or more seldom;
-    `interval` is that of how much larger the candidate's share of yes is: Tango's, or Student's t
-    over items where these have several pairs, and then `None` without a spread.
+    `worse` is the one-sided p-value: the chance that only the candidate is yes as seldom as this or
+    more seldom. `interval` is the interval of the difference of the shares of yes, candidate minus
+    baseline: Tango's, or Student's t over items that have several pairs each (`None` if the items
+    do not differ).
     """
 
     baseline_only: int
@@ -31,7 +32,7 @@ class McNemar:
 
 
 def run_mcnemar_test(baseline_only: int, candidate_only: int, pairs: int) -> McNemar:
-    """Test the pairs that disagree, of so many, by the binomial distribution.
+    """Test the pairs that disagree, out of `pairs`, by the binomial distribution.
 
     >>> run_mcnemar_test(5, 1, 20).two_sided
     Fraction(7, 32)
@@ -54,15 +55,15 @@ def run_mcnemar_test(baseline_only: int, candidate_only: int, pairs: int) -> McN
 def compute_tango_interval(
     baseline_only: int, candidate_only: int, n: int, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return Tango's score interval of the candidate's share of yes less the baseline's, in pairs.
+    """Return Tango's score interval of a difference of paired shares, candidate minus baseline.
 
-    It holds what a test of each difference would not refuse, so it is there for few pairs too, and
-    where no pair disagrees.
+    It holds every difference that a score test does not reject, so it also works for few pairs and
+    if no pair disagrees.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
 
     def score(by: float) -> float:
-        """Return how far what was seen lies above a true difference, in standard errors."""
+        """Return how many standard errors the observed difference is above a true one."""
         middle = (2 * n + baseline_only - candidate_only) * by - baseline_only - candidate_only
         root = math.sqrt(max(0.0, middle**2 + 8 * n * baseline_only * by * (1 - by)))
         variance = n * ((root - middle) / (2 * n) + by * (1 - by))
@@ -81,7 +82,7 @@ def compute_tango_interval(
 def compute_clopper_pearson_interval(
     successes: int, n: int, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the interval of one proportion that holds at least as often as it says."""
+    """Return the Clopper-Pearson interval of one proportion; its confidence is guaranteed."""
     tail = (1 - confidence) / 2
     lower = (
         _find_root(lambda p: 1 - _compute_binomial_cdf(successes - 1, n, p) - tail)
@@ -97,7 +98,7 @@ def compute_clopper_pearson_interval(
 
 
 def _compute_binomial_cdf(k: int, n: int, p: float) -> float:
-    """Return the binomial chance of at most k successes."""
+    """Return the binomial probability of at most k successes."""
     if not 0 < p < 1:
         return 1.0 if p <= 0 or k >= n else 0.0
     log, other, all_ways = math.log(p), math.log1p(-p), math.lgamma(n + 1)
@@ -106,7 +107,7 @@ def _compute_binomial_cdf(k: int, n: int, p: float) -> float:
 
 
 def _find_root(rising: Callable[[float], float]) -> float:
-    """Return where a function that rises on 0 to 1 goes through 0."""
+    """Return the root of a function that rises from 0 to 1, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
@@ -116,7 +117,7 @@ def _find_root(rising: Callable[[float], float]) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusteredMean:
-    """A mean of values that come in clusters: its standard error (CR1) and its t interval."""
+    """The mean of values in clusters, its cluster-robust standard error (CR1) and t interval."""
 
     clusters: int
     mean: Fraction
@@ -128,7 +129,7 @@ class ClusteredMean:
 def compute_clustered_mean(
     values: Sequence[Fraction], clusters: Sequence[Hashable], confidence: float = 0.95
 ) -> ClusteredMean | None:
-    """Return the mean of clustered values; of fewer than two clusters nothing can be told."""
+    """Return the mean of clustered values, or None if there are fewer than two clusters."""
     middle = sum(values, Fraction(0)) / len(values) if values else Fraction(0)
     sums = sum_by_cluster([value - middle for value in values], clusters)
     groups = len(sums)

@@ -1,4 +1,15 @@
-"""TODO totals."""
+"""Totals of a run in exact numbers: from counted answers to means.
+
+- `marks`: how often each item got each set of axis values. Everything that is decided follows from
+  them.
+- `measures`: latency, cost and tokens of the answers.
+- `run`: one subject's marks and measures, as gates, baselines and history use them.
+- `tally`: counts answers in batches while they are scored, and builds runs from the counts.
+- `summaries`: applies the weights of a rubric to marks.
+- `operations`: operational metrics of session logs.
+
+Every `score` loads this package, so nothing here imports gates, statistics or comparisons at start.
+"""
 
 from markscheme.weigh.totals.marks import AxisValues, Marks
 from markscheme.weigh.totals.measures import Measures, MeasureTotal

@@ -1,4 +1,8 @@
-"""Marks: how often each item got each set of axis values. All that is decided follows from them."""
+"""Marks: how often each item got each set of axis values, without the answers themselves.
+
+Scores, gates and comparisons all follow from marks. Items with equal counts share one mapping, so
+that large exams stay small and each distinct mapping is processed once.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,9 @@ AxisValues: TypeAlias = tuple[Fraction | None, ...]
 class Marks:
     """What one subject got on one exam: for each item, how many answers got which axis values.
 
-    `items` holds every item of the exam; one that was not answered has no counts. `errors` counts
-    the rows that were no answers. They say nothing of weights, so a run can be weighed anew.
+    `items` holds every item of the exam; an item that was not answered has empty counts. `errors`
+    counts the rows that were no answers. Marks hold no weights, so a run can be weighed again under
+    another rubric.
     """
 
     axes: tuple[str, ...]
@@ -26,34 +31,33 @@ class Marks:
     errors: int = 0
 
     def counts(self, items: Iterable[str] | None = None) -> list[tuple[AxisValues, int]]:
-        """Return the sets of axis values and their counts, over the items named or over all.
-
-        What is one object is one entry: comparing fractions costs more than adding counts.
-        """
+        """Return each set of axis values with its count, over the items named or over all."""
+        # Group by identity, not by value: comparing fractions costs more than adding counts. The
+        # same values may therefore come more than once.
         chosen = list(self.items.values() if items is None else map(self.items.__getitem__, items))
-        each = dict(zip(map(id, chosen), chosen, strict=True))
-        alike: dict[int, tuple[AxisValues, int]] = {}
-        for one, times in Counter(map(id, chosen)).items():
-            for values, count in each[one].items():
-                _, known = alike.get(id(values), (values, 0))
-                alike[id(values)] = (values, known + count * times)
-        return list(alike.values())
+        mappings_by_id = dict(zip(map(id, chosen), chosen, strict=True))
+        totals: dict[int, tuple[AxisValues, int]] = {}
+        for mapping_id, times in Counter(map(id, chosen)).items():
+            for values, count in mappings_by_id[mapping_id].items():
+                _, known = totals.get(id(values), (values, 0))
+                totals[id(values)] = (values, known + count * times)
+        return list(totals.values())
 
     def alike(self) -> list[tuple[Mapping[AxisValues, int], list[int]]]:
-        """Return what items got, and the positions of the items that share it as one object."""
-        found: dict[int, tuple[Mapping[AxisValues, int], list[int]]] = {}
+        """Return each distinct mapping of counts, with the positions of the items that share it."""
+        groups: dict[int, tuple[Mapping[AxisValues, int], list[int]]] = {}
         for at, counts in enumerate(self.items.values()):
-            found.setdefault(id(counts), (counts, []))[1].append(at)
-        return list(found.values())
+            groups.setdefault(id(counts), (counts, []))[1].append(at)
+        return list(groups.values())
 
     @property
     def answers(self) -> int:
-        """How many answers there are, whether they could be scored or not."""
+        """The number of answers, scored or not."""
         return sum(count for _, count in self.counts())
 
     @property
     def unscored(self) -> int:
-        """How many answers have an axis without a value, and therefore no score."""
+        """The number of answers with an axis that has no value, and therefore without a score."""
         return sum(count for values, count in self.counts() if None in values)
 
     @property
@@ -67,7 +71,7 @@ class Marks:
         return bool(self.items) and not (self.errors or self.missing or self.unscored)
 
     def merged(self, other: Marks) -> Marks:
-        """Return the marks of both together, as if they had been counted at once."""
+        """Return the marks of both together."""
         if self.axes != other.axes:
             raise ValueError(f"marks on {self.axes} and on {other.axes} cannot be merged")
         items = {
@@ -79,8 +83,8 @@ class Marks:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; equal marks give equal data.
 
-        `values` lists the different sets of axis values, exact ratios as text, and `items` counts
-        them by their position in that list.
+        `values` lists the distinct sets of axis values, as exact ratios, and `items` counts them by
+        their position in that list.
         """
         table = sorted({values for values, _ in self.counts()}, key=_get_values_sort_key)
         position = {values: str(at) for at, values in enumerate(table)}
@@ -97,7 +101,7 @@ class Marks:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Marks:
-        """Return the marks that `to_dict` gave as data; items with equal counts share them.
+        """Return the marks that `to_dict` turned into data; equal counts are shared.
 
         Raises:
             ValueError: the data are not what `to_dict` gives.

@@ -1,4 +1,7 @@
-"""Measures: what was measured beside the score. Percentiles are exact, absence is no number."""
+"""Latency, cost and tokens of the answers of a run: exact sums and percentiles.
+
+An answer without a number is left out of sums and counted as unknown; it never counts as 0.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from markscheme.weigh.stats import compute_quantile
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureTotal:
-    """A sum over the `n` answers that came with a number."""
+    """An exact sum over the `n` answers that have the number."""
 
     n: int = 0
     sum: Fraction = Fraction(0)
@@ -23,12 +24,12 @@ class MeasureTotal:
         return MeasureTotal(n=self.n + other.n, sum=self.sum + other.sum)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, the sum as an exact ratio."""
+        """Return plain data, with the sum as an exact ratio."""
         return {"n": self.n, "sum": str(self.sum)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MeasureTotal:
-        """Return the total that `to_dict` gave as data."""
+        """Return the total that `to_dict` turned into data."""
         n, total = data["n"], Fraction(data["sum"])
         if type(n) is not int or n < 0 or total < 0 or (total and not n):
             raise ValueError(f"{data!r} is no total")
@@ -37,10 +38,10 @@ class MeasureTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """What the answers of one run came with: how often each latency, and totals of the rest.
+    """Measures of the answers of one run: how often each latency occurred, and totals of the rest.
 
-    Each says how many of the `answers` it is known of. A double stands for the decimal that it was
-    written as.
+    Each measure may be known for only some of the `answers`. A latency is kept as a double and
+    stands for the decimal it was written as: 0.1 is a tenth.
     """
 
     answers: int = 0
@@ -56,6 +57,9 @@ class Measures:
 
     def latency_percentile(self, percent: Fraction) -> Fraction | None:
         """Return a percentile by linear interpolation between closest ranks; 50 is the median."""
+        # Scoring does not need percentiles, so the statistics are loaded here.
+        from markscheme.weigh.stats import compute_quantile
+
         return compute_quantile(self.latency_ms, percent / 100) if self.latency_ms else None
 
     def merged(self, other: Measures) -> Measures:
@@ -80,7 +84,7 @@ class Measures:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Measures:
-        """Return the measures that `to_dict` gave as data.
+        """Return the measures that `to_dict` turned into data.
 
         Raises:
             ValueError: the data are not what `to_dict` gives.

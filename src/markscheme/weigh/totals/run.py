@@ -1,4 +1,4 @@
-"""A run in exact numbers, small enough to keep: gates, baselines and history rest on it."""
+"""A run in exact numbers: what gates, baselines and the history of a store work with."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from markscheme.weigh.totals.measures import Measures
 class Run:
     """One subject over one exam under one rubric.
 
-    `name` is how messages call it. `rubric` and `exam` are the fingerprints it was scored under;
-    `None` where its source does not say, and then it is never compared with another run.
+    `name` is the name that messages use. `rubric` and `exam` are the fingerprints it was scored
+    under. They are `None` if its source does not say; such a run is compared with no other.
     """
 
     name: str
@@ -26,17 +26,17 @@ class Run:
 
 
 def explain_incomplete(marks: Marks, whose: str = "") -> str:
-    """Say what a run lacks."""
+    """Say why a run is incomplete: missing items, unscored answers and errors."""
     whose = whose or sentence("the run")
     if not marks.answers:
         return sentence("{whose} holds no answer; nothing was scored", whose=whose)
-    one = marks.errors == 1
-    parts = {
+    counts = {
         sentence("{n:,} missing"): len(marks.missing),
         sentence("{n:,} unscored"): marks.unscored,
-        sentence("{n:,} error") if one else sentence("{n:,} errors"): marks.errors,
+        sentence("{n:,} error") if marks.errors == 1 else sentence("{n:,} errors"): marks.errors,
     }
-    lacks = join_messages(", ", (what.format(n=count) for what, count in parts.items() if count))
+    parts = (template.format(n=count) for template, count in counts.items() if count)
+    lacks = join_messages(", ", parts)
     return sentence(
         "{whose} is incomplete ({lacks}); it can be judged when every item is scored",
         whose=whose,

@@ -1,4 +1,4 @@
-"""Summaries: marks under the weights of a rubric, as exact means."""
+"""Apply the weights of a rubric to marks: exact sums and means, by item, subject and tag."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ScoreTotals:
 
     @cached_property
     def mean(self) -> Fraction | None:
-        """The mean score; of nothing, nothing."""
+        """The mean score; None if no answer has a score."""
         return compute_mean(self.score, self.n)
 
     @cached_property
@@ -41,25 +41,26 @@ class ScoreTotals:
 
 
 class WeightScale:
-    """The weights of a rubric, laid on sets of axis values; each set is weighed once.
+    """Computes scores from axis values under the weights of a rubric, with a cache.
 
-    Equal sets share one total, so that a thousand items cost a thousand lookups.
+    Each distinct set of axis values is weighed once; after that it costs a lookup.
     """
 
     def __init__(self, rubric: Rubric) -> None:
         self.rubric = rubric
         self.axes = tuple(spec.name for spec in rubric)
         self._totals_by_values: dict[AxisValues, ScoreTotals] = {}
-        # These hold what they know, so that its id stays its own.
+        # Keyed by id, which is faster than hashing fractions. The entries keep the keyed object
+        # alive, so that its id cannot be given to another one.
         self._totals_by_id: dict[int, tuple[AxisValues, ScoreTotals]] = {}
         self._item_totals_by_id: dict[int, tuple[Mapping[AxisValues, int], ScoreTotals]] = {}
 
     def score(self, values: AxisValues) -> Fraction | None:
-        """Return the exact score, or nothing where a value is missing."""
+        """Return the exact score, or None if a value is missing."""
         return self._weigh_answer(values).mean
 
     def _weigh_answer(self, values: AxisValues) -> ScoreTotals:
-        """Return the sums over one answer."""
+        """Return the totals of one answer, from the cache if its values are known."""
         known = self._totals_by_id.get(id(values))
         if known is None:
             if values not in self._totals_by_values:
@@ -74,7 +75,7 @@ class WeightScale:
         return ScoreTotals(n=1, score=score, axes=FrozenDict(zip(self.axes, values, strict=True)))
 
     def sum_answers(self, counts: Iterable[tuple[AxisValues, int]]) -> ScoreTotals:
-        """Return the sums over answers given as sets of axis values and their counts."""
+        """Return the totals of answers, given as sets of axis values with their counts."""
         parts = [(self._weigh_answer(values), count) for values, count in counts]
         if len(parts) == 1 and parts[0][1] == 1:
             return parts[0][0]
@@ -90,16 +91,16 @@ class WeightScale:
         )
 
     def sum_item(self, counts: Mapping[AxisValues, int]) -> ScoreTotals:
-        """Return the sums over the answers to one item; equal counts that are shared cost once."""
+        """Return the totals of the answers to one item; a shared mapping is summed once."""
         known = self._item_totals_by_id.get(id(counts))
         if known is None:
             known = self._item_totals_by_id[id(counts)] = (counts, self.sum_answers(counts.items()))
         return known[1]
 
     def sum_items(self, marks: Marks) -> list[tuple[ScoreTotals, int]]:
-        """Return the different sums over items that have a scored answer, and of how many each."""
-        found = ((self.sum_item(counts), len(at)) for counts, at in marks.alike())
-        return [(totals, n) for totals, n in found if totals.n]
+        """Return the totals of the items that have a scored answer, with the number of each."""
+        items = ((self.sum_item(counts), len(at)) for counts, at in marks.alike())
+        return [(totals, n) for totals, n in items if totals.n]
 
     def compute_item_means(self, marks: Marks) -> dict[str, Fraction]:
         """Return the mean score of each item that has a scored answer, over its attempts."""
@@ -110,11 +111,11 @@ class WeightScale:
 def summarise_marks(
     rubric: Rubric, exam: Exam, together: Marks, subjects: Iterable[tuple[str | None, Marks]]
 ) -> Summary:
-    """Return the totals of what all subjects got together, and how each of them did."""
+    """Return the summary of a run: all subjects together, each subject, and the groups by tag."""
     scale = WeightScale(rubric)
     totals = scale.sum_answers(together.counts())
-    each = tuple(_summarise_subject(scale, subject, marks) for subject, marks in subjects)
-    absent = {item for found in each for item in found.missing}
+    summaries = tuple(_summarise_subject(scale, subject, marks) for subject, marks in subjects)
+    missing = {item for summary in summaries for item in summary.missing}
     return Summary(
         n=totals.n,
         score=totals.mean,
@@ -123,8 +124,8 @@ def summarise_marks(
         unscored=together.unscored,
         errors=together.errors,
         items=len(exam.items),
-        missing=tuple(item.id for item in exam.items if item.id in absent),
-        subjects=each,
+        missing=tuple(item.id for item in exam.items if item.id in missing),
+        subjects=summaries,
         groups=summarise_tags(scale, exam, together),
     )
 
@@ -141,13 +142,13 @@ def _summarise_subject(scale: WeightScale, subject: str | None, marks: Marks) ->
 
 
 def summarise_tags(scale: WeightScale, exam: Exam, marks: Marks) -> tuple[TagGroup, ...]:
-    """Return the groups by tag, tags by name, the worst group of each tag first."""
+    """Return the groups by tag, sorted by tag, with the worst group of each tag first."""
     members: dict[tuple[str, str], list[str]] = {}
     for item in exam.items:
         for tag in item.tags.items():
             members.setdefault(tag, []).append(item.id)
     groups = [
-        found for key, ids in members.items() for found in _summarise_tag(scale, marks, key, ids)
+        group for tag, ids in members.items() for group in _summarise_tag(scale, marks, tag, ids)
     ]
     return tuple(sorted(groups, key=lambda group: (group.tag, group.score, group.value)))
 

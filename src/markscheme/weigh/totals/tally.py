@@ -1,4 +1,8 @@
-"""Counting while answers stream past: equal breakdowns per item, equal measures per subject."""
+"""Count answers in batches while they are scored, and build runs and a summary from the counts.
+
+Answers are not kept: equal axis values are counted per subject and item, equal measures per
+subject. Memory grows with subjects, items and distinct values, not with answers.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,12 @@ _MEASURE_DTYPES = {
     "tokens_in": pl.Int64,
     "tokens_out": pl.Int64,
 }
+# Rows of counts are added up once there are more than this.
 _MIN_ROWS_TO_MERGE = 100_000
-_FEW_ROWS = 5_000  # rows that are added up one by one faster than by groups
-_ITEM_STRIDE = 1 << 32  # an item and a number of axis values are counted as one number
+# Up to so many rows, adding up in Python is faster than grouping by polars.
+_FEW_ROWS = 5_000
+# An item and the number of its axis values are packed into one integer: item * stride + number.
+_ITEM_STRIDE = 1 << 32
 _NO_COUNTS: dict[AxisValues, int] = FrozenDict()
 # More digits than any sum of doubles from 0 to 2^63 can have.
 _EXACT_DECIMAL = Context(prec=800, traps=[Inexact])
@@ -35,8 +42,8 @@ _EXACT_DECIMAL = Context(prec=800, traps=[Inexact])
 class AnswerCounts:
     """How often each subject got each set of axis values on each item, and each measured value.
 
-    Merging is adding. Rows of counts are put one after the other, and added up when they have
-    become many, so memory grows with items, subjects and different values, not with answers.
+    Rows of counts are appended, and added up when they have become many. Merging two counts is
+    appending the rows of one to the other.
     """
 
     def __init__(self) -> None:
@@ -50,7 +57,7 @@ class AnswerCounts:
         self._count_by_key: dict[CountKey, int] | None = None
 
     def add_batch(self, marked: MarkedColumns) -> None:
-        """Count the answers of one batch: who gave them, and what they came with."""
+        """Count the answers of one batch: their axis values and their measures, by subject."""
         self._count_by_key = None
         subjects = marked.table["subject"]
         numbers = self._renumber_values(marked.vectors, marked.values)
@@ -61,7 +68,7 @@ class AnswerCounts:
             counted.add_values(subjects, marked.table[name])
 
     def merge(self, other: AnswerCounts) -> None:
-        """Add what another has counted."""
+        """Add the counts of another part of the run."""
         self._count_by_key = None
         self.errors += other.errors
         rows = other._value_counts.compact_rows()
@@ -76,24 +83,24 @@ class AnswerCounts:
             counted.append_counts(other.measured[name].compact_rows())
 
     def compact_rows(self) -> None:
-        """Make one row of those that count the same."""
+        """Add up the rows that count the same."""
         for counted in (self._value_counts, *self.measured.values()):
             counted.compact_rows()
 
     def _renumber_values(self, numbers: pl.Series, values: Mapping[int, AxisValues]) -> pl.Series:
-        """Return numbers that stand for `values` as numbers of our own."""
-        ours = {number: self._assign_number(found) for number, found in values.items()}
+        """Translate another numbering of axis values into our own."""
+        ours = {number: self._assign_number(distinct) for number, distinct in values.items()}
         return lookup_series(ours, pl.UInt32)[numbers]
 
     def _assign_number(self, values: AxisValues) -> int:
-        """Return the number of a set of axis values, a new one where it is new."""
+        """Return the number of a set of axis values; a new set gets the next number."""
         if values not in self._numbers_by_values:
             self._numbers_by_values[values] = len(self.distinct_values)
             self.distinct_values.append(values)
         return self._numbers_by_values[values]
 
     def count_by_key(self) -> Mapping[CountKey, int]:
-        """Return every key that was counted, and how often: one object until more is counted."""
+        """Return how often each key was counted; the same object until more is counted."""
         if self._count_by_key is None:
             self._count_by_key = {}
             for who, pair, n in self._value_counts:
@@ -103,7 +110,7 @@ class AnswerCounts:
 
 
 class RunTally:
-    """The totals of one run, from its counts."""
+    """Builds marks, measures, runs and the summary of one run from its counts."""
 
     def __init__(self, rubric: Rubric, exam: Exam) -> None:
         self.rubric = rubric
@@ -126,29 +133,29 @@ class RunTally:
             )
 
     def iter_marks(self) -> Iterator[tuple[str | None, Marks]]:
-        """Yield the marks subject by subject: there may be many, each with every item.
+        """Yield the marks of one subject after the other, because there may be many.
 
-        A bad row makes every run of the file incomplete: it may be of any subject.
+        A bad row may be of any subject, so it makes every run of the file incomplete.
         """
-        found: dict[str | None, dict[CountKey, int]] = {}
+        counts_by_subject: dict[str | None, dict[CountKey, int]] = {}
         for key, count in self.counts.count_by_key().items():
-            found.setdefault(key[0], {})[key] = count
-        subjects = _sort_subjects(found)
+            counts_by_subject.setdefault(key[0], {})[key] = count
+        subjects = _sort_subjects(counts_by_subject)
         if len(subjects) == 1:
             yield subjects[0], self._get_combined_marks()
             return
         for subject in subjects:
-            yield subject, self._build_marks(found[subject])
+            yield subject, self._build_marks(counts_by_subject[subject])
 
     def _get_combined_marks(self) -> Marks:
-        """Return what all subjects got, made once for what is counted."""
+        """Return the marks of all subjects together, built once until more is counted."""
         counts = self.counts.count_by_key()
         if self._combined_marks is None or self._combined_marks[0] is not counts:
             self._combined_marks = counts, self._build_marks(counts)
         return self._combined_marks[1]
 
     def _build_marks(self, counts: Mapping[CountKey, int]) -> Marks:
-        """Return what items got; those that got one and the same share it as one object."""
+        """Return the marks of some counts; items with equal counts share one mapping."""
         items: dict[str, dict[AxisValues, int]] = dict.fromkeys(self._item_ids, _NO_COUNTS)
         shared: dict[tuple[int, int], FrozenDict] = {}
         for (_, at, number), count in counts.items():
@@ -165,7 +172,7 @@ class RunTally:
         return Marks(axes=axes, items=items, errors=self.counts.errors)
 
     def build_measures(self) -> dict[str | None, Measures]:
-        """Return what was measured of each subject."""
+        """Return the measures of each subject."""
         counts = {
             name: counted.group_by_subject() for name, counted in self.counts.measured.items()
         }
@@ -177,7 +184,10 @@ class RunTally:
             subject: Measures(
                 answers=answers[subject],
                 latency_ms=latencies.get(subject, {}),
-                **{name: _sum_exactly(found.get(subject, {})) for name, found in counts.items()},
+                **{
+                    name: _sum_exactly(by_subject.get(subject, {}))
+                    for name, by_subject in counts.items()
+                },
             )
             for subject in answers or [None]
         }
@@ -201,7 +211,7 @@ class RunTally:
 
 
 def _sort_subjects(subjects: Iterable[str | None]) -> list[str | None]:
-    """Return subjects by name, who has none first; where there is nobody, nobody by name."""
+    """Sort subjects by name, unnamed first; return `[None]` if there are none."""
     return sorted(subjects, key=lambda name: (name is not None, name)) or [None]
 
 
@@ -214,21 +224,23 @@ class _SubjectValueCounts:
         self._merge_above = _MIN_ROWS_TO_MERGE
 
     def add_values(self, subjects: pl.Series, values: pl.Series) -> None:
-        """Count the values that are there; where they are nobody's, that is less work."""
+        """Count the values that are not null; without any subject, in a faster way."""
         if values.null_count() == len(values):
             return
         if subjects.null_count() < len(subjects):
             rows = pl.DataFrame([subjects, values.alias("value")]).drop_nulls("value")
             counted = rows.group_by("subject", "value").agg(pl.len().cast(pl.UInt64).alias("n"))
         else:
-            there = values.drop_nulls() if values.null_count() else values
-            found, times = there.value_counts().get_columns()
-            nobody = pl.Series("subject", [None], dtype=pl.String).new_from_index(0, len(found))
-            counted = pl.DataFrame([nobody, found.alias("value"), times.cast(pl.UInt64).alias("n")])
+            known = values.drop_nulls() if values.null_count() else values
+            distinct, times = known.value_counts().get_columns()
+            nobody = pl.Series("subject", [None], dtype=pl.String).new_from_index(0, len(distinct))
+            counted = pl.DataFrame(
+                [nobody, distinct.alias("value"), times.cast(pl.UInt64).alias("n")]
+            )
         self.append_counts(counted)
 
     def append_counts(self, counted: pl.DataFrame) -> None:
-        """Take rows with their counts, each of them once."""
+        """Append rows of distinct values with their counts."""
         if counted.is_empty():
             return
         self._is_compact = self._rows.is_empty()
@@ -237,27 +249,27 @@ class _SubjectValueCounts:
             self._merge_above = max(_MIN_ROWS_TO_MERGE, 2 * self.compact_rows().height)
 
     def compact_rows(self) -> pl.DataFrame:
-        """Return each row once, with its count."""
+        """Return the rows with equal ones added up."""
         if not self._is_compact:
             self._rows = self._rows.group_by("subject", "value").agg(pl.col("n").sum())
             self._is_compact = True
         return self._rows
 
     def __iter__(self) -> Iterator[tuple[str | None, Any, int]]:
-        """Yield each subject and value with a count; where they are few, perhaps more than once."""
+        """Yield each subject and value with a count; a pair may come several times."""
         return (self._rows if self._rows.height <= _FEW_ROWS else self.compact_rows()).iter_rows()
 
     def group_by_subject(self) -> dict[str | None, dict[Any, int]]:
         """Return the counts of each subject."""
-        found: dict[str | None, dict[Any, int]] = {}
+        counts_by_subject: dict[str | None, dict[Any, int]] = {}
         for subject, value, count in self:
-            counts = found.setdefault(subject, {})
+            counts = counts_by_subject.setdefault(subject, {})
             counts[value] = counts.get(value, 0) + count
-        return found
+        return counts_by_subject
 
 
 def _sum_exactly(counts: dict[Any, int]) -> MeasureTotal:
-    """Return the exact sum of numbers as they were written."""
+    """Return the exact sum of numbers, each taken as the decimal it was written as."""
     total = _EXACT_DECIMAL.create_decimal(0)
     for value, count in counts.items():
         term = _EXACT_DECIMAL.multiply(

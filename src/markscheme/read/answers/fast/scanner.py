@@ -1,36 +1,35 @@
-"""Calls `scan.c`: reads lines by the steps that they have in common, faster than JSON is parsed.
+"""Call the scanner in `scan.c`, which matches lines against templates faster than JSON is parsed.
 
-The steps are bytes, put together of literals and of captures, each of which has a column. Where the
-package was not built, as in a bare copy of its sources, there is no scanner, and lines are read in
-other ways.
+A template is a byte string of steps: literals, and captures with the number of their column. If the
+package was not built, as in a bare copy of its sources, there is no library, and `is_available`
+returns False.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 LIBRARY_PATH = Path(__file__).with_name("_scan.so")
-CAPTURE_TEXT, CAPTURE_INNER_TEXT, CAPTURE_NAME, CAPTURE_INTEGER, CAPTURE_NUMBER, CAPTURE_ABSENT = (
-    b"T",
-    b"I",
-    b"N",
-    b"W",
-    b"D",
-    b"A",
-)
-NULL_TEXT = "\0"  # stands in a column for null
+# Kinds of captures, as `scan.c` defines them.
+CAPTURE_TEXT = b"T"
+CAPTURE_INNER_TEXT = b"I"
+CAPTURE_NAME = b"N"
+CAPTURE_INTEGER = b"W"
+CAPTURE_NUMBER = b"D"
+CAPTURE_ABSENT = b"A"
+# Stands in a column for null.
+NULL_TEXT = "\0"
 _END_STEP = b"E"
-_LIBRARY_VERSION = 2  # of the library: one that was built before is not called
+# Raised with every change of the C interface, so that a library of an older build is not called.
+_LIBRARY_VERSION = 2
 _SCHEMA, _ARRAY = b"arrow_schema", b"arrow_array"
 _raw_malloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(
     ("PyMem_RawMalloc", ctypes.pythonapi)
@@ -41,13 +40,13 @@ _new_capsule = ctypes.PYFUNCTYPE(
 
 
 def encode_literal(text: str) -> bytes:
-    """Return the step that takes this text, of at most 65,535 bytes, and nothing else."""
+    """Encode the step that matches exactly this text, of at most 65,535 bytes."""
     written = text.encode()
     return b"L" + len(written).to_bytes(2, "little") + written
 
 
 def encode_capture(kind: bytes, column: int) -> bytes:
-    """Return the step that takes what is of this kind into a column, at most the 255th."""
+    """Encode the step that captures a value of this kind into a column, at most the 255th."""
     return kind + bytes([column])
 
 
@@ -57,10 +56,11 @@ class _ScanCounts(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanResult:
-    """What was found in a text of so many lines.
+    """The captures of the lines that match, in columns, and the lines that do not match.
 
-    Each column is one capture of all lines that match, and `ways` tells by which steps they do.
-    `left` has the position of each line that does not, and where it starts and ends in the text.
+    `template_indexes` says which template matched each line. `unmatched` holds the position of each
+    other line, and where it starts and ends in the text. `unescaped` is set if a capture held an
+    escape that was decoded.
     """
 
     lines: int
@@ -72,12 +72,12 @@ class ScanResult:
     @property
     def matched_positions(self) -> pl.Series:
         """The positions of the lines that match."""
-        matches = pl.Series([True]).new_from_index(0, self.lines)
-        return matches.scatter([at for at, _, _ in self.unmatched], values=False).arg_true()
+        is_match = pl.Series([True]).new_from_index(0, self.lines)
+        return is_match.scatter([at for at, _, _ in self.unmatched], values=False).arg_true()
 
 
 class _ScanMemory(ctypes.Structure):
-    """The beginning of what is allocated for one text."""
+    """The first fields of the memory that is allocated for one text (`struct memory` in C)."""
 
     _fields_ = (
         ("give_back", ctypes.c_void_p),
@@ -89,50 +89,51 @@ class _ScanMemory(ctypes.Structure):
 
 
 class _ArrowColumn:
-    """A column that polars takes as it is, and lets go of when it is done with it."""
+    """A column that polars uses without copying, and releases when it is done with it."""
 
-    def __init__(self, memory: int, at: int, height: int) -> None:
-        self._place = (memory, at, height)
+    def __init__(self, memory: int, column: int, height: int) -> None:
+        self._location = (memory, column, height)
         self._schema, self._array = (ctypes.c_int64 * 9)(), (ctypes.c_int64 * 10)()
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """Return the column by Arrow's protocol."""
+        """Export the column through Arrow's C data interface."""
         del requested_schema
-        _load_library().hand_out(*self._place, self._schema, self._array)
+        _load_library().hand_out(*self._location, self._schema, self._array)
         return _new_capsule(self._schema, _SCHEMA, None), _new_capsule(self._array, _ARRAY, None)
 
 
-def scan_lines(text: bytes, ways: Sequence[bytes], columns: int) -> ScanResult:
-    """Read the lines of a text, each by the first steps that take it, into so many columns.
+def scan_lines(text: bytes, templates: Sequence[bytes], columns: int) -> ScanResult:
+    """Match each line of a text with the first template that fits, and capture into columns.
 
-    The steps of every way must capture something for every column.
+    Every template must have a capture for every column.
     """
     library = _load_library()
     lines = library.line_ends(text, len(text)) + 1
-    left, found = (ctypes.c_uint32 * (3 * lines))(), _ScanCounts()
-    starts = list(accumulate((len(steps) + 1 for steps in ways), initial=0))
-    places = (ctypes.c_size_t * len(starts))(*starts)
-    steps = b"".join(steps + _END_STEP for steps in ways)
+    # Three numbers for each line that does not match: position, start, end.
+    unmatched, counts = (ctypes.c_uint32 * (3 * lines))(), _ScanCounts()
+    starts = list(accumulate((len(steps) + 1 for steps in templates), initial=0))
+    step_starts = (ctypes.c_size_t * len(starts))(*starts)
+    steps = b"".join(steps + _END_STEP for steps in templates)
     memory = _allocate_memory(library.memory_for(columns, lines, len(text)), columns, lines)
     try:
-        asked = (text, len(text), steps, places, len(ways))
-        library.scan(*asked, memory, left, ctypes.byref(found))
-        height = found.lines - found.left
-        *texts, numbers = [pl.Series(_ArrowColumn(memory, at, height)) for at in range(columns + 1)]
+        arguments = (text, len(text), steps, step_starts, len(templates))
+        library.scan(*arguments, memory, unmatched, ctypes.byref(counts))
+        height = counts.lines - counts.left
+        *texts, indexes = [pl.Series(_ArrowColumn(memory, at, height)) for at in range(columns + 1)]
     finally:
         library.let_go(memory)
-    told = iter(left[: 3 * found.left])
+    triples = iter(unmatched[: 3 * counts.left])
     return ScanResult(
-        lines=found.lines,
+        lines=counts.lines,
         columns=texts,
-        template_indexes=numbers,
-        unmatched=list(zip(told, told, told, strict=True)),
-        unescaped=bool(found.unescaped),
+        template_indexes=indexes,
+        unmatched=list(zip(triples, triples, triples, strict=True)),
+        unescaped=bool(counts.unescaped),
     )
 
 
 def _allocate_memory(size: int, columns: int, room: int) -> int:
-    """Return where so much memory is, in use by us."""
+    """Allocate memory for a scan, with one reference held by the caller; return its address."""
     address = _raw_malloc(size)
     if not address:
         raise MemoryError
@@ -143,7 +144,7 @@ def _allocate_memory(size: int, columns: int, room: int) -> int:
 
 
 def is_available() -> bool:
-    """Whether there is a library that can be loaded here."""
+    """Return whether the compiled library is there and of this version."""
     try:
         _load_library()
     except (AttributeError, OSError):

@@ -1,26 +1,21 @@
-"""What the readers refuse, as findings: every problem gets the code of what it is about."""
+"""Turn the problems of the document readers into lint findings: give each a code and a fix."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from markscheme.mark.axes import PatternAxis
 from markscheme.prove.lint.findings import (
-    FieldPath,
     FindingLocation,
     Fix,
+    LintFinding,
     make_finding,
     parse_field_path,
 )
-from markscheme.read.documents import COMPARISON_KEYS
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from markscheme.prove.lint.findings import LintFinding
-    from markscheme.read.documents import YamlMapping
-    from markscheme.vocabulary import Axis, Problem
+from markscheme.read.documents import COMPARISON_KEYS, FieldPath, YamlMapping
+from markscheme.vocabulary import Axis, Problem
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 _RUBRIC_CODES = {
@@ -32,7 +27,7 @@ _RUBRIC_CODES = {
 
 
 def classify_rubric_problem(problem: Problem, tree: YamlMapping | None) -> LintFinding:
-    """Return the finding for what keeps a rubric from being read."""
+    """Return the finding for a problem of a rubric. Without a tree, the file is not YAML."""
     if tree is None:
         return make_finding("R001", _locate_problem(problem), problem.message)
     path = parse_field_path(problem.field)
@@ -50,7 +45,10 @@ def classify_rubric_problem(problem: Problem, tree: YamlMapping | None) -> LintF
 def classify_exam_problem(
     problem: Problem, tree: YamlMapping | None, axes: Sequence[Axis], known: Collection[str]
 ) -> LintFinding:
-    """Return the finding for what keeps an exam from being read by these axes."""
+    """Return the finding for a problem of an exam that these axes read.
+
+    `known` are the expectation keys. Without a tree, the file is not YAML.
+    """
     if tree is None:
         return make_finding("E001", _locate_problem(problem), problem.message)
     path = parse_field_path(problem.field)
@@ -71,10 +69,10 @@ def _locate_problem(problem: Problem) -> FindingLocation:
 def _get_tree_value(tree: YamlMapping, path: FieldPath) -> Any:
     node: Any = tree
     for part in path:
-        inside = (isinstance(node, dict) and part in node) or (
+        exists = (isinstance(node, dict) and part in node) or (
             isinstance(node, list) and isinstance(part, int) and part < len(node)
         )
-        if not inside:
+        if not exists:
             return None
         node = node[part]
     return node
@@ -86,7 +84,7 @@ def _get_tree_text(tree: YamlMapping, path: FieldPath) -> str | None:
 
 
 def _build_problem_fix(problem: Problem, path: FieldPath, tree: YamlMapping) -> Fix | None:
-    """Return the repair where the reader says that only quotation marks or brackets are wrong."""
+    """Return the fix if the reader says that only quotation marks or brackets are missing."""
     text = _get_tree_text(tree, path)
     if "put it in quotation marks" in problem.message and text is None:
         return Fix(path=path, action="quote")

@@ -1,6 +1,7 @@
-"""How a run is called: by its id, as git calls commits, by `latest`, or by a tag.
+"""List runs, find a run by its name, and read the small parts of finished runs.
 
-The list of runs, and finding one by a name: never touches what a run holds.
+A run is named by its id or the beginning of it, as git names commits, by `latest`, or by a tag.
+Nothing here reads answers or cells.
 """
 
 from __future__ import annotations
@@ -12,44 +13,42 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from markscheme.keep.records import AnswerSource, DocumentReference, RunStatus, StoredRun
-from markscheme.vocabulary import UsageError, format_value
+from markscheme.vocabulary import UsageError, compute_digest, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from markscheme.keep.database import Database
 
 RUN_NAME_FORMS = "an id (at least 4 of its characters), `latest`, `latest~1`, or a tag"
-# Patterns that are compiled where they are used: most commands name no run.
+# Compiled on first use: most commands name no run.
 _LATEST_PATTERN = r"latest(?:~([0-9]{1,9}))?"
 _ID_PREFIX_PATTERN = r"[0-9a-f]{4,12}"
 _TAG_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _ID_BYTES = 6
-RESULT_FILE_SUFFIXES = (
-    ".json",
-    ".jsonl",
-    ".ndjson",
-)  # what ends like this is the name of a result file
+_RUNS_AT_ONCE = 200
+# A name with such a suffix is the name of a result file.
+RESULT_FILE_SUFFIXES = (".json", ".jsonl", ".ndjson")
 
 
 def generate_id() -> str:
-    """Return twelve random hexadecimal digits: a few of them are enough to type."""
+    """Return twelve random hexadecimal digits; users type the first few."""
     return os.urandom(_ID_BYTES).hex()
 
 
 def parse_latest(name: str) -> int | None:
-    """Return 0 for `latest`, 2 for `latest~2`, nothing for any other name."""
-    found = re.fullmatch(_LATEST_PATTERN, name)
-    return int(found[1] or 0) if found else None
+    """Return 0 for `latest`, 2 for `latest~2`, None for any other name."""
+    match = re.fullmatch(_LATEST_PATTERN, name)
+    return int(match[1] or 0) if match else None
 
 
 def parse_id_prefix(name: str) -> str | None:
-    """Return the name as the beginning of an id, if it can be one."""
+    """Return the name in lower case if it can be the beginning of an id, else None."""
     return name.lower() if re.fullmatch(_ID_PREFIX_PATTERN, name.lower()) else None
 
 
 def check_tag(name: str) -> None:
-    """Refuse a tag that could be taken for something else."""
+    """Raise `UsageError` for a tag that could be mistaken for an id, `latest` or a file."""
     if not re.fullmatch(_TAG_PATTERN, name):
         allowed = "1 to 100 of the characters A-Z a-z 0-9 . _ -, the first a letter or a digit"
         raise UsageError(f"{format_value(name)} cannot be a tag; allowed are {allowed}")
@@ -64,16 +63,15 @@ def check_tag(name: str) -> None:
 
 
 def build_unknown_run_error(name: str, known: Sequence[str]) -> UsageError:
-    """Return the error that says which names there are: the nearest, else the newest."""
+    """Return an error that suggests names: the most similar ones, else the newest."""
     from difflib import get_close_matches
 
     if not known:
         return UsageError(f"there is no run {format_value(name)}: the store holds no run yet")
     near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:3]
-    told = ", ".join(f"`{one}`" for one in near)
-    return UsageError(
-        f"there is no run {format_value(name)}; there is {told}; name a run by {RUN_NAME_FORMS}"
-    )
+    suggested = ", ".join(f"`{known_name}`" for known_name in near)
+    unknown = f"there is no run {format_value(name)}; there is {suggested}"
+    return UsageError(f"{unknown}; name a run by {RUN_NAME_FORMS}")
 
 
 _SELECT_RUNS = """
@@ -87,7 +85,7 @@ LEFT JOIN documents AS exams ON exams.digest = runs.exam
 LEFT JOIN finished ON finished.run = runs.id
 """
 _MAX_NAMES_SEARCHED = 200
-"""How many of the newest names are looked through for one like an unknown name."""
+"""Number of the newest names that are searched for one similar to an unknown name."""
 
 
 def list_runs(
@@ -97,7 +95,7 @@ def list_runs(
     limit: int | None = None,
     skip: int = 0,
 ) -> list[StoredRun]:
-    """Return the runs whose columns have the wanted values, the newest first."""
+    """Return the runs whose columns have the wanted values (None: any), the newest first."""
     where = [f"{column} = ?" for column, value in wanted.items() if value is not None]
     values: list[Any] = [value for value in wanted.values() if value is not None]
     statement = _SELECT_RUNS + (f"WHERE {' AND '.join(where)} " if where else "")
@@ -109,31 +107,30 @@ def list_runs(
 
 
 def find_run(database: Database, name: str) -> StoredRun:
-    """Return the one run of this name; say which there are where it is unknown or not the only."""
-    found = (
+    """Return the run of this name; raise `UsageError` if it is unknown or ambiguous."""
+    run = (
         _find_latest(database, name)
         or _find_by_tag(database, name)
         or _find_by_id_prefix(database, name)
     )
-    if found is None:
+    if run is None:
         raise build_unknown_run_error(name, _list_known_names(database))
-    return found
+    return run
 
 
 def _find_latest(database: Database, name: str) -> StoredRun | None:
     back = parse_latest(name)
     if back is None:
         return None
-    found = list_runs(database, {}, limit=1, skip=back)
-    if found:
-        return found[0]
+    for run in list_runs(database, {}, limit=1, skip=back):
+        return run
     ((count,),) = database.fetch_rows("SELECT COUNT(*) FROM runs")
     raise UsageError(f"there is no run {format_value(name)}: the store holds {count} runs")
 
 
 def _find_by_tag(database: Database, name: str) -> StoredRun | None:
-    newest = "SELECT run FROM tags WHERE name = ? ORDER BY number DESC LIMIT 1"
-    tagged = database.fetch_rows(newest, [name])
+    query = "SELECT run FROM tags WHERE name = ? ORDER BY number DESC LIMIT 1"
+    tagged = database.fetch_rows(query, [name])
     return _find_by_id(database, tagged[0][0]) if tagged else None
 
 
@@ -141,11 +138,11 @@ def _find_by_id_prefix(database: Database, name: str) -> StoredRun | None:
     prefix = parse_id_prefix(name)
     if prefix is None:
         return None
-    begun = "SELECT id FROM runs WHERE id LIKE ? ORDER BY number DESC LIMIT 10"
-    ids = [found for (found,) in database.fetch_rows(begun, [f"{prefix}%"])]
+    query = "SELECT id FROM runs WHERE id LIKE ? ORDER BY number DESC LIMIT 10"
+    ids = [id_ for (id_,) in database.fetch_rows(query, [f"{prefix}%"])]
     if len(ids) > 1:
-        told = ", ".join(f"`{found}`" for found in ids)
-        raise UsageError(f"{format_value(name)} could be any of {told}; give more of the id")
+        candidates = ", ".join(f"`{id_}`" for id_ in ids)
+        raise UsageError(f"{format_value(name)} could be any of {candidates}; give more of the id")
     return _find_by_id(database, ids[0]) if ids else None
 
 
@@ -166,16 +163,16 @@ def _list_known_names(database: Database) -> Sequence[str]:
 
 
 def _parse_run_row(*row: Any) -> StoredRun:
-    of_run, of_rubric, of_exam = row[:11], row[11:15], row[15:]
-    id_, started, finished, subject, axes, tool, seed, source, digest, rescored, counts = of_run
+    run, rubric, exam = row[:11], row[11:15], row[15:]
+    id_, started, finished, subject, axes, tool, seed, source, digest, rescored, counts = run
     return StoredRun(
         id=id_,
         status=RunStatus.OPEN if finished is None else RunStatus.FINISHED,
         started=datetime.fromisoformat(started),
         finished=None if finished is None else datetime.fromisoformat(finished),
         subject=subject,
-        rubric=_parse_document_reference(*of_rubric),
-        exam=_parse_document_reference(*of_exam),
+        rubric=_parse_document_reference(*rubric),
+        exam=_parse_document_reference(*exam),
         axis_versions=json.loads(axes),
         tool_version=tool,
         seed=None if seed is None else int(seed),
@@ -186,8 +183,51 @@ def _parse_run_row(*row: Any) -> StoredRun:
 
 
 def _parse_document_reference(
-    digest: str | None, name: str, version: int | None, print_: str
+    digest: str | None, name: str, version: int | None, fingerprint: str
 ) -> DocumentReference:
     if digest is None:
-        raise ValueError("the document of a run is gone")
-    return DocumentReference(digest=digest, name=name, version=version, fingerprint=print_)
+        raise ValueError("the document of the run is not in the store")
+    return DocumentReference(digest=digest, name=name, version=version, fingerprint=fingerprint)
+
+
+def insert_run_parts(database: Database, run: str, bodies: Mapping[str, str]) -> None:
+    """Store each part with its digest, so that a damaged part is noticed before it is used."""
+    for part, body in bodies.items():
+        database.execute_change(
+            "INSERT INTO run_data (run, part, digest, body) VALUES (?, ?, ?, ?)",
+            [run, part, compute_digest(body.encode()), body],
+        )
+
+
+def fetch_run_parts(
+    database: Database, runs: Iterable[str], parts: Sequence[str]
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the parts of each run that has them, in the order given; read 200 runs at a time."""
+    ids = list(runs)
+    for start in range(0, len(ids), _RUNS_AT_ONCE):
+        batch = ids[start : start + _RUNS_AT_ONCE]
+        query = (
+            "SELECT run, part, digest, body FROM run_data"  # noqa: S608 - question marks
+            f" WHERE part IN ({_format_placeholders(parts)})"
+            f" AND run IN ({_format_placeholders(batch)})"
+        )
+        rows = database.fetch_rows(query, [*parts, *batch])
+        bodies = {(run, part): (digest, body) for run, part, digest, body in rows}
+        for run in batch:
+            if (run, parts[0]) in bodies:
+                yield (
+                    run,
+                    [_decode_run_part(database, run, bodies.get((run, part))) for part in parts],
+                )
+
+
+def _decode_run_part(database: Database, run: str, row: tuple[str, Any] | None) -> dict[str, Any]:
+    digest, body = row or (None, None)
+    if not isinstance(body, str) or compute_digest(body.encode()) != digest:
+        raise database.build_damage_error(f"what is kept of the run `{run}`")
+    data: dict[str, Any] = json.loads(body)
+    return data
+
+
+def _format_placeholders(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))

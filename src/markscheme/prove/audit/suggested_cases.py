@@ -1,26 +1,29 @@
-"""The case to add: an answer, or a value of a gate, that tells a mutant from the rubric."""
+"""Suggest a golden case for a mutant that survived: an input that tells it from the rubric.
+
+A fixed list of texts and expectations is tried, simplest first. If none shows a difference, there
+is no suggestion.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.mark import compute_score, mark_cell, read_response
 from markscheme.mark.axes import ComparingAxis, Equals, NumberWithin
-from markscheme.prove.audit.answer_forms import to_json_object
 from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
-from markscheme.prove.audit.known_answers import list_right_texts
-from markscheme.prove.audit.mutants import Mutant, MutantKind, generate_threshold_neighbours
+from markscheme.prove.audit.known_answers import list_right_texts, to_json_object
+from markscheme.prove.audit.mutation_operators import (
+    Mutant,
+    MutantKind,
+    generate_threshold_neighbours,
+)
 from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases, PassCase
-from markscheme.vocabulary import FrozenDict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markscheme.vocabulary import Axis, Exam, Gate, Item, Rubric
+from markscheme.vocabulary import Axis, Exam, FrozenDict, Gate, Item, Rubric
 
 _TRIAL_ENTRIES: tuple[tuple[str, ...], ...] = (
     ("alpha",),
@@ -54,8 +57,12 @@ _NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def suggest_cases(rubric: Rubric, mutant: Mutant, exam: Exam) -> GoldenCases | None:
-    """Return a case that would notice a mutant, with what the rubric says of it; or none found."""
+    """Return a case that would notice a mutant, or None if none is found.
+
+    What the case expects is what the rubric gives today.
+    """
     if mutant.item is not None:
+        # Golden cases bring their own items, so they cannot notice a changed item of the exam.
         return None
     if mutant.axes or mutant.kind in {MutantKind.WEIGHT, MutantKind.DROP_AXIS}:
         case = next(_generate_telling_cases(rubric, mutant, exam.items[0]), None)
@@ -64,16 +71,15 @@ def suggest_cases(rubric: Rubric, mutant: Mutant, exam: Exam) -> GoldenCases | N
 
 
 def _generate_telling_cases(rubric: Rubric, mutant: Mutant, item: Item) -> Iterator[GoldenCase]:
-    """Yield answers whose cells or score a mutant changes, the plainest first."""
+    """Yield cases whose cells or score the mutant changes, simplest first."""
     axes = mutant.axes or tuple(spec.name for spec in rubric)
     for spec in rubric:
         if spec.name in axes:
-            for changed, text in product(
-                _generate_trial_items(spec.axis, item), _generate_trial_texts(spec.axis, item)
-            ):
-                yield from _try_case(
-                    rubric, mutant, changed, _format_trial_output(rubric, spec.axis, text)
-                )
+            trial_items = _generate_trial_items(spec.axis, item)
+            trial_texts = _generate_trial_texts(spec.axis, item)
+            for trial_item, text in product(trial_items, trial_texts):
+                output = _format_trial_output(rubric, spec.axis, text)
+                yield from _try_case(rubric, mutant, trial_item, output)
     for output in _generate_trial_objects(rubric):
         yield from _try_case(rubric, mutant, item, output)
 
@@ -99,7 +105,7 @@ def _generate_trial_texts(axis: Axis, item: Item) -> Iterator[str]:
 
 
 def _generate_trial_numbers(axis: NumberWithin, item: Item) -> Iterator[str]:
-    """Yield the numbers at the tolerance, and one step inside and outside of it."""
+    """Yield the number at the tolerance, and one step inside and outside it."""
     expected = Decimal(item.expectations[axis.expects])
     text = str(axis.tolerance)
     share = Decimal(text.removesuffix("%"))
@@ -115,7 +121,7 @@ def _format_trial_output(rubric: Rubric, axis: Axis, text: str) -> str:
 
 
 def _generate_trial_objects(rubric: Rubric) -> Iterator[str]:
-    """Yield responses for axes on the whole of them: an object, a strange one, none at all."""
+    """Yield whole responses: usual, with an extra field, empty, and not an object."""
     usual = dict.fromkeys(rubric.fields.accepted, "x")
     yield to_json_object(usual)
     yield to_json_object({**usual, "something_else": "x"})
@@ -124,17 +130,18 @@ def _generate_trial_objects(rubric: Rubric) -> Iterator[str]:
 
 
 def _try_case(rubric: Rubric, mutant: Mutant, item: Item, output: str) -> Iterator[GoldenCase]:
+    """Yield the case if rubric and mutant score the output differently."""
     response = read_response(output, rubric.fields)
     before, after = (
-        {spec.name: mark_cell(spec.axis, response, item).value for spec in found}
-        for found in (rubric, mutant.rubric)
+        {spec.name: mark_cell(spec.axis, response, item).value for spec in version}
+        for version in (rubric, mutant.rubric)
     )
-    score, other = (
-        compute_score(found, [values[spec.name] for spec in found])
-        for found, values in ((rubric, before), (mutant.rubric, after))
+    score, mutant_score = (
+        compute_score(version, [values[spec.name] for spec in version])
+        for version, values in ((rubric, before), (mutant.rubric, after))
     )
     values = {axis: value for axis, value in before.items() if value is not None}
-    if len(values) == len(before) and (before != after or score != other):
+    if len(values) == len(before) and (before != after or score != mutant_score):
         yield GoldenCase(
             item=replace(item, id=_NOT_A_NAME.sub("-", mutant.name), tags={}),
             answer=output,
@@ -158,10 +165,10 @@ def _suggest_threshold_case(rubric: Rubric, mutant: Mutant) -> GoldenCases | Non
 
 
 def _suggest_gate_case(rubric: Rubric, gate: Gate, changed: Gate) -> GoldenCases | None:
-    """Return the value at which two gates differ: at one of their limits."""
+    """Return a case with a limit of one gate as the value, if the two gates then differ."""
     baseline = None if gate.baseline is None else Decimal("0.5")
     for seen in (*_list_gate_limits(gate), *_list_gate_limits(changed)):
-        before, after = (probe_gate(rubric, one, seen, baseline) for one in (gate, changed))
+        before, after = (probe_gate(rubric, version, seen, baseline) for version in (gate, changed))
         warned = before.baseline is not None and before.baseline.warning is not None
         warns = after.baseline is not None and after.baseline.warning is not None
         if (before.outcome, warned) != (after.outcome, warns):

@@ -1,29 +1,26 @@
-"""Recorded answers, read once and marked once: a mutant marks anew only what it can change."""
+"""Recorded answers under the rubric and under its mutants.
+
+The answers are read and scored once. A mutant scores again only the cells that it can change.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.mark import mark_cell, read_response
-from markscheme.vocabulary import Cell, Item, Outcome, Response
+from markscheme.prove.audit.mutation_operators import Mutant
+from markscheme.vocabulary import Cell, Exam, Item, Outcome, Response, Rubric
 from markscheme.weigh.gates import evaluate_gates
-from markscheme.weigh.totals import Marks, Run, WeightScale
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from markscheme.prove.audit.mutants import Mutant
-    from markscheme.vocabulary import Exam, Rubric
-    from markscheme.weigh.totals import AxisValues, Measures
+from markscheme.weigh.totals import AxisValues, Marks, Measures, Run, WeightScale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellFlip:
-    """A cell of a recorded answer that another rubric judges otherwise, and what became of it."""
+    """A cell of a recorded answer that has another value under a changed rubric."""
 
     item: str
     axis: str
@@ -35,7 +32,7 @@ class CellFlip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateChange:
-    """A gate that says something else; `None` where it is gone."""
+    """A gate with another outcome under a changed rubric; `after` is None if it was removed."""
 
     gate: str
     before: Outcome
@@ -44,7 +41,7 @@ class GateChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantEffect:
-    """What a changed rubric does to recorded answers: cells, the mean score, gates."""
+    """What a changed rubric does to recorded answers: to cells, to the mean score, to gates."""
 
     flips: tuple[CellFlip, ...]
     before: Fraction | None
@@ -53,7 +50,7 @@ class MutantEffect:
 
     @property
     def falls(self) -> tuple[CellFlip, ...]:
-        """The cells that lose: right answers that turn wrong, if the rubric was right."""
+        """The cells that lose points: false negatives of the mutant, if the rubric is right."""
         return tuple(
             flip
             for flip in self.flips
@@ -62,7 +59,7 @@ class MutantEffect:
 
     @property
     def rises(self) -> tuple[CellFlip, ...]:
-        """The cells that gain."""
+        """The cells that gain points."""
         return tuple(
             flip
             for flip in self.flips
@@ -71,12 +68,12 @@ class MutantEffect:
 
     @property
     def seen(self) -> bool:
-        """Whether anything can be seen of the change."""
+        """Whether the recorded answers show the change."""
         return bool(self.flips or self.gates) or self.before != self.after
 
 
 def _get_comparable_value(cell: Cell) -> Fraction:
-    """Return a value to compare by; a cell without one is worth less than any."""
+    """Return the value of a cell; a cell without a value counts as less than any other."""
     return Fraction(-1) if cell.value is None else cell.value
 
 
@@ -89,9 +86,9 @@ class _RecordedRow:
 
 
 class RecordedAnswers:
-    """Recorded answers under the rubric as it is; equal answers are one row with a count.
+    """Recorded answers, scored under the rubric. Equal answers are one row with a count.
 
-    Without `measures` the answers are of several subjects, and gates say nothing.
+    `measures` is None if the answers are from several subjects; gates are then not evaluated.
     """
 
     def __init__(
@@ -107,11 +104,13 @@ class RecordedAnswers:
         self._measures = measures
         self._errors = errors
         items = {item.id: item for item in exam.items}
-        alike: dict[tuple[str, str], list[Any]] = {}
-        for item, output in answers:  # 1 and true are equal, but not as answers: told apart by repr
-            alike.setdefault((item, repr(output)), []).append(output)
+        equal: dict[tuple[str, str], list[Any]] = {}
+        for item, output in answers:
+            # Compare by `repr`: in Python 1 and True are equal, but they are different answers.
+            equal.setdefault((item, repr(output)), []).append(output)
         self._rows = [
-            self._build_row(items[i], same[0], len(same)) for (i, _), same in alike.items()
+            self._build_row(items[item], outputs[0], len(outputs))
+            for (item, _), outputs in equal.items()
         ]
         self._rows_by_item: dict[str, list[int]] = {item.id: [] for item in exam.items}
         for number, row in enumerate(self._rows):
@@ -129,7 +128,7 @@ class RecordedAnswers:
         return _RecordedRow(item=item, response=response, cells=cells, answers=count)
 
     def measure_effect(self, mutant: Mutant) -> MutantEffect:
-        """Return what a mutant does; cells that it cannot change are not judged again."""
+        """Return the effect of a mutant on cells, the mean and gates."""
         changed = self._find_changed_cells(mutant)
         if mutant.axes and not changed:
             return MutantEffect(flips=(), before=self.score, after=self.score, gates=())
@@ -153,29 +152,29 @@ class RecordedAnswers:
             rubric, {} if mutant is None else self._find_changed_cells(mutant)
         )
         means = {
-            item: WeightScale(rubric).sum_answers(found.items()).mean
-            for item, found in counts.items()
+            item: WeightScale(rubric).sum_answers(values.items()).mean
+            for item, values in counts.items()
         }
         return {item: mean for item, mean in means.items() if mean is not None}
 
     def get_cells(self, axis: str) -> dict[str, list[Cell]]:
-        """Return the cells of an axis by item, under the rubric as it is."""
+        """Return the cells of an axis by item, under the unchanged rubric."""
         return {
-            item: [self._rows[at].cells[axis] for at in rows]
+            item: [self._rows[number].cells[axis] for number in rows]
             for item, rows in self._rows_by_item.items()
         }
 
     def _find_changed_cells(self, mutant: Mutant) -> dict[tuple[int, str], Cell]:
-        """Return the cells that get another value, by row and axis."""
+        """Return the cells whose value the mutant changes, by row and axis."""
         rows = self._rows_by_item[mutant.item.id] if mutant.item else range(len(self._rows))
-        found = {}
+        changed = {}
         for spec in mutant.rubric:
             for number in rows if spec.name in mutant.axes else ():
                 row = self._rows[number]
                 cell = mark_cell(spec.axis, row.response, mutant.item or row.item)
                 if cell.value != row.cells[spec.name].value:
-                    found[number, spec.name] = cell
-        return found
+                    changed[number, spec.name] = cell
+        return changed
 
     def _build_flip(self, number: int, axis: str, after: Cell) -> CellFlip:
         row = self._rows[number]
@@ -192,7 +191,7 @@ class RecordedAnswers:
     def _count_values(
         self, rubric: Rubric, changed: Mapping[tuple[int, str], Cell]
     ) -> dict[str, Counter[AxisValues]]:
-        """Count the sets of axis values of each item, in the order of the rubric's axes."""
+        """Count the tuples of axis values of each item, in the order of the rubric's axes."""
         items: dict[str, Counter[AxisValues]] = {item.id: Counter() for item in self.exam.items}
         names = [spec.name for spec in rubric]
         for number, row in enumerate(self._rows):
@@ -203,7 +202,7 @@ class RecordedAnswers:
     def _judge_gates(
         self, rubric: Rubric, counts: Mapping[str, Mapping[AxisValues, int]]
     ) -> dict[str, Outcome]:
-        """Return what each gate says; gates judge one run, so of several subjects nothing."""
+        """Return the outcome of each gate; none if the answers are from several subjects."""
         if self._measures is None:
             return {}
         axes = tuple(spec.name for spec in rubric)
@@ -214,12 +213,12 @@ class RecordedAnswers:
             marks=Marks(axes=axes, items=counts, errors=self._errors),
             measures=self._measures,
         )
-        found = evaluate_gates(rubric, self.exam, run, detailed=False)
-        return {outcome.gate.name: outcome.outcome for outcome in found.outcomes}
+        report = evaluate_gates(rubric, self.exam, run, detailed=False)
+        return {outcome.gate.name: outcome.outcome for outcome in report.outcomes}
 
 
 def _chain_counts(
     counts: Mapping[str, Mapping[AxisValues, int]],
 ) -> Iterator[tuple[AxisValues, int]]:
-    for found in counts.values():
-        yield from found.items()
+    for values in counts.values():
+        yield from values.items()

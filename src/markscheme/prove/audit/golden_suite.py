@@ -1,26 +1,21 @@
-"""Golden cases held against a rubric: which it fails, and which of them notice a mutant."""
+"""Run golden cases: which ones the rubric fails, and which ones notice a mutant."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
 from markscheme.mark import compute_score, mark_cell, read_response
 from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
-from markscheme.vocabulary import format_decimal, format_plain
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from fractions import Fraction
-
-    from markscheme.prove.audit.mutants import Mutant
-    from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases
-    from markscheme.vocabulary import Cell, Gate, Rubric
+from markscheme.prove.audit.mutation_operators import Mutant
+from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases
+from markscheme.vocabulary import Cell, Gate, Rubric, format_decimal, format_plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFailure:
-    """What a golden case expects and does not get: `on` an axis, the score, a gate."""
+    """What a golden case expects and does not get, `on` an axis, the score, a gate or pass mark."""
 
     case: str
     on: str
@@ -30,7 +25,7 @@ class CaseFailure:
 
 
 class GoldenSuite:
-    """The golden cases of a rubric; `failures` is what the rubric itself gets wrong."""
+    """The golden cases of a rubric. `failures` holds the cases that the rubric itself fails."""
 
     def __init__(self, rubric: Rubric, cases: GoldenCases) -> None:
         self.rubric = rubric
@@ -44,7 +39,7 @@ class GoldenSuite:
             for case, response in zip(cases.items, self._responses, strict=True)
         ]
         self.failures = tuple(self._find_failures())
-        self._failed = {(miss.case, miss.on) for miss in self.failures}
+        self._failed = {(failure.case, failure.on) for failure in self.failures}
 
     def __len__(self) -> int:
         return len(self.cases.items) + len(self.cases.gates) + len(self.cases.pass_mark)
@@ -59,13 +54,14 @@ class GoldenSuite:
         yield from self._check_pass_mark(self.rubric)
 
     def check_mutant(self, mutant: Mutant) -> tuple[CaseFailure, ...]:
-        """Return what the cases get from the rubric and not from a mutant, of what it changes."""
+        """Return the cases that pass under the rubric and fail under a mutant of it."""
         if mutant.item is not None:
             return ()
-        found = self._compare_mutant(mutant.rubric, mutant.axes)
-        return tuple(miss for miss in found if (miss.case, miss.on) not in self._failed)
+        failures = self._compare_mutant(mutant.rubric, mutant.axes)
+        return tuple(f for f in failures if (f.case, f.on) not in self._failed)
 
     def _compare_mutant(self, changed: Rubric, axes: Collection[str]) -> Iterator[CaseFailure]:
+        """Check only what the mutant can change: cells of some axes, or scores and decisions."""
         yield from self._check_cells(changed, axes)
         if axes:
             return
@@ -107,9 +103,9 @@ class GoldenSuite:
     def _check_pass_mark(self, rubric: Rubric) -> Iterator[CaseFailure]:
         for case in self.cases.pass_mark:
             if probe_pass_mark(rubric, case.seen) is not case.passes:
-                told = ("passes", "does not pass")
+                words = ("passes", "does not pass")
                 name = f"an item with {format_plain(case.seen)}"
-                yield _build_failure(name, "pass_mark", told[not case.passes], told[case.passes])
+                yield _build_failure(name, "pass_mark", words[not case.passes], words[case.passes])
 
 
 def _find_changed_gates(before: Rubric, after: Rubric) -> set[str]:
@@ -117,18 +113,18 @@ def _find_changed_gates(before: Rubric, after: Rubric) -> set[str]:
 
 
 def _check_gate_case(rubric: Rubric, gate: Gate | None, case: GateCase) -> Iterator[CaseFailure]:
-    beside = "" if case.baseline is None else f" after {format_plain(case.baseline)}"
-    name = f"{case.gate} at {format_plain(case.seen)}{beside}"
+    baseline = "" if case.baseline is None else f" after {format_plain(case.baseline)}"
+    name = f"{case.gate} at {format_plain(case.seen)}{baseline}"
     if gate is None:
         yield _build_failure(name, case.gate, case.outcome.value, "no gate")
         return
-    found = probe_gate(rubric, gate, case.seen, case.baseline)
-    if found.outcome is not case.outcome:
-        yield _build_failure(name, case.gate, case.outcome.value, found.outcome.value)
-    warned = found.baseline is not None and found.baseline.warning is not None
+    result = probe_gate(rubric, gate, case.seen, case.baseline)
+    if result.outcome is not case.outcome:
+        yield _build_failure(name, case.gate, case.outcome.value, result.outcome.value)
+    warned = result.baseline is not None and result.baseline.warning is not None
     if case.suspicious not in {None, warned}:
-        told = ("suspicious", "not suspicious")
-        yield _build_failure(name, case.gate, told[not case.suspicious], told[not warned])
+        words = ("suspicious", "not suspicious")
+        yield _build_failure(name, case.gate, words[not case.suspicious], words[not warned])
 
 
 def _build_cell_failure(

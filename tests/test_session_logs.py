@@ -1,4 +1,4 @@
-"""Session logs as answers: which is which, what is measured, and what cannot be placed."""
+"""Session logs as answers: which item each answers, what is measured, what cannot be placed."""
 
 from __future__ import annotations
 
@@ -172,12 +172,14 @@ def test_every_mistake_of_a_mapping_file_is_told_at_once(tmp_path: Path) -> None
     mapping = write(tmp_path, "map.csv", "\n".join(rows))
     with pytest.raises(InputError) as caught:
         read(tmp_path / "logs", mapping=mapping)
-    told = [str(problem).partition("map.csv:")[2] for problem in caught.value.problems]
-    assert any(one.startswith("2: item: `TQ-9` is no item of the exam") for one in told)
-    assert any(one.startswith("2: attempt: must be a whole number from 1 on") for one in told)
-    assert any(one.startswith("2: varant: unknown key") for one in told)
-    assert any(one.startswith("3: log: is missing") for one in told)
-    assert any(one.startswith("4: must be a mapping") for one in told)
+    problems = [str(problem).partition("map.csv:")[2] for problem in caught.value.problems]
+    assert any(problem.startswith("2: item: `TQ-9` is no item of the exam") for problem in problems)
+    assert any(
+        problem.startswith("2: attempt: must be a whole number from 1 on") for problem in problems
+    )
+    assert any(problem.startswith("2: varant: unknown key") for problem in problems)
+    assert any(problem.startswith("3: log: is missing") for problem in problems)
+    assert any(problem.startswith("4: must be a mapping") for problem in problems)
 
 
 def test_a_mapping_of_logs_that_are_not_there_is_refused(tmp_path: Path) -> None:
@@ -246,10 +248,10 @@ def test_a_format_without_times_has_no_latency() -> None:
 
 def group(result: markscheme.Result, **wanted: str | None) -> OperationGroup:
     keys = {"item": None, "variant": None, "tag": None, "value": None, **wanted}
-    (found,) = (
-        one for one in result.operations if {key: getattr(one, key) for key in keys} == keys
+    (matching,) = (
+        group for group in result.operations if {key: getattr(group, key) for key in keys} == keys
     )
-    return found
+    return matching
 
 
 def test_metrics_are_summed_by_item_variant_and_tag_exactly() -> None:

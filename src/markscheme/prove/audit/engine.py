@@ -1,35 +1,31 @@
-"""The audit: a rubric under test. Does anything notice when one of its rules is broken?"""
+"""The audit engine: test a rubric by mutation testing.
+
+Golden cases and known answers are checked against the rubric, which gives its failures and error
+rates. Then every mutant of the rubric is tried: does a golden case, a recorded answer or a known
+answer notice the change?
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.mark import mark_cell, read_response
-from markscheme.prove.audit.golden import CaseFailure, GoldenSuite
+from markscheme.prove.audit.golden_suite import CaseFailure, GoldenSuite
 from markscheme.prove.audit.known_answers import KnownAnswer, generate_known_answers
-from markscheme.prove.audit.mutants import (
-    Mutant,
-    generate_axis_mutants,
-    generate_expectation_mutants,
-    generate_structural_mutants,
-    generate_threshold_mutants,
-    generate_weight_mutants,
-)
-from markscheme.prove.audit.recorded import MutantEffect, RecordedAnswers
-from markscheme.prove.audit.suggestions import suggest_cases
+from markscheme.prove.audit.mutation_operators import Mutant, generate_mutants
+from markscheme.prove.audit.recorded_answers import MutantEffect, RecordedAnswers
+from markscheme.prove.audit.suggested_cases import suggest_cases
 from markscheme.read.golden_cases import GoldenCase, GoldenCases
 from markscheme.vocabulary import Cell, Exam, Rubric
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 class MutantFate(StrEnum):
-    """What became of a mutant."""
+    """Whether a mutant was noticed, not noticed, or proved to be equivalent to the rubric."""
 
     KILLED = "killed"
     SURVIVED = "survived"
@@ -37,7 +33,7 @@ class MutantFate(StrEnum):
 
 
 class AuditVerdict(StrEnum):
-    """What an audit says of a rubric as a whole."""
+    """The result of an audit as a whole."""
 
     SOUND = "sound"
     WRONG = "wrong"
@@ -47,7 +43,7 @@ class AuditVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisjudgedAnswer:
-    """A known answer that the rubric judges wrongly."""
+    """A known answer that the rubric scores wrongly."""
 
     known: KnownAnswer
     cell: Cell
@@ -55,7 +51,7 @@ class MisjudgedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRates:
-    """How often an axis is wrong about answers that are known: right ones, and wrong ones."""
+    """How often an axis is wrong about known answers: right ones it fails, wrong ones it passes."""
 
     axis: str
     right: int
@@ -75,21 +71,21 @@ class ErrorRates:
 
     @property
     def errors(self) -> tuple[MisjudgedAnswer, ...]:
-        """The known answers that the axis judges wrongly."""
+        """The known answers that the axis scores wrongly."""
         return (*self.false_negatives, *self.false_positives)
 
     @property
     def forms(self) -> Counter[str]:
-        """How many known answers were judged wrongly in each form."""
+        """The number of known answers that the axis scores wrongly, by form."""
         return Counter(error.known.form for error in self.errors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantResult:
-    """A mutant, and who noticed it: golden cases, recorded answers, or a known answer.
+    """A mutant, and what noticed it: golden cases, recorded answers, or a known answer.
 
-    Known answers are asked where the others noticed nothing. `add` is a case that would notice a
-    survivor, with what the rubric says of it today.
+    Known answers are tried only if the others noticed nothing. `add` is a golden case that would
+    notice a survivor; it expects what the rubric gives today.
     """
 
     mutant: Mutant
@@ -102,7 +98,7 @@ class MutantResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """A rubric under test: the golden cases it fails, its error rates, and every mutant's fate."""
+    """The result of an audit: failed golden cases, error rates, and the fate of every mutant."""
 
     rubric: Rubric
     exam: Exam
@@ -114,11 +110,11 @@ class AuditReport:
 
     def of(self, fate: MutantFate) -> tuple[MutantResult, ...]:
         """Return the mutants with one fate."""
-        return tuple(tried for tried in self.mutants if tried.fate == fate)
+        return tuple(result for result in self.mutants if result.fate == fate)
 
     @property
     def verdict(self) -> AuditVerdict:
-        """Wrong about a case or a known answer, unguarded where a mutant survived, else sound."""
+        """Wrong if a case or known answer is, unguarded if a mutant survived, else sound."""
         if not (self.cases or self.answers or any(r.right + r.wrong for r in self.rates)):
             return AuditVerdict.UNTESTED
         if self.failures or any(rates.errors for rates in self.rates):
@@ -129,31 +125,24 @@ class AuditReport:
 
     @property
     def to_add(self) -> GoldenCases:
-        """The cases that would notice the survivors, each once."""
-        found = [tried.add for tried in self.mutants if tried.add is not None]
+        """The suggested golden cases for the survivors, each once."""
+        suggested = [result.add for result in self.mutants if result.add is not None]
         items: dict[Any, GoldenCase] = {}
-        for case in (case for cases in found for case in cases.items):
+        for case in (case for cases in suggested for case in cases.items):
             items.setdefault((case.item.expectations, case.answer), case)
         return GoldenCases(
             items=tuple(items.values()),
-            gates=tuple(dict.fromkeys(case for cases in found for case in cases.gates)),
-            pass_mark=tuple(dict.fromkeys(case for cases in found for case in cases.pass_mark)),
+            gates=tuple(dict.fromkeys(case for cases in suggested for case in cases.gates)),
+            pass_mark=tuple(dict.fromkeys(case for cases in suggested for case in cases.pass_mark)),
         )
 
 
 def audit_rubric(golden: GoldenSuite, recorded: RecordedAnswers) -> AuditReport:
-    """Test a rubric: hold golden cases and known answers against it, then against its mutants."""
+    """Test a rubric with golden cases and known answers, then try every mutant of it."""
     rubric, exam = recorded.rubric, recorded.exam
     known = list(generate_known_answers(rubric, exam, golden.cases))
     rates = tuple(_compute_rates(rubric, known))
-    trial = _MutantTester(golden, recorded, known, rates)
-    mutants = (
-        *generate_axis_mutants(rubric),
-        *generate_structural_mutants(rubric),
-        *generate_weight_mutants(rubric),
-        *generate_threshold_mutants(rubric),
-        *generate_expectation_mutants(rubric, exam.items),
-    )
+    tester = _MutantTester(golden, recorded, known, rates)
     return AuditReport(
         rubric=rubric,
         exam=exam,
@@ -161,32 +150,35 @@ def audit_rubric(golden: GoldenSuite, recorded: RecordedAnswers) -> AuditReport:
         answers=len(recorded),
         failures=golden.failures,
         rates=rates,
-        mutants=tuple(map(trial.try_mutant, mutants)),
+        mutants=tuple(map(tester.try_mutant, generate_mutants(rubric, exam))),
     )
 
 
 def _compute_rates(rubric: Rubric, known: list[KnownAnswer]) -> Iterator[ErrorRates]:
     fields = rubric.fields
     for spec in rubric:
-        mine = [answer for answer in known if answer.axis == spec.name]
-        cells = [mark_cell(spec.axis, read_response(a.output, fields), a.item) for a in mine]
-        wrong = [
+        answers = [answer for answer in known if answer.axis == spec.name]
+        cells = [mark_cell(spec.axis, read_response(a.output, fields), a.item) for a in answers]
+        errors = [
             MisjudgedAnswer(known=answer, cell=cell)
-            for answer, cell in zip(mine, cells, strict=True)
+            for answer, cell in zip(answers, cells, strict=True)
             if (cell.value == 1) is not answer.right
         ]
-        right = sum(answer.right for answer in mine)
+        right = sum(answer.right for answer in answers)
         yield ErrorRates(
             axis=spec.name,
             right=right,
-            wrong=len(mine) - right,
-            false_negatives=tuple(error for error in wrong if error.known.right),
-            false_positives=tuple(error for error in wrong if not error.known.right),
+            wrong=len(answers) - right,
+            false_negatives=tuple(error for error in errors if error.known.right),
+            false_positives=tuple(error for error in errors if not error.known.right),
         )
 
 
 class _MutantTester:
-    """Tries mutants, one after the other."""
+    """Tries mutants: finds out what notices each of them.
+
+    Known answers that the rubric itself scores wrongly cannot notice anything and are left out.
+    """
 
     def __init__(
         self,
@@ -199,17 +191,18 @@ class _MutantTester:
         self._recorded = recorded
         self._fields = recorded.rubric.fields
         self._answers_by_axis: dict[tuple[str, str | None], list[KnownAnswer]] = {}
-        own = set(map(id, recorded.exam.items))
-        wrongly = {id(error.known) for found in rates for error in found.errors}
+        exam_items = set(map(id, recorded.exam.items))
+        misjudged = {id(error.known) for axis_rates in rates for error in axis_rates.errors}
         for answer in known:
-            if id(answer) in wrongly:
+            if id(answer) in misjudged:
                 continue
             self._answers_by_axis.setdefault((answer.axis, None), []).append(answer)
-            if id(answer.item) in own:  # an item of the exam, not one that a golden case brought
+            # By identity: the item of a golden case may have the id of an item of the exam.
+            if id(answer.item) in exam_items:
                 self._answers_by_axis.setdefault((answer.axis, answer.item.id), []).append(answer)
 
     def try_mutant(self, mutant: Mutant) -> MutantResult:
-        """Return who notices a mutant, if anybody can."""
+        """Return the fate of a mutant, and what noticed it."""
         if mutant.equivalent:
             return MutantResult(mutant=mutant, fate=MutantFate.EQUIVALENT)
         golden, effect = self._golden.check_mutant(mutant), self._recorded.measure_effect(mutant)
@@ -224,11 +217,11 @@ class _MutantTester:
         return MutantResult(mutant=mutant, fate=MutantFate.SURVIVED, recorded=effect, add=add)
 
     def _find_noticing_answer(self, mutant: Mutant) -> KnownAnswer | None:
-        """Return the first known answer that the mutant judges otherwise than the truth."""
-        where = None if mutant.item is None else mutant.item.id
+        """Return the first known answer that the mutant scores wrongly."""
+        item_id = None if mutant.item is None else mutant.item.id
         specs = {spec.name: spec.axis for spec in mutant.rubric}
         for axis in mutant.axes:
-            for answer in self._answers_by_axis.get((axis, where), ()):
+            for answer in self._answers_by_axis.get((axis, item_id), ()):
                 response = read_response(answer.output, self._fields)
                 cell = mark_cell(specs[axis], response, mutant.item or answer.item)
                 if (cell.value == 1) is not answer.right:

@@ -1,23 +1,23 @@
-"""Mutants: a rubric with one thing changed. Whoever scores the same by both has not tested it.
+"""Mutation operators: every way in which an audit breaks a rubric on purpose.
 
-Mutants of the axes on how an answer is built and on what was done: lists, choices, order.
-
-Mutants of what decides: each limit of a gate and the pass mark, moved by one step.
+A mutant is a rubric with one thing changed. If no golden case, recorded answer or known answer
+notices the change, nothing tests that rule. There is one operator per `MutantKind`, in four
+groups: axes (steps, matching, schema, limits), structural axes (entries, choices, order), what
+decides (weights, thresholds), and the expectations of items. docs/audit.md describes each kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.mark import get_expectation_key
 from markscheme.mark.axes import (
-    AXES,
     CallOrder,
     Citations,
     ContainsAll,
@@ -28,20 +28,31 @@ from markscheme.mark.axes import (
     TokenBudget,
     TraceAxis,
 )
-from markscheme.prove.audit.equivalence import prove_equal_steps
+from markscheme.prove.audit.equivalent_mutants import (
+    prove_equivalent_steps,
+    prove_implied_entry,
+    prove_redundant_schema,
+)
 from markscheme.prove.audit.mutant_axes import AnyEntryAxis, WaivedAxis
-from markscheme.vocabulary import Allowance, Axis, FrozenDict, Item, Rubric, format_plain, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markscheme.vocabulary import AxisSpec, BaselineLimit, Gate
+from markscheme.vocabulary import (
+    Allowance,
+    Axis,
+    AxisSpec,
+    BaselineLimit,
+    Exam,
+    FrozenDict,
+    Gate,
+    Item,
+    Rubric,
+    format_plain,
+    sentence,
+)
 
 _HUNDREDTH = Decimal("0.01")
 
 
 class MutantKind(StrEnum):
-    """What is changed."""
+    """What a mutation operator changes."""
 
     DROP_STEP = "drop-step"
     DUPLICATE_STEP = "duplicate-step"
@@ -63,9 +74,9 @@ class MutantKind(StrEnum):
 class Mutant:
     """A rubric with one thing changed.
 
-    `axes` names those whose cells may differ; there are none where only weights or gates do.
-    `item` is the changed item where an expectation is gone. `equivalent` is the proof that no
-    answer can tell the mutant from the rubric, where there is one.
+    - `axes`: the axes whose cells may differ; empty if only weights or gates change.
+    - `item`: the changed item, if one of its expectations is removed.
+    - `equivalent`: the proof that no answer can tell the mutant from the rubric, if there is one.
     """
 
     kind: MutantKind
@@ -77,29 +88,38 @@ class Mutant:
     equivalent: str = ""
 
 
-def generate_axis_mutants(rubric: Rubric) -> Iterator[Mutant]:
+def generate_mutants(rubric: Rubric, exam: Exam) -> Iterator[Mutant]:
+    """Yield every mutant of a rubric, and of the expectations of an exam."""
+    yield from _generate_axis_mutants(rubric)
+    yield from _generate_structural_mutants(rubric)
+    yield from _generate_weight_mutants(rubric)
+    yield from _generate_threshold_mutants(rubric)
+    yield from _generate_expectation_mutants(rubric, exam.items)
+
+
+def _generate_axis_mutants(rubric: Rubric) -> Iterator[Mutant]:
     """Yield the mutants of each axis: its steps, its matching, its schema, its limits."""
     for spec in rubric:
-        yield from generate_step_mutants(rubric, spec)
+        yield from _generate_step_mutants(rubric, spec)
         yield from _generate_match_mutants(rubric, spec)
         yield from _generate_schema_mutants(rubric, spec)
         yield from _generate_limit_mutants(rubric, spec)
 
 
-def generate_step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
-    """Yield the mutants with a normalisation step dropped, doubled, or two that change places."""
+def _generate_step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+    """Drop each normalisation step, run each step twice, and swap each two steps."""
     steps: tuple[str, ...] = getattr(spec.axis, "normalise", ())
-    for at, step in enumerate(steps):
-        less = (*steps[:at], *steps[at + 1 :])
-        yield _replace_steps(rubric, spec, MutantKind.DROP_STEP, step, less)
-    for at, step in enumerate(steps):
-        more = (*steps[: at + 1], *steps[at:])
+    for i, step in enumerate(steps):
+        fewer = (*steps[:i], *steps[i + 1 :])
+        yield _replace_steps(rubric, spec, MutantKind.DROP_STEP, step, fewer)
+    for i, step in enumerate(steps):
+        more = (*steps[: i + 1], *steps[i:])
         yield _replace_steps(rubric, spec, MutantKind.DUPLICATE_STEP, step, more)
-    for one, two in combinations(range(len(steps)), 2):
-        moved = list(steps)
-        moved[one], moved[two] = moved[two], moved[one]
-        label = f"{steps[one]}/{steps[two]}"
-        yield _replace_steps(rubric, spec, MutantKind.SWAP_STEPS, label, tuple(moved))
+    for i, j in combinations(range(len(steps)), 2):
+        swapped = list(steps)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        label = f"{steps[i]}/{steps[j]}"
+        yield _replace_steps(rubric, spec, MutantKind.SWAP_STEPS, label, tuple(swapped))
 
 
 _STEP_SENTENCES = {
@@ -114,50 +134,38 @@ def _replace_steps(
 ) -> Mutant:
     axis: Any = spec.axis
     one, _, two = label.partition("/")
-    return build_mutant(
+    return _build_mutant(
         rubric,
         spec,
         kind,
         (label, _STEP_SENTENCES[kind].format(steps=label, one=one, two=two)),
         replace(axis, normalise=steps),
-        _prove_equivalent_steps(axis, steps),
+        prove_equivalent_steps(axis, steps),
     )
 
 
-def _prove_equivalent_steps(axis: Any, steps: tuple[str, ...]) -> str:
-    """Return why other steps do the same; an axis of one's own is taken at its word."""
-    proof = prove_equal_steps(axis.normalise, steps)
-    if not proof or type(axis) in AXES.values():
-        return proof
-    return sentence(
-        "{proof}, if `{kind}`, which is not built in, does with its steps what they say",
-        proof=proof,
-        kind=axis.kind,
-    )
-
-
-def build_mutant(
+def _build_mutant(
     rubric: Rubric,
     spec: AxisSpec,
     kind: MutantKind,
-    told: tuple[str, str],
+    change: tuple[str, str],
     axis: Axis,
     equivalent: str = "",
 ) -> Mutant:
-    """Return the rubric with one axis changed; `told` names the change and says what it is."""
-    label, says = told
+    """Return the mutant with one axis replaced. `change` is a short label and a description."""
+    label, says = change
     return Mutant(
         kind=kind,
         name=f"{kind.value} {spec.name} {label}".strip(),
         says=sentence("{axis}: {says}", axis=spec.name, says=says),
-        rubric=replace_axis(rubric, spec.name, axis),
+        rubric=_replace_axis(rubric, spec.name, axis),
         axes=(spec.name,),
         equivalent=equivalent,
     )
 
 
-def replace_axis(rubric: Rubric, name: str, axis: Axis) -> Rubric:
-    """Return the rubric with another axis under a name."""
+def _replace_axis(rubric: Rubric, name: str, axis: Axis) -> Rubric:
+    """Return the rubric with the axis of this name replaced."""
     axes = (replace(spec, axis=axis) if spec.name == name else spec for spec in rubric)
     return replace(rubric, axes=tuple(axes))
 
@@ -166,52 +174,35 @@ def _generate_match_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     axis = spec.axis
     if not isinstance(axis, ContainsAll):
         return
-    told = ("any", sentence("one entry is enough"))
-    yield build_mutant(rubric, spec, MutantKind.ANY_ENTRY, told, AnyEntryAxis(inner=axis))
+    change = ("any", sentence("one entry is enough"))
+    yield _build_mutant(rubric, spec, MutantKind.ANY_ENTRY, change, AnyEntryAxis(inner=axis))
     for match, words in (
         (Match.WORD, sentence("an entry must stand as a whole word")),
         (Match.SUBSTRING, sentence("an entry may be part of a longer word")),
     ):
         if match is not axis.match:
-            told = (match.value, words)
-            yield build_mutant(rubric, spec, MutantKind.MATCH, told, replace(axis, match=match))
+            change = (match.value, words)
+            yield _build_mutant(rubric, spec, MutantKind.MATCH, change, replace(axis, match=match))
     whole = OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
-    told = ("whole", sentence("the whole text must be an entry"))
-    yield build_mutant(rubric, spec, MutantKind.MATCH, told, whole)
+    change = ("whole", sentence("the whole text must be an entry"))
+    yield _build_mutant(rubric, spec, MutantKind.MATCH, change, whole)
 
 
 def _generate_schema_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
-    if isinstance(spec.axis, JsonSchema):
-        told = ("object", sentence("any object will do, whatever the schema says"))
-        lax = replace(spec.axis, schema=FrozenDict())
-        proof = (
-            _prove_redundant_schema(rubric, spec.axis.schema)
-            if type(spec.axis) is JsonSchema
-            else ""
-        )
-        yield build_mutant(rubric, spec, MutantKind.IGNORE_SCHEMA, told, lax, proof)
-        told = ("anything", sentence("any response will do, also one that is no object"))
-        yield build_mutant(rubric, spec, MutantKind.IGNORE_SCHEMA, told, WaivedAxis())
-
-
-def _prove_redundant_schema(rubric: Rubric, schema: Mapping[str, Any]) -> str:
-    """Say that a schema only asks for the texts that axes read, which are asked for anyway."""
-    read = {name for name, types in rubric.fields.accepted.items() if set(types) == {str}}
-    properties = schema.get("properties", {})
-    if (
-        not set(schema) <= {"type", "required", "properties", "title", "description"}
-        or schema.get("type", "object") != "object"
-        or not {*schema.get("required", ()), *properties} <= read
-        or any(kind != {"type": "string"} for kind in properties.values())
-    ):
-        return ""
-    return sentence(
-        "the schema only asks for the texts that axes read, and the axis asks for those anyway"
-    )
+    axis = spec.axis
+    if not isinstance(axis, JsonSchema):
+        return
+    change = ("object", sentence("any object will do, whatever the schema says"))
+    lax = replace(axis, schema=FrozenDict())
+    # A subclass may use its schema in another way, so the proof holds for the kind itself only.
+    proof = prove_redundant_schema(rubric, axis.schema) if type(axis) is JsonSchema else ""
+    yield _build_mutant(rubric, spec, MutantKind.IGNORE_SCHEMA, change, lax, proof)
+    change = ("anything", sentence("any response will do, also one that is no object"))
+    yield _build_mutant(rubric, spec, MutantKind.IGNORE_SCHEMA, change, WaivedAxis())
 
 
 def _generate_limit_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
-    """Yield the axis with each number among its parameters one step lower and higher."""
+    """Move each number among the parameters of an axis one step down and up."""
     axis: Any = spec.axis
     for field in fields(axis):
         value = getattr(axis, field.name)
@@ -219,16 +210,15 @@ def _generate_limit_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
             changed = replace(axis, **{field.name: moved})
             if not any(True for _ in changed.parameter_problems()):
                 now, before = _format_parameter_change(moved, value)
-                told = sentence(
+                says = sentence(
                     "`{field}` is {moved}, not {value}", field=field.name, moved=now, value=before
                 )
-                yield build_mutant(
-                    rubric, spec, MutantKind.LIMIT, (f"{field.name}={now}", told), changed
-                )
+                change = (f"{field.name}={now}", says)
+                yield _build_mutant(rubric, spec, MutantKind.LIMIT, change, changed)
 
 
 def _format_parameter_change(moved: Any, value: Any) -> tuple[str, str]:
-    """Return how a changed parameter and the true one differ."""
+    """Return the changed parameter and the original, or their one entry that differs."""
     if not isinstance(value, Mapping):
         return str(moved), str(value)
     key = next(key for key in value if moved[key] != value[key])
@@ -236,16 +226,15 @@ def _format_parameter_change(moved: Any, value: Any) -> tuple[str, str]:
 
 
 def _generate_parameter_neighbours(value: Any) -> Iterator[Any]:
-    """Yield a number one step of its last written place lower and higher, in its own type.
+    """Yield a number moved down and up by one unit of its last written place, in its own type.
 
-    Of numbers by name, each is moved by itself.
+    In a mapping, each number is moved by itself.
     """
     if isinstance(value, Mapping):
-        numbers = {key: one for key, one in value.items() if isinstance(one, int | Decimal)}
-        for key, one in numbers.items():
-            yield from (
-                FrozenDict({**value, key: moved}) for moved in _generate_parameter_neighbours(one)
-            )
+        numbers = {key: entry for key, entry in value.items() if isinstance(entry, int | Decimal)}
+        for key, number in numbers.items():
+            for moved in _generate_parameter_neighbours(number):
+                yield FrozenDict({**value, key: moved})
     elif isinstance(value, str) and value.endswith("%") and value[:-1].replace(".", "").isdigit():
         yield from (
             f"{format_plain(moved)}%"
@@ -261,20 +250,20 @@ def _generate_parameter_neighbours(value: Any) -> Iterator[Any]:
 
 
 def _get_decimal_neighbours(value: Decimal, most: Decimal = Decimal(1)) -> tuple[Decimal, Decimal]:
-    step = compute_step(value, most)
+    step = _compute_step(value, most)
     return value - step, value + step
 
 
-def compute_step(value: Decimal, most: Decimal = Decimal(1)) -> Decimal:
-    """Return one unit of the last written place of a number, `most` at most: 0.01 for 0.92."""
+def _compute_step(value: Decimal, most: Decimal = Decimal(1)) -> Decimal:
+    """Return one unit of the last written place of a number, at most `most`: 0.01 for 0.92."""
     exponent = value.as_tuple().exponent
     return min(most, Decimal(1).scaleb(exponent)) if isinstance(exponent, int) else most
 
 
-def generate_weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
-    """Yield each axis dropped, and each weight one step lower and higher.
+def _generate_weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
+    """Drop each axis, and move each weight one step down and up.
 
-    Weights still sum to 1: the heaviest other axis gives or takes what is moved.
+    Weights must sum to 1, so the heaviest other axis gives or takes the difference.
     """
     for spec in rubric if len(rubric.axes) > 1 else ():
         heaviest = max((other for other in rubric if other is not spec), key=lambda s: s.weight)
@@ -283,11 +272,11 @@ def generate_weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
 
 
 def _generate_weight_shifts(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterator[Mutant]:
-    """Yield a weight one step lower and higher; weights that nobody wrote are all alike."""
+    """Move a weight one step down and up. Weights that the rubric does not state are not moved."""
     stated = [other.weight for other in rubric if isinstance(other.weight, Decimal)]
     if not (isinstance(spec.weight, Decimal) and isinstance(heaviest.weight, Decimal)):
         return
-    step = min(compute_step(weight, _HUNDREDTH) for weight in stated)
+    step = min(_compute_step(weight, _HUNDREDTH) for weight in stated)
     for moved in (-step, step):
         weights = {spec.name: spec.weight + moved, heaviest.name: heaviest.weight - moved}
         if all(0 <= weight <= 1 for weight in weights.values()):
@@ -323,20 +312,20 @@ def _drop_axis(rubric: Rubric, spec: AxisSpec, heir: AxisSpec) -> Mutant:
     return Mutant(kind=MutantKind.DROP_AXIS, name=f"drop-axis {spec.name}", says=says, rubric=rest)
 
 
-def generate_expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Iterator[Mutant]:
-    """Yield, for each axis, each item with one of its expected entries gone."""
+def _generate_expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Iterator[Mutant]:
+    """Remove each entry of each expectation of each item, for every axis that reads it."""
     for spec in rubric:
         key = get_expectation_key(spec.axis) or ""
-        waived = replace_axis(rubric, spec.name, WaivedAxis())
+        waived = _replace_axis(rubric, spec.name, WaivedAxis())
         for item in items if key else ():
             value = item.expectations[key]
             entries = value if isinstance(value, tuple) else (value,)
-            for at, entry in enumerate(entries):
-                rest = (*entries[:at], *entries[at + 1 :])
+            for index, entry in enumerate(entries):
+                rest = (*entries[:index], *entries[index + 1 :])
                 expectations = FrozenDict({**item.expectations, key: rest})
                 yield Mutant(
                     kind=MutantKind.DROP_EXPECTATION,
-                    name=f"drop-expectation {item.id} {spec.name} {at}",
+                    name=f"drop-expectation {item.id} {spec.name} {index}",
                     says=sentence(
                         "{item}: {axis} no longer expects {entry!r}",
                         item=item.id,
@@ -346,28 +335,15 @@ def generate_expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> Ite
                     rubric=rubric if rest else waived,
                     axes=(spec.name,),
                     item=replace(item, expectations=expectations),
-                    equivalent=_prove_implied_entry(spec.axis, entry, rest),
+                    equivalent=prove_implied_entry(spec.axis, entry, rest),
                 )
-
-
-def _prove_implied_entry(axis: Axis, entry: str, rest: tuple[str, ...]) -> str:
-    """Say that the other entries ask for this one too, where they do."""
-    if type(axis) is not ContainsAll:
-        return ""
-    wanted, others = axis.prepare_entries((entry,))[0], axis.prepare_entries(rest)
-    for other in others:
-        if wanted == other or (axis.match is Match.SUBSTRING and wanted in other):
-            return sentence(
-                "every text that holds {other!r} holds {wanted!r}", other=other, wanted=wanted
-            )
-    return ""
 
 
 _STRUCTURAL_AXES = (Sections, TokenBudget, Citations, TraceAxis)
 
 
-def generate_structural_mutants(rubric: Rubric) -> Iterator[Mutant]:
-    """Yield the mutants of the structural axes, beside those of their numbers."""
+def _generate_structural_mutants(rubric: Rubric) -> Iterator[Mutant]:
+    """Yield the further mutants of axes on the structure of an answer and on tool calls."""
     for spec in rubric:
         if isinstance(spec.axis, _STRUCTURAL_AXES):
             yield from _generate_entry_mutants(rubric, spec)
@@ -376,20 +352,19 @@ def generate_structural_mutants(rubric: Rubric) -> Iterator[Mutant]:
 
 
 def _generate_entry_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
-    """Yield the axis with one entry of each list among its parameters gone."""
+    """Remove each entry of each list among the parameters of an axis."""
     axis: Any = spec.axis
     for field in fields(axis):
         value = getattr(axis, field.name)
-        for at, entry in enumerate(value if isinstance(value, tuple) else ()):
-            changed = replace(axis, **{field.name: (*value[:at], *value[at + 1 :])})
+        for index, entry in enumerate(value if isinstance(value, tuple) else ()):
+            changed = replace(axis, **{field.name: (*value[:index], *value[index + 1 :])})
             if not any(True for _ in changed.parameter_problems()):
-                told = f"`{field.name}` lacks `{entry}`"
-                label = f"{field.name}.{at}"
-                yield build_mutant(rubric, spec, MutantKind.DROP_ENTRY, (label, told), changed)
+                change = (f"{field.name}.{index}", f"`{field.name}` lacks `{entry}`")
+                yield _build_mutant(rubric, spec, MutantKind.DROP_ENTRY, change, changed)
 
 
 def _generate_choice_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
-    """Yield the axis with each word among its parameters that has others beside it, changed."""
+    """Replace each choice among the parameters of an axis by every other choice."""
     axis: Any = spec.axis
     for field in fields(axis):
         value = getattr(axis, field.name)
@@ -398,25 +373,25 @@ def _generate_choice_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]
                 says = sentence(
                     "`{field}` is {moved}, not {value}", field=field.name, moved=other, value=value
                 )
-                told = (f"{field.name}={other}", says)
+                change = (f"{field.name}={other}", says)
                 changed = replace(axis, **{field.name: other})
-                yield build_mutant(rubric, spec, MutantKind.CHOICE, told, changed)
+                yield _build_mutant(rubric, spec, MutantKind.CHOICE, change, changed)
 
 
 def _generate_order_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     axis = spec.axis
     if isinstance(axis, CallOrder):
-        told = ("", f"`{axis.then}` must come before `{axis.first}`")
+        change = ("", f"`{axis.then}` must come before `{axis.first}`")
         changed = replace(axis, first=axis.then, then=axis.first)
-        yield build_mutant(rubric, spec, MutantKind.ORDER, told, changed)
+        yield _build_mutant(rubric, spec, MutantKind.ORDER, change, changed)
 
 
 _SHARE_METRICS = frozenset({"score", "axis", "passed"})
 _SHOWN_ONLY = sentence("a target is shown beside the gate and decides nothing")
 
 
-def generate_threshold_mutants(rubric: Rubric) -> Iterator[Mutant]:
-    """Yield the rubric with the pass mark and each limit of each gate one step lower and higher."""
+def _generate_threshold_mutants(rubric: Rubric) -> Iterator[Mutant]:
+    """Move the pass mark and each limit of each gate one step down and up."""
     for moved in generate_threshold_neighbours(rubric.pass_mark, share=True):
         if moved > 0:
             yield Mutant(
@@ -444,8 +419,8 @@ def generate_threshold_mutants(rubric: Rubric) -> Iterator[Mutant]:
 
 
 def generate_threshold_neighbours(value: Decimal, *, share: bool) -> Iterator[Decimal]:
-    """Yield a threshold one step lower and higher, as far as it may go."""
-    step = compute_step(value, _HUNDREDTH if share else Decimal(1))
+    """Yield a threshold one step lower and one step higher, within its range."""
+    step = _compute_step(value, _HUNDREDTH if share else Decimal(1))
     for moved in (value - step, value + step):
         if moved >= 0 and not (share and moved > 1):
             yield moved
@@ -464,8 +439,8 @@ def _generate_changed_gates(gate: Gate) -> Iterator[tuple[str, str, Gate]]:
                 attempts = replace(gate.attempts, at_least=least)
                 yield "attempts.at_least", str(least), replace(gate, attempts=attempts)
     if gate.baseline is not None:
-        for field, told, limit in _generate_baseline_limits(gate.baseline):
-            yield field, told, replace(gate, baseline=limit)
+        for field, value_text, limit in _generate_baseline_limits(gate.baseline):
+            yield field, value_text, replace(gate, baseline=limit)
 
 
 def _replace_limit(gate: Gate, field: str, value: Decimal) -> Gate:

@@ -1,0 +1,202 @@
+"""The lint engine: read the documents, run every check that applies, and sort the findings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markscheme.mark import find_item_problems, get_expectation_key
+from markscheme.prove.lint.decision_checks import (
+    check_decision_table,
+    check_table_exam,
+    check_verdict_rules,
+)
+from markscheme.prove.lint.exam_checks import check_items
+from markscheme.prove.lint.exam_size import check_sizes
+from markscheme.prove.lint.findings import (
+    FindingLocation,
+    LintFinding,
+    locate_field,
+    locate_finding,
+)
+from markscheme.prove.lint.reader_problems import classify_exam_problem, classify_rubric_problem
+from markscheme.prove.lint.rubric_checks import RubricDocument, check_gate_tags, check_rubric
+from markscheme.read.documents import (
+    YamlMapping,
+    find_duplicate_ids,
+    parse_exam_tree,
+    parse_rubric_tree,
+    parse_tree,
+)
+from markscheme.vocabulary import Axis, DocumentError, Item, Problem, Rubric
+
+_EXAM_KEY = re.compile(rb"(?m)^(exam|items)\s*:")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintSource:
+    """The bytes of one document. If it is not `linted`, it only helps to judge the others."""
+
+    file: str
+    data: bytes
+    linted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintRegistry:
+    """What documents may name: axis kinds, normalisation steps, expectations, built-in exams.
+
+    `default_axes` are the axes by which an exam is checked if no rubric is given.
+    """
+
+    kinds: Mapping[str, type[Axis]]
+    steps: Collection[str]
+    expectations: Collection[str]
+    default_axes: Sequence[Axis]
+    exams: Collection[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ExamDocument:
+    name: str
+    items: Sequence[Item]
+    tree: YamlMapping
+    location: FindingLocation
+
+
+def lint_documents(sources: Sequence[LintSource], registry: LintRegistry) -> list[LintFinding]:
+    """Return the findings in the linted sources, sorted by file and line."""
+    linter = _Linter(sources, registry)
+    linter.read_documents()
+    linter.check_documents()
+    return linter.sort_findings()
+
+
+class _Linter:
+    """Collects the findings of one set of documents."""
+
+    def __init__(self, sources: Sequence[LintSource], registry: LintRegistry) -> None:
+        self.registry = registry
+        self.sources = sources
+        self.findings: list[LintFinding] = []
+        self.rubrics: list[RubricDocument] = []
+        self.exams: list[_ExamDocument] = []
+        # If a rubric cannot be read, nobody knows which axes will score the exams. Their items
+        # are then not checked, because findings by other axes would be misleading.
+        self.has_refused_rubric = False
+
+    def read_documents(self) -> None:
+        """Read rubrics first, then exams, which are read by the axes of the rubric."""
+        exams = []
+        for source in self.sources:
+            try:
+                tree = parse_tree(source.data, source.file)
+            except DocumentError as error:
+                self._add_unparsable(source, error.problems)
+                continue
+            if {"exam", "items"} & tree.keys() and "rubric" not in tree:
+                exams.append((source, tree))
+            else:
+                self._read_rubric(source, tree)
+        for source, tree in exams:
+            self._read_exam(source, tree)
+
+    def check_documents(self) -> None:
+        """Run the checks on every document that could be read."""
+        for document in self.rubrics:
+            self._check_rubric(document)
+        if self.has_refused_rubric:
+            return
+        for exam in self.exams:
+            fixable = self._rubric is not None
+            findings = check_items(exam.items, self._get_axes(), fixable=fixable)
+            self.findings += [locate_finding(finding, exam.tree) for finding in findings]
+
+    def sort_findings(self) -> list[LintFinding]:
+        """Return the findings in linted files, each once, by file and line."""
+        order = [source.file for source in self.sources if source.linted]
+        linted = dict.fromkeys(f for f in self.findings if f.file in order)
+        return sorted(linted, key=lambda f: (order.index(f.file), f.line, f.code, f.message))
+
+    def _add_unparsable(self, source: LintSource, problems: Sequence[Problem]) -> None:
+        """Add the findings for a file that is not YAML; guess whether it is an exam."""
+        if _EXAM_KEY.search(source.data):
+            self.findings += [classify_exam_problem(problem, None, (), ()) for problem in problems]
+        else:
+            self.has_refused_rubric = True
+            self.findings += [classify_rubric_problem(problem, None) for problem in problems]
+
+    def _read_rubric(self, source: LintSource, tree: YamlMapping) -> None:
+        kinds, steps = self.registry.kinds, self.registry.steps
+        try:
+            rubric = parse_rubric_tree(tree, source.file, kinds=kinds, steps=steps)
+        except DocumentError as error:
+            self.has_refused_rubric = True
+            self.findings += [classify_rubric_problem(problem, tree) for problem in error.problems]
+        else:
+            self.rubrics.append(RubricDocument(rubric=rubric, tree=tree, file=source.file))
+
+    def _read_exam(self, source: LintSource, tree: YamlMapping) -> None:
+        axes, rubric = self._get_axes(), self._rubric
+        known = {*self.registry.expectations, *filter(None, map(get_expectation_key, axes))}
+
+        def check(item: Item) -> Iterator[Problem]:
+            yield from (
+                find_item_problems(rubric, item) if rubric else _find_default_problems(axes, item)
+            )
+
+        name, items, problems = parse_exam_tree(tree, source.file, sorted(known), check)
+        problems += find_duplicate_ids(items)
+        findings = [classify_exam_problem(problem, tree, axes, known) for problem in problems]
+        self.findings += [locate_finding(finding, tree) for finding in findings]
+        location = locate_field(tree, source.file, "exam")
+        self.exams.append(_ExamDocument(name=name, items=items, tree=tree, location=location))
+
+    @property
+    def _rubric(self) -> Rubric | None:
+        """The rubric that the exams belong to: the only one with axes, if there is only one."""
+        scoring = [document.rubric for document in self.rubrics if document.rubric.axes]
+        return scoring[0] if len(scoring) == 1 else None
+
+    def _get_axes(self) -> Sequence[Axis]:
+        rubric = self._rubric
+        return [spec.axis for spec in rubric] if rubric else self.registry.default_axes
+
+    def _check_rubric(self, document: RubricDocument) -> None:
+        rubric, tree, file = document.rubric, document.tree, document.file
+        exams = {exam.name: exam.items for exam in self.exams if exam.name}
+        known_exams = [*dict.fromkeys([*self.registry.exams, *exams])]
+        self.findings += check_rubric(document, known_exams)
+        if rubric.verdict_rules is not None:
+            self.findings += check_verdict_rules(rubric.verdict_rules, tree, file)
+        if rubric.decision_table is not None:
+            self.findings += check_decision_table(rubric.decision_table, tree, file)
+            for items in exams.values():
+                self.findings += check_table_exam(rubric.decision_table, items, tree, file)
+        if rubric is self._rubric:
+            self._check_rubric_with_exams(document, exams)
+
+    def _check_rubric_with_exams(
+        self, document: RubricDocument, exams: Mapping[str, Sequence[Item]]
+    ) -> None:
+        """Check the gates against the exams; report at the rubric if it is linted, else there."""
+        linted = any(s.linted and s.file == document.file for s in self.sources)
+        locations = {} if linted else {exam.name: exam.location for exam in self.exams}
+        self.findings += check_sizes(document, exams, locations)
+        for name, items in exams.items():
+            self.findings += check_gate_tags(document, name, items)
+
+
+def _find_default_problems(axes: Sequence[Axis], item: Item) -> Iterator[Problem]:
+    """Yield the problems of an item's expectations, by the axes that read them by default."""
+    place = item.place
+    for axis in axes:
+        key = get_expectation_key(axis)
+        if place is None or key not in item.expectations:
+            continue
+        for name, message in axis.item_problems(item):
+            line = place.get_line(str(key))
+            yield Problem(
+                file=place.file, line=line, field=f"{place.field}.{name}", message=message
+            )

@@ -1,0 +1,58 @@
+"""An exam and its items: the questions that a subject answers.
+
+>>> item = Item(id="c-01", prompt="The capital of France?", expectations={"expected": "Paris"})
+>>> Exam(names=("capitals",), items=(item,), fingerprint="b2:0").name
+'capitals'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from markscheme.vocabulary.frozen import FrozenDict
+
+
+class SourceLocation(NamedTuple):
+    """Where a part of a document is written: file, line, field, and the lines of its keys.
+
+    `lines` may leave out keys that are written on the same line as the part itself.
+    """
+
+    file: str
+    line: int
+    field: str
+    lines: Mapping[str, int]
+
+    def get_line(self, key: str) -> int:
+        """Return the line of a key, or the line of the part if the key has no line of its own."""
+        return self.lines.get(key, self.line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One question of an exam, with what the axes expect of its answer."""
+
+    id: str
+    prompt: str
+    expectations: Mapping[str, Any] = field(default_factory=FrozenDict)
+    tags: Mapping[str, str] = field(default_factory=FrozenDict)
+    place: SourceLocation | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam:
+    """Items with unique ids. Several exam documents merge into one exam with several names."""
+
+    names: tuple[str, ...]
+    items: tuple[Item, ...]
+    fingerprint: str
+
+    @property
+    def name(self) -> str:
+        """The names of the merged documents, sorted and joined: `capstone+capstone-extra`.
+
+        Sorted, because the same documents in another order are the same exam, with one baseline.
+        """
+        return "+".join(sorted(self.names))

@@ -1,0 +1,44 @@
+"""Examine the bundled tutor: what `markscheme demo` does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from markscheme.workflows.score import score
+from markscheme.workflows.sinks import FrameCollector
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from markscheme.vocabulary import Exam, Rubric
+    from markscheme.weigh.result import Result
+
+
+def examine_tutor(
+    rubric: Rubric,
+    exam: Exam,
+    *,
+    flawed: bool = False,
+    store: str | Path | None = None,
+    messages: bool = False,
+) -> tuple[Result, dict[str, str | None]]:
+    """Score the answers of the bundled tutor; return also its output for each item.
+
+    With `messages` the rows have the hidden column from which pages translate reasons.
+    """
+    answers = generate_tutor_answers(exam, flawed=flawed)
+    outputs: dict[str, str | None] = {answer["item"]: answer["output"] for answer in answers}
+    rows = FrameCollector(messages=messages)
+    return rows.show_in(score(rubric, exam, answers, store=store, sinks=[rows])), outputs
+
+
+def generate_tutor_answers(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:
+    """Let the bundled tutor answer an exam; a `flawed` tutor makes realistic mistakes."""
+    from markscheme.ask.subjects import FLAWED, Tutor
+
+    tutor = Tutor(faults=FLAWED if flawed else frozenset())
+    subject = "flawed-tutor" if flawed else "tutor"
+    return [
+        {"item": item.id, "output": tutor.answer(item.prompt), "subject": subject}
+        for item in exam.items
+    ]

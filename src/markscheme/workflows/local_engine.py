@@ -1,0 +1,121 @@
+"""Score on this machine: in this process, or in several where the answers are many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from markscheme.read.answers import (
+    DEFAULT_LIMITS,
+    FilePart,
+    is_folder,
+    list_answer_files,
+    split_file,
+)
+from markscheme.vocabulary import Answer, Exam, Rubric
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from markscheme.workflows.score import Progress
+    from markscheme.workflows.scoring_session import ScoredChunk, ScoringSession
+    from markscheme.workflows.workers import WorkerPool
+
+MIN_BYTES_FOR_WORKERS = 32_000_000
+"""Size of the answers below which starting a worker costs more than it saves."""
+_PARQUET_EXPANSION = 8  # bytes of text in a byte of Parquet, about
+_THREADS_FOLDER = Path("/proc/self/task")
+
+
+class LocalEngine:
+    """Scores a file, a folder of files, the standard input or rows in memory, on this machine.
+
+    JSONL and Parquet files are scored in parts; everything else streams through this process.
+    `workers` is the number of processes, None to choose it by the size of the files. Workers are
+    forked on entering, if polars was not imported before.
+    """
+
+    logs = False
+    stores_rows = False
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        exam: Exam,
+        answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
+        workers: int | None = 1,
+        *,
+        outputs: bool = False,
+        messages: bool = False,
+    ) -> None:
+        self._outputs = outputs
+        self._messages = messages
+        self._rubric = rubric
+        self._exam = exam
+        self._answers = answers
+        path = answers if isinstance(answers, str | Path) else None
+        self.label = "the answers" if path is None else str(path)
+        self._files = [] if path is None else list_answer_files(path)
+        self.is_folder = path is not None and is_folder(path)
+        self._workers = self._choose_worker_count() if workers is None else workers
+        self._pool: WorkerPool | None = None
+        self._exit_stack = ExitStack()
+
+    def _choose_worker_count(self) -> int:
+        """Return one process for each core, if the files are large enough to be worth it."""
+        sizes = [
+            path.stat().st_size * (_PARQUET_EXPANSION if path.suffix.lower() == ".parquet" else 1)
+            for path in self._files
+        ]
+        if sum(sizes) < MIN_BYTES_FOR_WORKERS:
+            return 1
+        return min(_count_cores(), sum(sizes) // DEFAULT_LIMITS.part_bytes)
+
+    def __enter__(self) -> Self:
+        if self._files and self._workers > 1 and can_fork():
+            # `multiprocessing` is not loaded for small files.
+            from markscheme.workflows.workers import WorkerPool, limit_malloc_arenas
+
+            limit_malloc_arenas()
+            # This process scores too, so it needs one worker less.
+            pool = WorkerPool(
+                self._rubric,
+                self._exam,
+                self._workers - 1,
+                outputs=self._outputs,
+                messages=self._messages,
+            )
+            self._pool = self._exit_stack.enter_context(pool)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exit_stack.close()
+
+    def iter_frames(self, session: ScoringSession, progress: Progress) -> Iterator[pl.DataFrame]:
+        """Score everything; yield the rows in the order of the answers."""
+        return session.build_frames(progress(self.score_chunks(session), self.label))
+
+    def score_chunks(self, session: ScoringSession) -> Iterator[ScoredChunk]:
+        """Yield the answers scored, in order."""
+        if not self._files:
+            return session.score_answers(self._answers)
+        if self._pool is None:
+            return map(session.scorer.score, self._iter_parts())
+        return self._pool.score_parts(self._iter_parts(), session.scorer)
+
+    def _iter_parts(self) -> Iterator[FilePart]:
+        named = ((path, path.name if self.is_folder else None) for path in self._files)
+        return chain.from_iterable(split_file(path, file=file) for path, file in named)
+
+
+def can_fork() -> bool:
+    """Whether this process is known to have one thread only."""
+    return _THREADS_FOLDER.is_dir() and len(list(_THREADS_FOLDER.iterdir())) == 1
+
+
+def _count_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
