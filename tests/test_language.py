@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import gzip
 import json
 import os
 import pickle
@@ -426,3 +427,15 @@ def test_each_message_is_stored_once_and_found_by_every_row(cells: list[tuple[st
         kept = thin["message"].struct.field(name).drop_nulls()
         assert len(kept) == len({row[at] for row in cells})
     assert fill_messages(thin).equals(frame)
+
+
+def test_reasons_that_an_earlier_version_stored_stay_english(tmp_path: Path) -> None:
+    store = tmp_path / "markscheme.db"
+    kept = ROOT / "tests" / "golden" / "store-0.1.0" / "markscheme.db.gz"
+    store.write_bytes(gzip.decompress(kept.read_bytes()))
+    shown = here("show", "candidate", "--lang", "es", "--store", store).out
+    assert "the text is empty; " in shown
+    assert "el texto está vacío" not in shown
+    assert "puntuación" in shown
+    stopped = here("show", "latest", "--lang", "es", "--store", store).out
+    assert "detenido: --max-time of 1 s is over" in stopped
