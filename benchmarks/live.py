@@ -4,13 +4,12 @@
     python benchmarks/live.py --work FOLDER [--only NAME] [--document docs/performance.md]
 
 Prints wall time beside the ideal (items × delay ÷ concurrency), and CPU of the whole process tree:
-of `markscheme run` from its start to its page, the same with a server that writes the head and the
-body of a response apart, of asking alone, inside one process, and of a bare program that only asks,
-which is the floor. With a folder for their environments, of the peers too:
-the same questions by the OpenAI-compatible way that each has, so many at a time, without cache,
-each answer judged on the same four axes. Everybody has a server of their own, whose count must show
-every question asked exactly once, and every item must score 1, before a time counts. The best of
-the rounds, which go round everybody.
+of `markscheme run` from its start to its page, of the same with a server that writes the head and
+the body of a response apart, of asking alone inside one process, and of a bare program that only
+asks, which is the floor. With a folder for their environments it measures the peers too: the same
+questions through the OpenAI-compatible client of each, without cache, each answer judged on the
+same four axes. Each has a server of its own. A time counts only if that server was asked every
+question exactly once and every item scored 1. The best of the rounds is printed.
 """
 
 from __future__ import annotations
@@ -101,24 +100,24 @@ class Job:
         return self.folder / "template.txt"
 
 
-def job(folder: Path, options: argparse.Namespace) -> Job:
+def write_job(folder: Path, options: argparse.Namespace) -> Job:
     """Write an exam of so many items, for markscheme and for the peers."""
     prompts = tuple(f"Conjugate 'eat' for {n}." for n in range(options.items))
     entries = [
         {"id": f"i{n}", "prompt": prompt, "expected_contains": ["ate"], "gloss_contains": ["comió"]}
         for n, prompt in enumerate(prompts)
     ]
-    found = Job(folder=folder, prompts=prompts, at_once=options.concurrency, delay=options.delay)
+    task = Job(folder=folder, prompts=prompts, at_once=options.concurrency, delay=options.delay)
     lines = (f"  - {json.dumps(entry, ensure_ascii=False)}\n" for entry in entries)
-    found.exam.write_text(f"exam: many\nitems:\n{''.join(lines)}", encoding="utf-8")
-    found.exam.with_suffix(".json").write_text(json.dumps({"items": entries}), encoding="utf-8")
-    found.template.write_text("{prompt}", encoding="utf-8")
-    return found
+    task.exam.write_text(f"exam: many\nitems:\n{''.join(lines)}", encoding="utf-8")
+    task.exam.with_suffix(".json").write_text(json.dumps({"items": entries}), encoding="utf-8")
+    task.template.write_text("{prompt}", encoding="utf-8")
+    return task
 
 
 @contextmanager
-def server(task: Job, *how: str) -> Iterator[str]:
-    """Give the address of a server in a process of its own; at the end, look at what it counted.
+def run_server(task: Job, *how: str) -> Iterator[str]:
+    """Yield the address of a server in another process; at the end, check its counts.
 
     Raises:
         FailedError: not every question was asked exactly once.
@@ -130,21 +129,21 @@ def server(task: Job, *how: str) -> Iterator[str]:
         try:
             yield url
             with urllib.request.urlopen(f"{url}/counts") as response:  # noqa: S310 - our own
-                told = json.load(response)
+                answer = json.load(response)
         finally:
             process.kill()
     once = Counter(task.prompts)
-    if told["counts"] != once or told["answered"] != once:
-        asked = sum(told["counts"].values())
+    if answer["counts"] != once or answer["answered"] != once:
+        asked = sum(answer["counts"].values())
         raise FailedError(
             f"wrong: the server was asked {asked:,} times for {len(once):,} questions"
         )
 
 
-def asking(task: Job, folder: Path) -> Usage:
+def measure_asking(task: Job, folder: Path) -> Usage:
     """Ask inside this process; return wall and CPU seconds of that alone."""
     rubric = load_rubric("tutor-capstone")
-    with server(task) as url, open_store(folder / "store.db", create=True) as store:
+    with run_server(task) as url, open_store(folder / "store.db", create=True) as store:
         plan = RunPlan(
             rubric=rubric,
             exam=load_exam(task.exam, rubric=rubric),
@@ -162,9 +161,9 @@ def asking(task: Job, folder: Path) -> Usage:
     return Usage(cpu=cpu, wall=wall, peak_mb=0.0)
 
 
-def whole(task: Job, folder: Path, *how: str) -> Usage:
+def measure_command(task: Job, folder: Path, *how: str) -> Usage:
     """Run the whole command: documents, asking, scores, the stored run, the page."""
-    with server(task, *how) as url:
+    with run_server(task, *how) as url:
         words = ["-r", "tutor-capstone", "-e", task.exam, "-s", "openai:m", "--base-url", url]
         words += ["--template", task.template, "--no-structured", "--concurrency", task.at_once]
         words += ["--store", folder / "store.db"]
@@ -175,51 +174,51 @@ def whole(task: Job, folder: Path, *how: str) -> Usage:
     return usage
 
 
-def bare(task: Job, folder: Path) -> Usage:
+def measure_bare(task: Job, folder: Path) -> Usage:
     """Run a program that asks and does nothing else."""
-    with server(task) as url:
+    with run_server(task) as url:
         exam = task.exam.with_suffix(".json")
         words = map(str, [HERE / "peers" / "asks_bare.py", url, exam, task.at_once])
         home = silent_home(task.folder, foreign=False)
         return used([sys.executable, *words], folder, home, PATIENCE)
 
 
-def peer(name: str, task: Job, folder: Path, work: Path) -> Usage:
+def measure_peer(name: str, task: Job, folder: Path, work: Path) -> Usage:
     """Let a peer ask in its own environment."""
     script, environment = PEERS[name]
     python = installed(environment, work).python
-    with server(task) as url:
+    with run_server(task) as url:
         exam = task.exam.with_suffix(".json")
         command = map(str, [python, HERE / "peers" / script, url, exam, task.at_once, folder])
         return used(list(command), folder, silent_home(work, foreign=True), PATIENCE)
 
 
-def turn(name: str, task: Job, work: Path | None) -> Usage | str:
-    """Let one contestant ask in an empty folder; whatever goes wrong is told as a text."""
+def measure(name: str, task: Job, work: Path | None) -> Usage | str:
+    """Measure one row in an empty folder; return a text that says what went wrong, if it did."""
     folder = task.folder / "turn"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
         if name == ASKING:
-            return asking(task, folder)
+            return measure_asking(task, folder)
         if name == BARE:
-            return bare(task, folder)
+            return measure_bare(task, folder)
         if name == APART:
-            return whole(task, folder, "apart")
+            return measure_command(task, folder, "apart")
         if work is None or name == WHOLE:
-            return whole(task, folder)
-        return peer(name, task, folder, work)
+            return measure_command(task, folder)
+        return measure_peer(name, task, folder, work)
     except NotInstalledError as error:
         return f"not installed: {error}"
     except FailedError as error:
         return str(error)
 
 
-def table(found: dict[str, Usage | str], ideal: float) -> str:
+def format_table(best: dict[str, Usage | str], ideal: float) -> str:
     """Return the best rounds as a Markdown table; a row without figures says why."""
     lines = ["| who asks | version | wall s | × ideal | CPU s |", "|---|---|--:|--:|--:|"]
     lines.append(f"| ideal | | {ideal:.2f} | 1.00 | |")
-    for name, usage in found.items():
+    for name, usage in best.items():
         version = PEERS[name][1].version if name in PEERS else "" if name == BARE else __version__
         figures = f"{usage} | | |"
         if isinstance(usage, Usage):
@@ -228,7 +227,7 @@ def table(found: dict[str, Usage | str], ideal: float) -> str:
     return "\n".join(lines)
 
 
-def parsed() -> argparse.Namespace:
+def parse_options() -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--items", type=int, default=1000)
@@ -243,28 +242,32 @@ def parsed() -> argparse.Namespace:
 
 def main() -> None:
     """Measure; end with 1 if the whole command took more than 1.15 times the ideal."""
-    options = parsed()
+    options = parse_options()
     work = options.work and options.work.resolve()
     names = [ASKING, WHOLE, APART, BARE, *((options.only or PEERS) if work else ())]
-    found: dict[str, Usage | str] = {}
+    best: dict[str, Usage | str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        task = job(Path(folder), options)
+        task = write_job(Path(folder), options)
         for number in range(options.rounds):
             for name in names:
-                if isinstance(found.get(name), str):
+                if isinstance(best.get(name), str):
                     continue
-                usage = turn(name, task, work)
-                told = usage if isinstance(usage, str) else f"{usage.wall:.3f} {usage.cpu:.3f}"
-                print(f"round {number + 1}, {name}: {told}", file=sys.stderr, flush=True)
-                best = found.setdefault(name, usage)
-                if isinstance(best, Usage) and isinstance(usage, Usage) and usage.wall < best.wall:
-                    found[name] = usage
-    text = table(found, task.ideal)
+                usage = measure(name, task, work)
+                figures = usage if isinstance(usage, str) else f"{usage.wall:.3f} {usage.cpu:.3f}"
+                print(f"round {number + 1}, {name}: {figures}", file=sys.stderr, flush=True)
+                known = best.setdefault(name, usage)
+                if (
+                    isinstance(known, Usage)
+                    and isinstance(usage, Usage)
+                    and usage.wall < known.wall
+                ):
+                    best[name] = usage
+    text = format_table(best, task.ideal)
     print(f"{options.items:,} items, {options.concurrency} at a time, {options.delay} s each\n")
     print(text)
     if options.document:
         documents.write(options.document, "live", text)
-    command = found[WHOLE]
+    command = best[WHOLE]
     raise SystemExit(isinstance(command, str) or command.wall > ALLOWED * task.ideal)
 
 

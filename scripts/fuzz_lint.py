@@ -1,4 +1,4 @@
-"""Lint mutated documents: nothing may fail, hang, or be refused without a line.
+"""Fuzz lint with mutated documents: nothing may crash, hang, or lack a line.
 
 `python scripts/fuzz_lint.py --count 10000 --seed 1` mutates the built-in documents and those of the
 tests, character by character and line by line. A test runs a few hundred of them.
@@ -32,7 +32,8 @@ DOCUMENTS = (
     ROOT / "tests/golden/every-axis/rubric.yaml",
     ROOT / "tests/golden/every-axis/exam.yaml",
 )
-SLOWEST = 20.0  # seconds; far above what any document takes
+# Seconds, far more than any document takes.
+SLOWEST = 20.0
 ODDITIES = (
     *(".nan", "-1", "1e9999", "0x10", "99999999999999999999", "~", "[]", "{}", "''", "&a", "*a"),
     *(
@@ -50,19 +51,19 @@ ODDITIES = (
 )
 
 
-def mutant(text: str, rng: random.Random) -> str:
-    """Return the text after a few random changes."""
+def mutate_text(text: str, rng: random.Random) -> str:
+    """Return a text after a few random changes."""
     for _ in range(rng.randint(1, 4)):
         text = rng.choice(_CHANGES)(text, rng)
     return text
 
 
-def _cut(text: str, rng: random.Random) -> str:
+def _cut_text(text: str, rng: random.Random) -> str:
     start = rng.randint(0, len(text))
     return text[:start] + text[start + rng.randint(1, 12) :]
 
 
-def _insert(text: str, rng: random.Random) -> str:
+def _insert_oddity(text: str, rng: random.Random) -> str:
     at = rng.randint(0, len(text))
     return text[:at] + rng.choice(ODDITIES) + text[at:]
 
@@ -75,7 +76,7 @@ def _replace_value(text: str, rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-def _digit(text: str, rng: random.Random) -> str:
+def _change_digit(text: str, rng: random.Random) -> str:
     digits = [at for at, character in enumerate(text) if character.isdigit()]
     if not digits:
         return text
@@ -90,7 +91,7 @@ def _swap_words(text: str, rng: random.Random) -> str:
     return " ".join(words)
 
 
-def _lines(change: Callable[[list[str], int, random.Random], None]) -> Callable[..., str]:
+def _change_line(change: Callable[[list[str], int, random.Random], None]) -> Callable[..., str]:
     def changed(text: str, rng: random.Random) -> str:
         lines = text.split("\n")
         change(lines, rng.randrange(len(lines)), rng)
@@ -117,26 +118,26 @@ def _indent_line(lines: list[str], at: int, rng: random.Random) -> None:
 
 
 _CHANGES: tuple[Callable[[str, random.Random], str], ...] = (
-    _cut,
-    _insert,
+    _cut_text,
+    _insert_oddity,
     _replace_value,
-    _digit,
+    _change_digit,
     _swap_words,
-    *map(_lines, (_drop_line, _repeat_line, _move_line, _indent_line)),
+    *map(_change_line, (_drop_line, _repeat_line, _move_line, _indent_line)),
 )
 
 
-def mutants(count: int, seed: int) -> Iterator[tuple[Path, str]]:
-    """Yield so many mutated documents, the same for the same seed."""
+def generate_mutants(count: int, seed: int) -> Iterator[tuple[Path, str]]:
+    """Yield `count` mutated documents, the same ones for the same seed."""
     rng = random.Random(seed)  # noqa: S311 - a game of dice, not a secret
     texts = [(path, path.read_text(encoding="utf-8")) for path in DOCUMENTS]
     for _ in range(count):
         path, text = rng.choice(texts)
-        yield path, mutant(text, rng)
+        yield path, mutate_text(text, rng)
 
 
-def complaint(text: str, file: Path) -> str:
-    """Lint one document, and its repaired form; return what is wrong with how that went."""
+def find_failure(text: str, file: Path) -> str:
+    """Lint a document and its fixed form; return what went wrong, or an empty text."""
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
     lines = len(re.split("\r\n|[\n\r\x85\u2028\u2029]", text))
     started = time.monotonic()
@@ -145,18 +146,18 @@ def complaint(text: str, file: Path) -> str:
         repaired = again = lint(file, fix=True) if any(f.fix for f in found) else LintReport()
         if repaired.fixed:
             again = lint(file, fix=True)
-    except Exception as error:  # noqa: BLE001 - that is what is looked for
+    except Exception as error:  # noqa: BLE001 - any exception is a failure of lint
         return f"{type(error).__name__}: {error}"
     if time.monotonic() - started > SLOWEST:
         return f"took longer than {SLOWEST} s"
     if any(not 1 <= finding.line <= lines for finding in (*found, *repaired.findings)):
         return "a finding without a line of the file"
-    if repaired.fixed and (again.fixed or _unreadable(repaired.findings)):
+    if repaired.fixed and (again.fixed or _is_unreadable(repaired.findings)):
         return "a repair that spoils the file, or that is never done"
     return ""
 
 
-def _unreadable(findings: Iterable[LintFinding]) -> bool:
+def _is_unreadable(findings: Iterable[LintFinding]) -> bool:
     return any(finding.code in {"R001", "E001"} for finding in findings)
 
 
@@ -168,10 +169,10 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "mutant.yaml"
-        for number, (path, text) in enumerate(mutants(options.count, options.seed)):
-            wrong = complaint(text, file)
-            if wrong:
-                print(f"mutant {number} of {path.name} (seed {options.seed}): {wrong}")
+        for number, (path, text) in enumerate(generate_mutants(options.count, options.seed)):
+            failure = find_failure(text, file)
+            if failure:
+                print(f"mutant {number} of {path.name} (seed {options.seed}): {failure}")
                 print(text)
                 return 1
     print(f"{options.count:,} mutants: no traceback, no hang, every finding with its line")

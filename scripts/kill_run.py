@@ -2,7 +2,7 @@
 
     python scripts/kill_run.py [--kills 100] [--seed 1] [--items 1000] [--concurrency 50]
 
-A server in a process of its own answers after 100 ms and counts what it is asked. `markscheme run`
+A server in another process answers after 100 ms and counts what it is asked. `markscheme run`
 is killed (SIGKILL) at a random moment: after the server has heard a random number of questions
 more, or, one time in five, while it starts. After each kill the store is read: what it holds was
 completed, and must never be asked again. When a run comes to its end, every item must have exactly
@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SERVER = Path(__file__).parent.parent / "tests" / "chat_server.py"
-STARTING = 5
-LONGEST_START = 1.5
-LONGEST = 0.05
+KILLS_WHILE_STARTING = 5  # one kill in so many comes while the command starts
+LONGEST_START = 1.5  # seconds
+LONGEST_DELAY = 0.05  # seconds between the wanted question and the kill
 RUBRIC = """\
 rubric: yes
 axes: [{name: right, kind: contains_all, weight: 1, expects: expected_contains}]
@@ -38,22 +38,22 @@ axes: [{name: right, kind: contains_all, weight: 1, expects: expected_contains}]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One run: its store, and how it is started."""
+class KilledRun:
+    """One run: its store, and the command that starts or resumes it."""
 
     store: Path
     command: list[str]
 
-    def durable(self) -> Counter[str]:
+    def count_stored(self) -> Counter[str]:
         """Return how often the answer to each item is in the store.
 
-        A copy is read: who opens the store itself would mend what the kill left behind.
+        A copy is read, because opening the store itself would repair what the kill left behind.
         """
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "store.db")
             for ending in ("", "-wal"):
-                if (left := Path(f"{self.store}{ending}")).exists():
-                    shutil.copy(left, f"{copy}{ending}")
+                if (file := Path(f"{self.store}{ending}")).exists():
+                    shutil.copy(file, f"{copy}{ending}")
             with closing(sqlite3.connect(copy)) as opened:
                 try:
                     rows = opened.execute("SELECT body FROM replies").fetchall()
@@ -64,7 +64,7 @@ class Place:
 
 
 class Server:
-    """The server, and what it says that it was asked."""
+    """The server in its process, and its counts."""
 
     def __init__(self) -> None:
         command = [sys.executable, str(SERVER), "0", "0.1"]
@@ -72,7 +72,7 @@ class Server:
         assert self._process.stdout  # noqa: S101 - asked for above
         self.url = self._process.stdout.readline().strip()
 
-    def counts(self) -> Counter[str]:
+    def read_counts(self) -> Counter[str]:
         """Return how often each prompt was asked; a prompt is `item RUN ITEM`."""
         with urllib.request.urlopen(f"{self.url}/counts") as response:  # noqa: S310 - our own
             return Counter(json.load(response)["counts"])
@@ -83,8 +83,8 @@ class Server:
         self._process.wait()
 
 
-def place(folder: Path, number: int, url: str, options: argparse.Namespace) -> Place:
-    """Write the exam of one run; its prompts are its own."""
+def create_run(folder: Path, number: int, url: str, options: argparse.Namespace) -> KilledRun:
+    """Write the exam of one run; no other run has its prompts."""
     rubric, exam = folder / "rubric.yaml", folder / f"exam-{number}.yaml"
     rubric.write_text(RUBRIC, encoding="utf-8")
     entries = (
@@ -95,63 +95,63 @@ def place(folder: Path, number: int, url: str, options: argparse.Namespace) -> P
     store = folder / f"store-{number}.db"
     words = ["-r", rubric, "-e", exam, "-s", "openai:m", "--base-url", url, "--store", store]
     command = [sys.executable, "-m", "markscheme", "run", *map(str, words)]
-    return Place(store, [*command, "--concurrency", str(options.concurrency), "--resume"])
+    return KilledRun(store, [*command, "--concurrency", str(options.concurrency), "--resume"])
 
 
-def killed(at: Place, server: Server, chance: random.Random) -> bool:
+def kill_run(run: KilledRun, server: Server, chance: random.Random) -> bool:
     """Start the run and kill it; return whether it was killed before its end."""
     quiet = subprocess.DEVNULL
-    process = subprocess.Popen(at.command, stdout=quiet, stderr=quiet)  # noqa: S603
-    if chance.randrange(STARTING):
-        wanted = server.counts().total() + chance.randint(1, 200)
-        while process.poll() is None and server.counts().total() < wanted:
+    process = subprocess.Popen(run.command, stdout=quiet, stderr=quiet)  # noqa: S603
+    if chance.randrange(KILLS_WHILE_STARTING):
+        wanted = server.read_counts().total() + chance.randint(1, 200)
+        while process.poll() is None and server.read_counts().total() < wanted:
             time.sleep(0.005)
-        time.sleep(chance.uniform(0, LONGEST))
+        time.sleep(chance.uniform(0, LONGEST_DELAY))
     else:
         time.sleep(chance.uniform(0, LONGEST_START))
     process.send_signal(signal.SIGKILL)
     return process.wait() == -signal.SIGKILL
 
 
-def asked_of(counts: Counter[str], number: int) -> Counter[str]:
+def count_asked(counts: Counter[str], number: int) -> Counter[str]:
     """Return how often each item of one run was asked."""
     parts = ((prompt.split(), n) for prompt, n in counts.items())
     return Counter({words[2]: n for words, n in parts if words[1] == str(number)})
 
 
-def rounds(options: argparse.Namespace, folder: Path, server: Server) -> Counter[str]:
+def run_rounds(options: argparse.Namespace, folder: Path, server: Server) -> Counter[str]:
     """Kill so often, run after run; let the last run come to its end."""
     chance = random.Random(options.seed)  # noqa: S311 - moments, not secrets
-    found: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     number = 0
-    while found["kills"] < options.kills:
-        at = place(folder, number, server.url, options)
+    while totals["kills"] < options.kills:
+        run = create_run(folder, number, server.url, options)
         done = False
         while not done:
-            before, durable = asked_of(server.counts(), number), at.durable()
-            if found["kills"] < options.kills:
-                done = not killed(at, server, chance)
-                found["kills"] += not done
+            before, stored = count_asked(server.read_counts(), number), run.count_stored()
+            if totals["kills"] < options.kills:
+                done = not kill_run(run, server, chance)
+                totals["kills"] += not done
             else:
                 done = True
-                subprocess.run(at.command, check=True, capture_output=True)  # noqa: S603
-            after = asked_of(server.counts(), number)
-            again = [item for item in durable if after[item] > before[item]]
-            found["completed and asked again"] += len(again)
-        check(at, asked_of(server.counts(), number), options.items, found)
+                subprocess.run(run.command, check=True, capture_output=True)  # noqa: S603
+            after = count_asked(server.read_counts(), number)
+            again = [item for item in stored if after[item] > before[item]]
+            totals["completed and asked again"] += len(again)
+        count_results(run, count_asked(server.read_counts(), number), options.items, totals)
         number += 1
-    return found
+    return totals
 
 
-def check(at: Place, asked: Counter[str], items: int, found: Counter[str]) -> None:
-    """Count what a finished run holds."""
-    durable = at.durable()
-    found["runs that came to their end"] += 1
-    found["items"] += items
-    found["answered exactly once"] += sum(n == 1 for n in durable.values())
-    found["answered twice"] += sum(n > 1 for n in durable.values())
-    found["lost"] += items - len(durable)
-    found["asked again, killed before the answer was on disk"] += asked.total() - len(asked)
+def count_results(run: KilledRun, asked: Counter[str], items: int, totals: Counter[str]) -> None:
+    """Add up what a finished run holds."""
+    stored = run.count_stored()
+    totals["runs that came to their end"] += 1
+    totals["items"] += items
+    totals["answered exactly once"] += sum(n == 1 for n in stored.values())
+    totals["answered twice"] += sum(n > 1 for n in stored.values())
+    totals["lost"] += items - len(stored)
+    totals["asked again, killed before the answer was on disk"] += asked.total() - len(asked)
 
 
 def main() -> None:
@@ -165,13 +165,13 @@ def main() -> None:
     server = Server()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            found = rounds(options, Path(folder), server)
+            totals = run_rounds(options, Path(folder), server)
     finally:
         server.stop()
-    for name, count in found.items():
+    for name, count in totals.items():
         print(f"{count:>9,} {name}")
     bad = ("completed and asked again", "answered twice", "lost")
-    raise SystemExit(any(found[name] for name in bad))
+    raise SystemExit(any(totals[name] for name in bad))
 
 
 if __name__ == "__main__":

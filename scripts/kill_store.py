@@ -1,13 +1,13 @@
-"""Kill a storing process again and again, and count what was acknowledged, lost and kept twice.
+"""Kill a storing process again and again; count records acknowledged, lost and stored twice.
 
     python scripts/kill_store.py [--kills 200] [--seed 1] [--postgres [URL]]
 
-Each round starts a process that stores runs and says on stdout what the store acknowledged, kills
-it (SIGKILL) at a random moment, and then starts normally: opens the store and compares. The moment
-is a random delay after a random number of acknowledgements, so that it does not depend on how fast
-the machine is; one kill in four waits for none and hits the opening. Ten rounds share a store, so
-that making one is interrupted too. Ends with 1 if a single record is lost, kept twice or out of
-place, or if nothing was acknowledged at all.
+Each round starts a process that stores runs and prints what the store acknowledged, kills it
+(SIGKILL) at a random moment, then opens the store and compares. The moment is a random delay after
+a random number of acknowledgements, so that it does not depend on the speed of the machine. One
+kill in four waits for no acknowledgement and hits the opening of the store. Ten rounds share a
+store, so that its creation is interrupted too. The exit code is 1 if a record is lost, stored twice
+or out of order, or if nothing was acknowledged at all.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ _APPENDS = 7
 
 
 def write(place: str, subject: str) -> None:
-    """Store runs until killed; say each thing only after the store has acknowledged it."""
+    """Store runs until killed; print each record only after the store has acknowledged it."""
     if "://" in place:
-        importlib.import_module("psycopg")  # so that kills hit the store and not the import
+        # Imported first, so that kills hit the store and not the import.
+        importlib.import_module("psycopg")
     print("ready", flush=True)
     with open_store(place, create=True) as store:
         documents = [
@@ -79,7 +80,7 @@ class Told:
     finished: set[str] = field(default_factory=set)
 
     def hear(self, line: str) -> None:
-        """Take one whole line of what the process said."""
+        """Parse one line that the process printed."""
         match line.split():
             case ["begun", run]:
                 self.begun.append(run)
@@ -91,7 +92,7 @@ class Told:
 
 
 def killed(place: str, subject: str, heard: int, delay: float) -> Told:
-    """Kill a storing process so many seconds after it was told so much; return all it was told."""
+    """Kill a storing process `delay` seconds after `heard` lines; return all it printed."""
     command = [sys.executable, __file__, "--write", place, subject]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stdout  # noqa: S101 - asked for above
@@ -110,7 +111,7 @@ def killed(place: str, subject: str, heard: int, delay: float) -> Told:
 
 
 def compare(store: Store, subject: str, told: Told, counts: Counter[str]) -> None:
-    """Count what is found of what was acknowledged; the last thing may be there unacknowledged."""
+    """Compare the store with what was acknowledged; the last record may be unacknowledged."""
     runs = {run.id: run for run in store.list_runs(subject=subject)}
     finished = {run for run, found in runs.items() if found.status is RunStatus.FINISHED}
     data = {found.run for found in store.read_run_data(runs) if found.marks == {"of": found.run}}
@@ -134,7 +135,7 @@ def compare(store: Store, subject: str, told: Told, counts: Counter[str]) -> Non
 
 @contextmanager
 def places(postgres: str | None) -> Iterator[Callable[[], str]]:
-    """Give what names a new store each time it is called: a file, or a database of a server."""
+    """Yield a function that returns a new store at each call: a file, or a database."""
     if postgres is None:
         with tempfile.TemporaryDirectory() as folder:
             yield lambda: str(Path(folder) / f"{uuid4().hex}.db")

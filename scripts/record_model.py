@@ -2,10 +2,10 @@
 
     python scripts/record_model.py [--way free|schema|examples] [--into FOLDER] [--work FOLDER]
 
-Three ways of asking: free (the schema is in the prompt, nothing holds the model to it), schema (its
-grammar is held to the schema), examples (three worked examples in the prompt, free again). Each is
-two runs, the capstone with its extra file and the regression set, in one file. Broken off, it goes
-on where it was.
+Three ways of asking: free (the schema is in the prompt, nothing enforces it), schema (a grammar
+enforces it), examples (three worked examples in the prompt, nothing enforced). Each is two runs,
+the capstone with its extra file and the regression set, in one file. After an interruption the
+same command goes on where it was.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ WAYS = {
 EXAMS = (("capstone", "capstone-extra"), ("regression",))
 
 
-def recorded(way: str, exams: tuple[str, ...], work: Path) -> bytes:
+def record_answers(way: str, exams: tuple[str, ...], work: Path) -> bytes:
     """Return what the model said to some exams, asked in one way."""
-    named = [word for exam in exams for word in ("--exam", exam)]
+    exam_options = [word for exam in exams for word in ("--exam", exam)]
     part = work / f"{way}-{exams[0]}.jsonl"
     command = [
-        *(sys.executable, "-m", "markscheme", "run", "--rubric", "tutor-capstone", *named),
+        *(sys.executable, "-m", "markscheme", "run", "--rubric", "tutor-capstone", *exam_options),
         *("--subject", "local:smollm2", "--timeout", "300", *WAYS[way]),
         *("--store", str(work / f"{way}.db"), "--resume", "--record", str(part)),
     ]
@@ -46,7 +46,7 @@ def main() -> None:
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     for way in options.way or WAYS:
-        parts = [recorded(way, exams, options.work) for exams in EXAMS]
+        parts = [record_answers(way, exams, options.work) for exams in EXAMS]
         (options.into / f"smollm2-{way}.jsonl").write_bytes(b"".join(parts))
 
 

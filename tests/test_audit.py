@@ -135,7 +135,7 @@ def audited_with(axis: type[ContainsAll], folder: Path) -> AuditReport:
 
 
 @pytest.mark.parametrize(
-    ("axis", "case", "told"),
+    ("axis", "case", "message"),
     [
         (_After, "upper-case", "before matching"),
         (_EveryPeriod, "periods-inside-stay", "belongs to the text"),
@@ -143,12 +143,12 @@ def audited_with(axis: type[ContainsAll], folder: Path) -> AuditReport:
     ],
 )
 def test_a_fault_that_was_put_in_by_hand_is_named(
-    axis: type[ContainsAll], case: str, told: str, tmp_path: Path
+    axis: type[ContainsAll], case: str, message: str, tmp_path: Path
 ) -> None:
     report = audited_with(axis, tmp_path)
     assert report.verdict is AuditVerdict.WRONG
     missed = {miss.case: miss for miss in report.failures}
-    assert told in missed[case].because
+    assert message in missed[case].because
     assert {"correctness", "spanish_gloss"} <= {m.on for m in report.failures if m.case == case}
 
 
@@ -258,7 +258,7 @@ def test_every_mistake_of_a_file_of_cases_is_told_with_its_line(tmp_path: Path) 
     )
     with pytest.raises(DocumentError) as caught:
         load_cases(path, rubric=TUTOR)
-    told = [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
+    messages = [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
     expected = [
         "3: items.0.gloss_contains: is missing",
         "6: items.0.answer: must be text or a mapping",
@@ -271,8 +271,8 @@ def test_every_mistake_of_a_file_of_cases_is_told_with_its_line(tmp_path: Path) 
         "15: pass_mark.0.seen: 2 is above 1",
     ]
     for start in expected:
-        assert any(line.startswith(start) for line in told), (start, told)
-    assert len(told) == len(expected)
+        assert any(line.startswith(start) for line in messages), (start, messages)
+    assert len(messages) == len(expected)
 
 
 def test_a_call_without_a_name_is_refused_where_it_stands(tmp_path: Path) -> None:
@@ -286,8 +286,8 @@ def test_a_call_without_a_name_is_refused_where_it_stands(tmp_path: Path) -> Non
     )
     with pytest.raises(DocumentError) as caught:
         load_cases(path, rubric=TUTOR)
-    told = f"{path}:5: items.0.transcript.calls.1: is empty; a text is needed"
-    assert str(caught.value) == told
+    message = f"{path}:5: items.0.transcript.calls.1: is empty; a text is needed"
+    assert str(caught.value) == message
 
 
 def test_ids_are_unique_over_all_files_of_cases(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The exercise: what a missing rule does, how it looks, and that nothing is changed."""
+"""`markscheme break`: the effects of a missing rule, the quiz, and that no file is changed."""
 
 from __future__ import annotations
 
@@ -123,9 +123,9 @@ def test_a_quiz_gives_nothing_away_until_it_is_asked() -> None:
     assert {key for flip in asked["symptoms"]["flips"] for key in flip}.isdisjoint(
         {"near_miss", "reason"}
     )
-    told = json.loads(run("--quiz", "--seed", 3, "--reveal", "--format", "json").stdout)
-    step = told["solution"]["step"]
-    assert {key: told[key] for key in asked} == asked
+    solved = json.loads(run("--quiz", "--seed", 3, "--reveal", "--format", "json").stdout)
+    step = solved["solution"]["step"]
+    assert {key: solved[key] for key in asked} == asked
     assert step in {choice["step"] for choice in asked["choices"]}
     assert run("--quiz", "--seed", 3, "--answer", step).returncode == 0
     other = next(c["step"] for c in asked["choices"] if c["step"] != step)
@@ -142,9 +142,9 @@ def test_in_a_pipe_a_quiz_is_only_asked() -> None:
 
 
 def test_seeds_give_different_faults_and_the_same_seed_the_same() -> None:
-    riddles = [Exercise(seed=seed).choose_riddle() for seed in range(8)]
+    riddles = [Exercise(seed=seed).choose_quiz() for seed in range(8)]
     assert len({riddle.step for riddle in riddles}) > 2
-    again = Exercise(seed=0).choose_riddle()
+    again = Exercise(seed=0).choose_quiz()
     assert (again.step, again.effect) == (riddles[0].step, riddles[0].effect)
 
 

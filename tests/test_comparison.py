@@ -19,7 +19,7 @@ VERDICTS = ("superior", "equivalent", "acceptable", "degraded")
 
 
 @pytest.fixture
-def contest(files: Files) -> ComparisonRules:
+def rules(files: Files) -> ComparisonRules:
     exam = load_exam(files.exam, rubric=RUBRIC)
     return ComparisonRules(rubric=RUBRIC, exam=exam, baseline="big", candidate="small")
 
@@ -49,31 +49,31 @@ def decision_of(verdicts: tuple[str, ...]) -> str:
     return "go"
 
 
-def test_the_verdict_on_all_625_pairs_of_averages(contest: ComparisonRules) -> None:
-    item = contest.exam.items[0]
+def test_the_verdict_on_all_625_pairs_of_averages(rules: ComparisonRules) -> None:
+    item = rules.exam.items[0]
     for b, c in product(range(6, 31), repeat=2):
         ratings = [
             Rating(item=item.id, variant=variant, rater="r", axis=axis, score=score)
             for variant, total in (("big", b), ("small", c))
             for axis, score in zip(AXES, spread(total), strict=True)
         ]
-        query = contest.judge_query(item, index_scores(ratings))
+        query = rules.judge_query(item, index_scores(ratings))
         assert (query.verdict, set(query.reasons)) == verdict_of(b, c), (b, c)
         assert query.mean == Sides(baseline=Fraction(b, 6), candidate=Fraction(c, 6))
         assert query.baseline_below_floor == (b < 18)
 
 
-def test_the_decision_on_all_1024_vectors_of_verdicts(contest: ComparisonRules) -> None:
+def test_the_decision_on_all_1024_vectors_of_verdicts(rules: ComparisonRules) -> None:
     for verdicts in product(VERDICTS, repeat=5):
-        ruling = contest.decide(dict(zip(ITEMS, verdicts, strict=True)))
+        ruling = rules.decide(dict(zip(ITEMS, verdicts, strict=True)))
         assert ruling.outcome is not None
         assert ruling.outcome.value == decision_of(verdicts), verdicts
 
 
-def test_a_missing_verdict_decides_nothing(contest: ComparisonRules) -> None:
+def test_a_missing_verdict_decides_nothing(rules: ComparisonRules) -> None:
     for missing in range(5):
         verdicts = dict.fromkeys(ITEMS, "equivalent") | {ITEMS[missing]: None}
-        ruling = contest.decide(verdicts)
+        ruling = rules.decide(verdicts)
         assert ruling.outcome is None
         assert ITEMS[missing] in ruling.because
 

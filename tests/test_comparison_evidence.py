@@ -1,4 +1,4 @@
-"""The evidence beside a decision: what five queries prove, one rating flips, and noise does."""
+"""The evidence for a decision: what five queries can show, single flips, and noise."""
 
 from __future__ import annotations
 

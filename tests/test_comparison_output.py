@@ -1,4 +1,4 @@
-"""How a comparison is told: in one shape, in the same bytes everywhere, foreign text dead."""
+"""The outputs of a comparison: the same bytes everywhere, and foreign text never markup."""
 
 from __future__ import annotations
 

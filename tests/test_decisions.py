@@ -1,4 +1,4 @@
-"""Verdict rules and decision tables: how they are read, and what is proved of them."""
+"""Verdict rules and decision tables: reading them, and the proofs about them."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ TABLES = st.builds(
 
 
 class BruteForce:
-    """An enumerator of its own: every vector one by one, every row by its words."""
+    """Brute force: every vector one by one, every row by its definition."""
 
     def __init__(self, table: DecisionTable) -> None:
         self.table = table
         self.modes = [mode for mode, n in table.queries.items() for _ in range(n)]
         self.vectors = list(product(range(len(table.verdicts)), repeat=len(self.modes)))
-        self.said = {vector: self.rows_that_hold(vector) for vector in self.vectors}
+        self.matching_rows = {vector: self.rows_that_hold(vector) for vector in self.vectors}
 
     def rows_that_hold(self, vector: tuple[int, ...]) -> list[DecisionRow]:
         words = [
@@ -93,7 +93,7 @@ class BruteForce:
         return held
 
     def decision(self, vector: tuple[int, ...]) -> DecisionOutcome | None:
-        outcomes = [row.decided for row in self.said[vector]]
+        outcomes = [row.decided for row in self.matching_rows[vector]]
         if not outcomes:
             return None
         if self.table.policy is HitPolicy.FIRST:
@@ -101,10 +101,10 @@ class BruteForce:
         return outcomes[0] if len(set(outcomes)) == 1 else None
 
     def conflicting(self) -> list[tuple[int, ...]]:
-        return [v for v in self.vectors if self.said[v] and self.decision(v) is None]
+        return [v for v in self.vectors if self.matching_rows[v] and self.decision(v) is None]
 
     def uncovered(self) -> list[tuple[int, ...]]:
-        return [v for v in self.vectors if not self.said[v]]
+        return [v for v in self.vectors if not self.matching_rows[v]]
 
     def falls(self) -> int:
         order = list(DecisionOutcome)
@@ -120,7 +120,11 @@ class BruteForce:
 
     def dead(self) -> tuple[str, ...]:
         first = self.table.policy is HitPolicy.FIRST
-        alive = {row.name for held in self.said.values() for row in (held[:1] if first else held)}
+        alive = {
+            row.name
+            for held in self.matching_rows.values()
+            for row in (held[:1] if first else held)
+        }
         return tuple(row.name for row in self.table.rows if row.name not in alive)
 
 
@@ -151,7 +155,7 @@ def test_every_witness_shows_its_flaw_and_none_is_plainer(table: DecisionTable) 
         assert badness(proof.gap) == min(map(badness, brute.uncovered()))
     if proof.conflict is not None:
         assert proof.conflict.vector in brute.conflicting()
-        assert list(proof.conflict.rows) == brute.said[proof.conflict.vector]
+        assert list(proof.conflict.rows) == brute.matching_rows[proof.conflict.vector]
     if proof.fall is not None:
         vector, place = list(proof.fall.vector), proof.fall.query
         assert brute.decision(tuple(vector)) is proof.fall.before
@@ -321,14 +325,14 @@ def test_a_table_is_proved_for_the_queries_of_an_exam_by_their_names(tmp_path: P
         f"  - {{id: Q{n}, prompt: Ask {n}., tags: {{mode: {m}}}}}" for n, m in enumerate(modes)
     ]
     exam.write_text("\n".join(["exam: queries", "items:", *items]))
-    told = [f.message for f in lint(LITERAL, exams=[exam]).findings if f.code == "D007"]
-    assert len(told) == 2
-    assert any("(on the exam's queries): Q4 acceptable, the others superior" in t for t in told)
+    messages = [f.message for f in lint(LITERAL, exams=[exam]).findings if f.code == "D007"]
+    assert len(messages) == 2
+    assert any("(on the exam's queries): Q4 acceptable, the others superior" in t for t in messages)
     assert lint("context-agent", exams=[exam]).findings == ()
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected_text"),
     [
         (
             "count: [degraded], in: [quick]",
@@ -355,7 +359,7 @@ def test_a_table_is_proved_for_the_queries_of_an_exam_by_their_names(tmp_path: P
     ],
 )
 def test_what_does_not_fit_together_is_refused_with_its_line(
-    old: str, new: str, said: str, tmp_path: Path
+    old: str, new: str, expected_text: str, tmp_path: Path
 ) -> None:
     source = Path(__file__).parent.parent / "src/markscheme/builtin/rubrics/context-agent.yaml"
     text = source.read_text()
@@ -364,7 +368,7 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(DocumentError) as caught:
         load_rubric(path)
-    assert any(said in problem.message for problem in caught.value.problems), caught.value
+    assert any(expected_text in problem.message for problem in caught.value.problems), caught.value
     assert all(problem.line >= 1 and problem.field for problem in caught.value.problems)
     assert {found.code for found in lint(path).findings} == {"D001"}
 

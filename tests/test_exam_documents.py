@@ -12,7 +12,7 @@ from yaml_documents import EXAM, RUBRIC, problems_of
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected_text"),
     [
         ("exam: mine", "exm: mine", "e.yaml:1: exm: unknown key; allowed: exam, title, items; did"),
         (
@@ -36,11 +36,11 @@ from yaml_documents import EXAM, RUBRIC, problems_of
     ],
 )
 def test_each_mistake_in_an_exam_is_told_with_line_and_field(
-    tmp_path: Path, old: str, new: str, said: str
+    tmp_path: Path, old: str, new: str, expected_text: str
 ) -> None:
     assert old in EXAM
     found = problems_of(tmp_path / "e.yaml", EXAM.replace(old, new, 1), exam=True)
-    assert any(told.startswith(said) for told in found), found
+    assert any(message.startswith(expected_text) for message in found), found
 
 
 def test_an_empty_exam_is_refused(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_mistakes_in_several_exam_files_are_told_together(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("expectation", "said"),
+    ("expectation", "expected_text"),
     [
         ("gloss_contains: [comió]", "items.0.expected_contains: is missing; the axis needs a list"),
         ("expected_contains: ate", "expected_contains: must be a list of texts, not `ate`"),
@@ -77,14 +77,14 @@ def test_mistakes_in_several_exam_files_are_told_together(tmp_path: Path) -> Non
     ],
 )
 def test_an_item_without_what_an_axis_needs_is_refused(
-    tmp_path: Path, expectation: str, said: str
+    tmp_path: Path, expectation: str, expected_text: str
 ) -> None:
     path = tmp_path / "e.yaml"
     path.write_text(f"exam: e\nitems:\n  - id: a\n    prompt: p\n    {expectation}\n")
     rubric = load_rubric("tutor-capstone")
     with pytest.raises(DocumentError) as caught:
         load_exam(path, rubric=rubric)
-    assert said in str(caught.value)
+    assert expected_text in str(caught.value)
     assert "item `a`" in str(caught.value)
 
 
@@ -107,8 +107,8 @@ def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
     fields = {problem.field.replace("items.", "") for problem in caught.value.problems}
     assert {"1.prompt", "1.id", "1.expected_contains.0", "2.id", "2.expected_contains"} <= fields
     text = "rubric: r\naxes:\n  - {kind: max_words, weight: '1', limit: -1}\n"
-    told = " ".join(problems_of(tmp_path / "r.yaml", text))
-    assert all(field in told for field in ("axes.0.name", "axes.0.weight", "axes.0.limit"))
+    message = " ".join(problems_of(tmp_path / "r.yaml", text))
+    assert all(field in message for field in ("axes.0.name", "axes.0.weight", "axes.0.limit"))
 
 
 def test_loaded_documents_cannot_be_changed() -> None:

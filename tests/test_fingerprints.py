@@ -1,4 +1,4 @@
-"""Fingerprints: what changes them, what does not, and the canonical text that they are made of."""
+"""Fingerprints: what changes them, what does not, and the canonical JSON behind them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def reformatted(text: str) -> str:
-    """Say the same in other words: comments, key order, quotes, another spelling of a number."""
+    """Rewrite a document without changing its meaning: comments, key order, quotes, numbers."""
     return (
         "# a comment\ntitle: new\n"
         + text.replace("0.60", "6.0e-1")

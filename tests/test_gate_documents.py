@@ -1,4 +1,4 @@
-"""Gates in YAML: the seed's stand as in the contract, and every mistake is told with its line."""
+"""Gates in YAML: the gates of the contract are built in, and each mistake has its line."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def load(folder: Path, metric: str, *more: str) -> Rubric:
 
 def test_the_seeds_gates_stand_as_in_the_contract() -> None:
     assert Decimal("0.92") == TUTOR.pass_mark
-    told = {
+    outcomes = {
         found.name: (found.level.value, found.metric, found.at_least, found.at_most, found.exams)
         for found in TUTOR.gates
     }
     both = ("capstone", "capstone-extra")
-    assert told == {
+    assert outcomes == {
         "capstone": ("hard", "score", Decimal("0.92"), None, both),
         "latency": ("soft", "latency_p50", None, 250, ()),
         "schema": ("soft", "failures", None, 0, ("regression",)),
@@ -56,8 +56,8 @@ def test_the_soft_gates_of_the_seed_warn_on_the_regression_set() -> None:
     rows = [{"item": i.id, "output": tutor.answer(i.prompt), "latency_ms": 251} for i in exam.items]
     rows[0]["output"] = f"Sure! {rows[0]['output']}"
     report = score(TUTOR, exam, rows).judge()
-    told = {found.gate.name: found.outcome.value for found in report.outcomes}
-    assert told == {
+    outcomes = {found.gate.name: found.outcome.value for found in report.outcomes}
+    assert outcomes == {
         "latency": "warn",
         "schema": "warn",
         "regression": "warn",
@@ -67,7 +67,7 @@ def test_the_soft_gates_of_the_seed_warn_on_the_regression_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("metric", "expected_text"),
     [
         ("at_most: 1.5", "gates.0.at_most: 1.5 is above 1"),
         ("metric: score", "gates.0: has no limit; give it `at_least`, `at_most` or both"),
@@ -102,13 +102,13 @@ def test_the_soft_gates_of_the_seed_warn_on_the_regression_set() -> None:
     ],
 )
 def test_each_mistake_in_a_gate_is_told_with_line_and_field(
-    tmp_path: Path, metric: str, said: str
+    tmp_path: Path, metric: str, expected_text: str
 ) -> None:
     with pytest.raises(DocumentError) as caught:
         load(tmp_path, metric)
-    assert any("r.yaml:5: gates.0" in str(p) and said in str(p) for p in caught.value.problems), (
-        caught.value.problems
-    )
+    assert any(
+        "r.yaml:5: gates.0" in str(p) and expected_text in str(p) for p in caught.value.problems
+    ), caught.value.problems
 
 
 @pytest.mark.parametrize("value", ["0", "1.1", "'1'", "-0.5"])

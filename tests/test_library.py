@@ -24,10 +24,12 @@ from markscheme import (
     Item,
     Level,
     Response,
+    UsageError,
     load_exam,
     load_rubric,
     score,
 )
+from markscheme.keep import open_store
 from markscheme.workflows.run_plan import Settings
 
 if TYPE_CHECKING:
@@ -203,6 +205,39 @@ EVERY_SETTING: RunSettings = {
     "cache": False,
     "resume": False,
 }
+
+
+def test_a_score_is_stored_tagged_and_written_as_by_the_command(tmp_path: Path) -> None:
+    answers = [{"item": "e-39-01", "output": "Ate.", "subject": "me"}]
+    documents = ("tutor-capstone", "capstone")
+    place, output = tmp_path / "runs.db", tmp_path / "breakdown.parquet"
+    in_memory = markscheme.score(*documents, answers)
+    result = markscheme.score(*documents, answers, store=place, tag="first", output=output)
+    assert result.summary == in_memory.summary
+    assert result.frame.is_empty()
+    assert pl.read_parquet(output).equals(in_memory.frame)
+    assert in_memory.run_ids == ()
+    with open_store(place, create=False) as store:
+        assert (store.find_run("first").id,) == result.run_ids
+
+
+def test_a_score_that_is_not_stored_has_no_tag(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot have a tag"):
+        markscheme.score("tutor-capstone", "capstone", [], tag="first")
+    with pytest.raises(UsageError, match="the ending decides the format"):
+        markscheme.score("tutor-capstone", "capstone", [], output=tmp_path / "rows.txt")
+
+
+def test_a_script_scores_with_several_processes(tmp_path: Path) -> None:
+    rows = [{"item": "e-39-01", "output": "Ate.", "attempt": n} for n in range(1, 50)]
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    code = """
+import markscheme
+result = markscheme.score("tutor-capstone", "capstone", "a.jsonl", output="b.jsonl", workers=2)
+assert result.summary.n == 49
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    assert len((tmp_path / "b.jsonl").read_text().splitlines()) == 49 + 59
 
 
 def test_a_run_takes_every_option_of_the_command_by_name(sitting: Sitting) -> None:

@@ -1,4 +1,4 @@
-"""Lint: what it finds, where, how grave it is, what it repairs, and how it tells it."""
+"""Lint: its findings with location and severity, `--fix`, and its output formats."""
 
 from __future__ import annotations
 
@@ -254,9 +254,9 @@ def test_a_slip_of_a_finger_in_a_tag_is_told(value: str, found: int, tmp_path: P
 
 @pytest.mark.parametrize("words", [["nope.yaml"], ["."], ["capstone", "nope.yaml"]])
 def test_a_file_that_cannot_be_read_is_exit_3(words: list[str]) -> None:
-    code, _, told = run(*words)
+    code, _, output = run(*words)
     assert code == 3
-    assert re.search(r"^(nope.yaml|\.):1: is ", told)
+    assert re.search(r"^(nope.yaml|\.):1: is ", output)
     with pytest.raises(InputError):
         lint(*words)
 
@@ -270,9 +270,9 @@ def test_the_exit_code_is_1_for_errors_and_0_for_warnings(tmp_path: Path) -> Non
 
 
 def test_the_text_says_every_hint_once_and_the_totals() -> None:
-    code, told = call(ROOT / "tests/documents/literal-decisions.yaml")
+    code, output = call(ROOT / "tests/documents/literal-decisions.yaml")
     assert code == 1
-    lines = told.splitlines()
+    lines = output.splitlines()
     assert "D003 error" in lines[0]
     assert "141 of 625 pairs of averages have more than one verdict" in lines[0]
     assert any("337 of 1,024 vectors of verdicts have no decision" in line for line in lines)
@@ -281,8 +281,8 @@ def test_the_text_says_every_hint_once_and_the_totals() -> None:
 
 
 def test_json_is_one_document_with_everything() -> None:
-    code, told = call("capstone", "-r", "tutor-capstone", "--format", "json")
-    document = json.loads(told)
+    code, output = call("capstone", "-r", "tutor-capstone", "--format", "json")
+    document = json.loads(output)
     assert code == 0
     assert document["ok"] is True
     assert document["counts"]["error"] == 0
@@ -299,7 +299,7 @@ def test_a_level_leaves_out_what_is_less_grave() -> None:
 
 
 def test_sarif_keeps_to_the_rules_of_the_standard(tmp_path: Path) -> None:
-    """The parts of SARIF 2.1.0 that code-scanning pages insist on."""
+    """Check the parts of SARIF 2.1.0 that code scanning requires."""
     (rubric,) = write(tmp_path, **{"my rubric é": RUBRIC})
     target = tmp_path / "lint.sarif"
     assert call(rubric, ROOT / "tests/documents/literal-decisions.yaml", "--sarif", target)[0] == 1
@@ -345,5 +345,5 @@ def fuzzer() -> Any:
 
 def test_hundreds_of_mutated_documents_are_all_told_with_lines(tmp_path: Path) -> None:
     fuzz = fuzzer()
-    for path, text in fuzz.mutants(300, seed=7):
-        assert fuzz.complaint(text, tmp_path / "mutant.yaml") == "", f"{path.name}:\n{text}"
+    for path, text in fuzz.generate_mutants(300, seed=7):
+        assert fuzz.find_failure(text, tmp_path / "mutant.yaml") == "", f"{path.name}:\n{text}"

@@ -23,21 +23,21 @@ REST = {
 }
 
 
-def example(code: str, which: str) -> str:
-    """Return an example as a whole document; what stands beside it is whole already."""
-    found = re.findall(rf"```yaml {which}\n(.*?)```", SECTIONS[code], flags=re.DOTALL)
+def example(code: str, kind: str) -> str:
+    """Return an example as a whole document. The document of kind `with` is complete already."""
+    found = re.findall(rf"```yaml {kind}\n(.*?)```", SECTIONS[code], flags=re.DOTALL)
     text: str = found[0]
-    if which == "with":
+    if kind == "with":
         return text
     stated = set(re.findall(r"^(\w+):", text, flags=re.MULTILINE))
     rest = [line for key, line in REST[code[0]].items() if key not in stated]
     return "\n".join([*rest, text])
 
 
-def codes_of(code: str, which: str, folder: Path) -> tuple[set[str], list[str]]:
+def codes_of(code: str, kind: str, folder: Path) -> tuple[set[str], list[str]]:
     """Lint an example; return the codes that were found, and the errors in full."""
     main, beside = folder / "example.yaml", folder / "beside.yaml"
-    main.write_text(example(code, which), encoding="utf-8")
+    main.write_text(example(code, kind), encoding="utf-8")
     exams, rubric = [], None
     if "```yaml with" in SECTIONS[code]:
         beside.write_text(example(code, "with"), encoding="utf-8")

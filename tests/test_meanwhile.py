@@ -1,4 +1,4 @@
-"""Answers are marked while others are asked, and the run is the same."""
+"""Answers are marked in the background while others are asked, and the run is the same."""
 
 from __future__ import annotations
 

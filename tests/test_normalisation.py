@@ -1,4 +1,4 @@
-"""Normalisation takes what the rubric names and no more; one step more is told as a near miss."""
+"""Normalisation does what the rubric names and no more; a near miss names one more step."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def test_a_near_miss_names_the_single_step_that_is_lacking(
 
 def test_the_near_miss_of_an_accent_reads_like_a_sentence() -> None:
     missed = cell(ContainsAll(), "Él comio.", expected_contains=["comió"])
-    said = '"comio" lacks the accent of "comió"; it would pass if accents were ignored'
-    assert missed.reason == said
+    expected_text = '"comio" lacks the accent of "comió"; it would pass if accents were ignored'
+    assert missed.reason == expected_text
 
 
 def test_more_than_one_full_stop_is_a_near_miss_where_the_whole_text_counts() -> None:

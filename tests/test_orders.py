@@ -1,4 +1,4 @@
-"""Who was asked first: recorded by live runs and session logs, shown by comparisons."""
+"""Order effects: who was asked first is recorded by live runs and logs, shown by comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A packed answer is read however it is packed, and one that breaks is none."""
+"""A compressed answer is read, and one that is broken is no answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proxies of the environment: where they are used, how they are spoken to, what is let go of."""
+"""Proxies of the environment: when they are used, what they are sent, what is closed."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ async def serving(
 
 
 async def tried(url: str, times: int) -> None:
-    """Send requests that nobody answers, and let go of the wire."""
-    wire = HttpClient(HttpAddress.parse(url), {"authorization": "Bearer secret-key"})
+    """Send requests that nobody answers, and close the client."""
+    client = HttpClient(HttpAddress.parse(url), {"authorization": "Bearer secret-key"})
     for _ in range(times):
         with pytest.raises((HttpError, TimeoutError)):
             async with asyncio.timeout(0.1):
-                await wire.post(b"{}", "/chat")
-    await wire.close()
+                await client.post(b"{}", "/chat")
+    await client.close()
     await asyncio.sleep(0.1)
 
 
@@ -154,9 +154,9 @@ async def _proxied(monkeypatch: pytest.MonkeyPatch, login: str = "") -> tuple[by
     port = server.sockets[0].getsockname()[1]
     monkeypatch.setenv("http_proxy", f"http://{login}127.0.0.1:{port}")
     monkeypatch.setenv("no_proxy", "")
-    wire = HttpClient(HttpAddress.parse("http://far.example/v1"), {})
-    response = await wire.post(b"{}", "/chat")
-    await wire.close()
+    client = HttpClient(HttpAddress.parse("http://far.example/v1"), {})
+    response = await client.post(b"{}", "/chat")
+    await client.close()
     server.close()
     return heard[0], response.status
 

@@ -66,7 +66,7 @@ def test_errors_of_every_kind_are_replayed_as_they_were_and_at_once(
     sitting: Sitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "_FIRST_WAIT", 0.001)
-    monkeypatch.setattr(runner, "_MOST_BUSY", 2)
+    monkeypatch.setattr(runner, "_MAX_FREE_TRIES", 2)
     importable(sitting, "my_troubles", TROUBLES, monkeypatch)
     sitting.asks(*(f"{kind} 1" for kind in KINDS), "garbled 1", "later 1", "fine 1", "fine 2")
     said = sitting.folder / "said.jsonl"

@@ -44,7 +44,7 @@ def test_the_built_in_rubric_is_the_seeds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected_text"),
     [
         (
             "version: 2",
@@ -99,15 +99,15 @@ def test_the_built_in_rubric_is_the_seeds() -> None:
     ],
 )
 def test_each_mistake_in_a_rubric_is_told_with_line_and_field(
-    tmp_path: Path, old: str, new: str, said: str
+    tmp_path: Path, old: str, new: str, expected_text: str
 ) -> None:
     assert old in RUBRIC
     found = problems_of(tmp_path / "r.yaml", RUBRIC.replace(old, new, 1))
-    assert any(said in problem for problem in found), found
+    assert any(expected_text in problem for problem in found), found
 
 
 @pytest.mark.parametrize(
-    ("axis", "said"),
+    ("axis", "expected_text"),
     [
         ("kind: pattern, pattern: '(?=a)'", "axes.0.pattern: `(?=a)` is refused: look-around"),
         ("kind: pattern, pattern: '('", "axes.0.pattern: `(` is refused: unclosed group"),
@@ -127,10 +127,12 @@ def test_each_mistake_in_a_rubric_is_told_with_line_and_field(
         ("kind: number_within, tolerance: -1", "axes.0.tolerance: the number -1 is no tolerance"),
     ],
 )
-def test_parameters_that_no_axis_can_use_are_refused(tmp_path: Path, axis: str, said: str) -> None:
+def test_parameters_that_no_axis_can_use_are_refused(
+    tmp_path: Path, axis: str, expected_text: str
+) -> None:
     text = f"rubric: r\naxes:\n  - {{name: a, weight: 1, {axis}}}\n"
     found = problems_of(tmp_path / "r.yaml", text)
-    assert any(said in problem for problem in found), found
+    assert any(expected_text in problem for problem in found), found
 
 
 def test_an_axis_of_unknown_kind_is_told_once_and_its_parameters_are_left_alone(
@@ -154,14 +156,16 @@ def test_weights_that_miss_1_by_a_hair_are_refused_with_the_whole_sum(tmp_path: 
 
 def test_normalisation_that_is_left_empty_is_refused_not_guessed(tmp_path: Path) -> None:
     rubric = b"rubric: r\nnormalise:\naxes:\n  - {name: a, kind: contains_all, weight: 1}\n"
-    told = problems_of(tmp_path / "r.yaml", rubric)
-    assert told == ["r.yaml:2: normalise: must be a list, not nothing"]
+    message = problems_of(tmp_path / "r.yaml", rubric)
+    assert message == ["r.yaml:2: normalise: must be a list, not nothing"]
 
 
 def test_only_a_number_is_said_to_stand_in_quotation_marks(tmp_path: Path) -> None:
     rubric = "rubric: r\naxes:\n  - {{name: a, kind: max_words, limit: 3, weight: {}}}\n"
-    said = [problems_of(tmp_path / "r.yaml", rubric.format(w).encode()) for w in ('"1"', "1/1")]
-    assert said == [
+    expected_text = [
+        problems_of(tmp_path / "r.yaml", rubric.format(w).encode()) for w in ('"1"', "1/1")
+    ]
+    assert expected_text == [
         ["r.yaml:3: axes.0.weight: must be a number, not `1` in quotation marks"],
         ["r.yaml:3: axes.0.weight: must be a number, not `1/1`"],
     ]
@@ -169,5 +173,5 @@ def test_only_a_number_is_said_to_stand_in_quotation_marks(tmp_path: Path) -> No
 
 def test_every_mistake_of_a_file_is_told_at_once_in_the_order_of_its_lines(tmp_path: Path) -> None:
     text = RUBRIC.replace("version", "verion").replace("0.60", ".nan").replace("max_w", "mx_w")
-    lines = [int(told.split(":")[1]) for told in problems_of(tmp_path / "r.yaml", text)]
+    lines = [int(message.split(":")[1]) for message in problems_of(tmp_path / "r.yaml", text)]
     assert lines == [2, 7, 10]

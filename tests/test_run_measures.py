@@ -1,4 +1,4 @@
-"""Compared runs are told with what they took: latency, tokens and cost, as far as it is known."""
+"""Compared runs show what they took: latency, tokens and cost, as far as known."""
 
 from __future__ import annotations
 

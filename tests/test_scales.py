@@ -1,4 +1,4 @@
-"""Axes that people answer: how they are read, and that nothing marks them."""
+"""Scales, the axes that people rate: how they are read, and that nothing marks them."""
 
 from __future__ import annotations
 

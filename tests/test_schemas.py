@@ -1,4 +1,4 @@
-"""The JSON Schemas of rubrics and exams: as the models say, and true of what is built in."""
+"""The JSON Schemas: they agree with the models, and the built-in documents conform to them."""
 
 from __future__ import annotations
 

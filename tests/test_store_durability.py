@@ -48,7 +48,8 @@ with open_store(place, create=True) as store:
     run = shared[0] if shared else store.begin_run(new)
     for number in range(appends):
         text = f"{subject} {number}"
-        store.append_chunk(run, pl.DataFrame({"output": [text, "same"]}), pl.DataFrame({"x": [1, 1]}))
+        answers, cells = pl.DataFrame({"output": [text, "same"]}), pl.DataFrame({"x": [1, 1]})
+        store.append_chunk(run, answers, cells)
     if not shared:
         store.finish_run(run, counts={}, summary={}, measures={}, marks={})
 """

@@ -1,4 +1,4 @@
-"""The verb table against two sources that had no part in it.
+"""Compare the verb table with two libraries that were not used to make it.
 
 English: `lemminflect`. Spanish: `verbecc`, with its guessing of unknown verbs switched off. A form
 differs where the source's first form is another one; every difference is judged by hand and

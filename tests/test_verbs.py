@@ -1,4 +1,4 @@
-"""The verb table, the exams that are made from it, and the tutor that answers from it."""
+"""The verb table, the exams that are built from it, and the tutor that answers from it."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_the_generator_finds_an_edited_exam(tmp_path: Path, capsys: Any) -> None
 
 def test_the_documented_counts_are_those_of_the_generator(table: VerbTable) -> None:
     documented = (ROOT / "docs" / "verb-table.md").read_text(encoding="utf-8")
-    assert f"```text\n{load_generator().counts(table)}\n```" in documented
+    assert f"```text\n{load_generator().format_counts(table)}\n```" in documented
 
 
 def test_the_first_item_is_the_example_of_the_seed(exams: dict[str, list[Item]]) -> None:
@@ -208,7 +208,7 @@ def test_only_the_example_of_the_seed_is_part_of_another_form_in_the_capstone(
         (item["tags"]["verb"], Tense(item["tags"]["tense"]), item["tags"]["person"])
         for item in items
     ]
-    assert [form for form in forms if generator.hidden_in(table, form)] == [forms[0]]
+    assert [form for form in forms if generator.find_longer_forms(table, form)] == [forms[0]]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
-"""The wire: addresses, certificates, and connections that are kept or let go of."""
+"""HTTP client: addresses, certificates, and connections that are kept or closed."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def test_a_connection_is_used_again_when_the_end_of_a_stream_came_too() -> None:
         return (chunked(f"{DONE}\n\n"), 0.2, b"0\r\n\r\n")
 
     async def asked() -> None:
-        wire = HttpClient(HttpAddress.parse(RawServer(say).url), {})
+        client = HttpClient(HttpAddress.parse(RawServer(say).url), {})
         heard = CompletionStream(lambda: 0, Secrets()).feed
         for _ in range(2):
-            await wire.post(b"{}", "/", heard)
-            assert len(wire._draining) == 1
-            await asyncio.wait(wire._draining)
-        await wire.close()
+            await client.post(b"{}", "/", heard)
+            assert len(client._draining) == 1
+            await asyncio.wait(client._draining)
+        await client.close()
 
     asyncio.run(asyncio.wait_for(asked(), 30))
     assert nths == [1, 2]
@@ -87,11 +87,11 @@ def test_a_connection_is_used_again_when_the_end_of_a_stream_came_too() -> None:
 
 def test_no_connection_is_left_when_a_stream_is_given_up_before_its_end() -> None:
     async def asked() -> int:
-        wire = HttpClient(HttpAddress.parse(RawServer(always(chunked(f"{DONE}\n\n"))).url), {})
-        await wire.post(b"{}", "/", CompletionStream(lambda: 0, Secrets()).feed)
-        left = len(wire._draining)
-        await wire.close()
-        assert not wire._draining
+        client = HttpClient(HttpAddress.parse(RawServer(always(chunked(f"{DONE}\n\n"))).url), {})
+        await client.post(b"{}", "/", CompletionStream(lambda: 0, Secrets()).feed)
+        left = len(client._draining)
+        await client.close()
+        assert not client._draining
         return left
 
     assert asyncio.run(asyncio.wait_for(asked(), 30)) == 1
@@ -146,12 +146,12 @@ def test_connections_are_used_again(*, apart: bool) -> None:
     server.start()
 
     async def asked() -> None:
-        wire = HttpClient(HttpAddress.parse(server.url), {})
+        client = HttpClient(HttpAddress.parse(server.url), {})
         body = json.dumps({"model": "m", "messages": [{"content": "fine"}]}).encode()
         for _ in range(5):
-            response = await wire.post(body, "/chat/completions")
+            response = await client.post(body, "/chat/completions")
             assert json.loads(response.body) == completion("yes")
-        await wire.close()
+        await client.close()
 
     asyncio.run(asked())
     assert server.connections == 1

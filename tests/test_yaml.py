@@ -1,4 +1,4 @@
-"""YAML: what is no document is refused with its line and advice, and words stay words."""
+"""YAML: broken documents are refused with a line and advice, and words stay words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected_text"),
     [
         (b"", "r.yaml:1: the file is empty"),
         (b"# only a comment\n", "r.yaml:1: the file is empty"),
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     ],
 )
 def test_what_is_no_document_is_refused_with_its_line(
-    tmp_path: Path, content: bytes, said: str
+    tmp_path: Path, content: bytes, expected_text: str
 ) -> None:
     found = problems_of(tmp_path / "r.yaml", content)
-    assert any(told.startswith(said) for told in found), found
+    assert any(message.startswith(expected_text) for message in found), found
     as_exam = problems_of(tmp_path / "r.yaml", content, exam=True)
-    assert any(told.startswith(said) for told in as_exam), as_exam
+    assert any(message.startswith(expected_text) for message in as_exam), as_exam
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_a_nul_in_a_text_is_refused_as_it_is_in_answers(tmp_path: Path) -> None:
     exam = (
         b'exam: e\nitems:\n  - {id: a, prompt: "p\\0", expected_contains: [x], gloss_contains: [y]}'
     )
-    (told,) = problems_of(tmp_path / "e.yaml", exam, exam=True)
-    assert told.startswith("e.yaml:3: items.0.prompt: holds a NUL character")
+    (message,) = problems_of(tmp_path / "e.yaml", exam, exam=True)
+    assert message.startswith("e.yaml:3: items.0.prompt: holds a NUL character")
 
 
 def test_an_alias_bomb_is_refused_before_it_goes_off(tmp_path: Path) -> None:

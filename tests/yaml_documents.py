@@ -1,4 +1,4 @@
-"""Documents for tests: a rubric and an exam in YAML, and what is said of a file that is refused."""
+"""Documents for tests: a rubric and an exam in YAML, and the problems of an invalid file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ items:
 
 
 def problems_of(path: Path, text: str | bytes, *, exam: bool = False) -> list[str]:
-    """Return what is said about a file of this content, without the folder."""
+    """Return the problems of a file with this content, without its folder."""
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(DocumentError) as caught:
         load_exam(path) if exam else load_rubric(path)

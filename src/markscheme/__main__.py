@@ -1,4 +1,4 @@
-"""The command `markscheme`, and `python -m markscheme`, which is the same."""
+"""Entry point of the command `markscheme` and of `python -m markscheme`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line; whoever looks for cycles among imports and rows wastes time.
-
-    Ctrl-C while nothing has begun ends us without a word.
-    """
+    """Run the command line. Ctrl-C while modules are imported ends the process silently."""
+    # Importing creates 300,000 objects and no cycles. With the default threshold the collector
+    # takes 30 of the 280 ms of CPU of a small `score` (benchmarks/start.py).
     gc.set_threshold(300_000, 50, 50)
-    raising = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if raising:
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_default:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from markscheme.cli.main import run  # noqa: PLC0415 - the import is what this is about
+    from markscheme.cli.main import run  # noqa: PLC0415 - imported while Ctrl-C is silent
 
-    if raising:
+    if is_default:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     run()
 

@@ -1,11 +1,12 @@
-"""A streamed completion: server-sent events, and when the first token came."""
+"""Parses a streamed completion (server-sent events), and measures the time to its first token."""
 
 from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -19,19 +20,15 @@ from markscheme.ask.completions import (
     parse_usage,
 )
 from markscheme.ask.replies import Fault, Reply
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from markscheme.ask.secrets import Secrets
+from markscheme.ask.secrets import Secrets
 
 _DATA_PREFIX = b"data:"
 _DONE_MARKER = b"[DONE]"
-_SURROGATE_ESCAPE = rb"\ud"  # begins the escape of one
+_SURROGATE_ESCAPE = rb"\ud"  # how the JSON escape of a surrogate begins
 
 
 def _load_event_json(data: bytes) -> Any:
-    """Read JSON; it may hold half of a sign that takes two escapes: the rest may follow."""
+    """Parse JSON that may end in half of a surrogate pair; the next event may hold the other."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -41,33 +38,36 @@ def _load_event_json(data: bytes) -> Any:
 
 
 def _join_surrogates(text: str) -> str:
-    """Return a text in which signs are whole whose halves came apart."""
+    """Join surrogate pairs whose halves came in two events."""
     try:
         return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
-    except UnicodeDecodeError:  # one half never came
+    except UnicodeDecodeError:  # the other half never came
         return text
 
 
 class CompletionStream:
-    """Hears the bytes of a response; what is no event is left to who reads the whole."""
+    """Collects the events of one response as its bytes arrive.
+
+    `has_events` stays false for a response that is no stream; the caller then parses its body.
+    """
 
     def __init__(self, watch: Callable[[], int], secrets: Secrets) -> None:
         self._stopwatch = watch
         self._secrets = secrets
-        self._partial_line: list[bytes] = []  # of a line whose end is yet to come
-        self._event_lines: list[bytes] = []  # lines of an event that has several
+        self._partial_line: list[bytes] = []  # pieces of a line whose end is yet to come
+        self._event_lines: list[bytes] = []  # lines of an event that spans several
         self._texts: list[str] = []
         self._usage: Any = None
         self._reason: str | None = None
         self._first_token_at: int | None = None
         self._refused = self._in_deltas = self._after_carriage_return = False
-        self._ended_at: int | None = None  # when it was said to be the end
+        self._ended_at: int | None = None  # when `[DONE]` came
         self._problem = ""
         self._error: Any = None
         self.has_events = False
 
     def feed(self, data: bytes) -> bool:
-        """Take some bytes; say whether the answer is whole, whatever may follow."""
+        """Take some bytes; return whether the answer is complete, whatever may follow."""
         *lines, rest = self._normalise_line_ends(data).split(b"\n")
         if lines:
             lines[0], self._partial_line = b"".join([*self._partial_line, lines[0]]), []
@@ -77,10 +77,7 @@ class CompletionStream:
         return self._ended_at is not None
 
     def _normalise_line_ends(self, data: bytes) -> bytes:
-        """Return bytes whose lines end with a line feed; some end with a carriage return, or both.
-
-        The two of one end may come apart.
-        """
+        """Convert CR and CRLF to LF; the CR and the LF of one CRLF may come in two pieces."""
         if self._after_carriage_return and data:
             data = data.removeprefix(b"\n")
         self._after_carriage_return = data.endswith(b"\r")
@@ -89,9 +86,9 @@ class CompletionStream:
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _process_line(self, line: bytes) -> None:
-        """Take a line: most are an event, some a part of one, and an empty one is its end.
+        """Process a line: most are a whole event, some a part of one, an empty one ends it.
 
-        What follows the end of the answer is nobody's.
+        Lines after `[DONE]` are ignored.
         """
         if self._ended_at is not None:
             return
@@ -111,7 +108,7 @@ class CompletionStream:
                 )
 
     def _process_event(self, data: bytes) -> bool:
-        """Take an event, if it is JSON."""
+        """Process an event; return False if it is no JSON, so that more lines may belong to it."""
         try:
             document = _load_event_json(data)
         except (ValueError, RecursionError):
@@ -119,8 +116,8 @@ class CompletionStream:
         try:
             self._process_document(document)
         except (AttributeError, TypeError):
-            told = f"none of a completion: {extract_error_message(data, self._secrets)}"
-            self._problem = self._problem or told
+            problem = f"none of a completion: {extract_error_message(data, self._secrets)}"
+            self._problem = self._problem or problem
         return True
 
     def _process_document(self, document: dict[str, Any]) -> None:
@@ -145,17 +142,18 @@ class CompletionStream:
         self._texts.append(text or refusal)
 
     def _select_delta(self, choice: dict[str, Any]) -> dict[str, Any] | None:
-        """Return what a choice adds: a delta, or a message where no delta ever came."""
+        """Return what a choice adds: its delta, or its message if the stream has no deltas."""
         delta: dict[str, Any] | None = choice.get("delta")
         self._in_deltas = self._in_deltas or delta is not None
         return delta if self._in_deltas else choice.get("message")
 
     def build_reply(self, latency: int) -> Reply:
-        """Return the whole answer, unless its end never came; what it took is known anyhow."""
-        self._process_line(b"".join(self._partial_line))  # it may lack its end
-        usage, failed = parse_usage(self._usage), self._find_failure()
-        if failed is not None:
-            return replace(failed, **usage)
+        """Build the reply: the whole answer, or why there is none; either has the usage."""
+        # The last line may lack its line feed.
+        self._process_line(b"".join(self._partial_line))
+        usage, failure = parse_usage(self._usage), self._find_failure()
+        if failure is not None:
+            return replace(failure, **usage)
         return Reply(
             text=_join_surrogates("".join(self._texts)),
             finish_reason="refusal" if self._refused else self._reason,

@@ -1,25 +1,23 @@
-"""Templates: how an item becomes a question. A template is text with two names, never code."""
+"""Prompt templates: turn an item into a question.
+
+A template is text with the placeholders `{prompt}` and `{schema}`; it can hold no code.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markscheme.ask.questions import Question
 from markscheme.read.documents import locate_document
 from markscheme.read.nfc import to_nfc
 from markscheme.read.storable import find_text_fault
-from markscheme.vocabulary import DocumentError, Problem, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from markscheme.vocabulary import Item, Rubric
+from markscheme.vocabulary import DocumentError, Item, Problem, Rubric, UsageError
 
 PLAIN_TEMPLATE = "{prompt}"
 SCHEMA_TEMPLATE = """\
@@ -33,7 +31,7 @@ _SEPARATOR = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class PromptTemplate:
-    """Instructions above a line of three dashes, the question below; or only the question.
+    """Instructions above a line of three dashes and the question below, or only the question.
 
     `{prompt}` stands for the item's prompt, `{schema}` for the response schema of the rubric.
     """
@@ -45,7 +43,7 @@ class PromptTemplate:
     structured: bool = False
 
     def build_question(self, item: Item, attempt: int = 1) -> Question:
-        """Put an item as a question."""
+        """Build the question for one attempt at an item."""
         return Question(
             item=item.id,
             prompt=item.prompt,
@@ -58,13 +56,13 @@ class PromptTemplate:
 
     @cached_property
     def _shared_system(self) -> str:
-        """The instructions, where they are the same for every item: one text for all questions."""
+        """The instructions, if they are the same for every item; then all questions share them."""
         return "" if "{prompt}" in self.system else self._fill_placeholders(self.system, "")
 
     @cached_property
     def _filled_shots(self) -> tuple[tuple[str, str], ...]:
         return tuple(
-            (self._fill_placeholders(self.user, shown), answer) for shown, answer in self.shots
+            (self._fill_placeholders(self.user, prompt), answer) for prompt, answer in self.shots
         )
 
     @cached_property
@@ -85,9 +83,9 @@ def load_template(
     structured: bool = True,
     shots: Iterable[tuple[str, str]] = (),
 ) -> PromptTemplate:
-    """Return the template in a file, else the usual one: the prompt, and the schema if any.
+    """Load a template file, or the default one: the prompt, after the schema if there is one.
 
-    With `structured`, a subject that can is asked to keep to the schema by its own means.
+    With `structured`, subjects that can enforce a schema are asked to do so.
     """
     schema = find_response_schema(rubric)
     text = (
@@ -109,8 +107,8 @@ def load_template(
 def find_response_schema(rubric: Rubric) -> Mapping[str, Any] | None:
     """Return the response schema of the rubric's first axis that has one."""
     schemas = (getattr(spec.axis, "schema", None) for spec in rubric)
-    found = next((schema for schema in schemas if schema is not None), None)
-    return None if found is None else json.loads(json.dumps(found, default=float))
+    first = next((schema for schema in schemas if schema is not None), None)
+    return None if first is None else json.loads(json.dumps(first, default=float))
 
 
 def _read_template_file(file: str, schema: Mapping[str, Any] | None) -> str:
@@ -128,7 +126,7 @@ def _read_template_file(file: str, schema: Mapping[str, Any] | None) -> str:
         problems.append("`{schema}` is asked for, but no axis of the rubric has a schema")
     if problems:
         raise DocumentError(
-            Problem(file=file, line=1, field="template", message=told) for told in problems
+            Problem(file=file, line=1, field="template", message=problem) for problem in problems
         )
     return text
 
@@ -140,7 +138,7 @@ def _describe_read_error(error: OSError | UnicodeDecodeError) -> str:
 
 
 def read_shots(source: str, items: Iterable[Item]) -> list[tuple[str, str]]:
-    """Return worked examples from JSON lines with `prompt` and `output`: a file or a built-in name.
+    """Read worked examples, JSON lines with `prompt` and `output`, from a file or by built-in name.
 
     An example that is an item of the exam would give its answer away, and is refused.
     """
@@ -156,10 +154,10 @@ def read_shots(source: str, items: Iterable[Item]) -> list[tuple[str, str]]:
     shots = []
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            told, shot = _parse_shot(line, asked)
+            problem, shot = _parse_shot(line, asked)
             shots.append(shot)
-            if told:
-                problems.append(Problem(file=shown, line=number, field="example", message=told))
+            if problem:
+                problems.append(Problem(file=shown, line=number, field="example", message=problem))
     if not shots:
         problems.append(Problem(file=shown, line=1, field="example", message="there is none"))
     if problems:
@@ -168,6 +166,7 @@ def read_shots(source: str, items: Iterable[Item]) -> list[tuple[str, str]]:
 
 
 def _parse_shot(line: str, asked: Mapping[str, str]) -> tuple[str, tuple[str, str]]:
+    """Return what is wrong with a line, or an empty text, and its prompt and output."""
     try:
         row = json.loads(line)
         prompt, output = row["prompt"], row["output"]

@@ -122,7 +122,7 @@ def _run_quiz(exercise: Exercise, guess: str | None, *, reveal: bool, as_json: b
     from markscheme.tell.language import translate, translate_stored
     from markscheme.vocabulary import sentence
 
-    cascade = exercise.choose_riddle()
+    cascade = exercise.choose_quiz()
     if guess is not None and guess not in exercise.steps:
         raise UsageError(f"`{guess}` is no choice; allowed: {', '.join(exercise.steps)}")
     page = CascadePage(cascade, exercise.rubric, exercise.exam)

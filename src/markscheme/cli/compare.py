@@ -17,8 +17,15 @@ from markscheme.vocabulary import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from markscheme.tell.compare import AnyComparison
     from markscheme.vocabulary import DecisionOutcome
-    from markscheme.weigh.compare import Comparison, RunsComparison, VariantsComparison
+    from markscheme.weigh.compare import (
+        Comparison,
+        ComparisonPlan,
+        RunsComparison,
+        VariantsComparison,
+    )
+    from markscheme.workflows.compare_runs import RunsReport
 
 _EPILOG = """\b
 Example:
@@ -33,10 +40,8 @@ runs or result files in pairs: 0 when none is worse than the first by more than 
 one is, 4 when that cannot be told."""
 
 
-_SMALLEST_NUMBER, _LARGEST_NUMBER = (
-    Decimal("0.000001"),
-    Decimal(1_000_000),
-)  # beyond these nothing can be planned
+# Power computations make no sense beyond these limits.
+_SMALLEST_NUMBER, _LARGEST_NUMBER = Decimal("0.000001"), Decimal(1_000_000)
 
 
 class _DecimalParam(click.ParamType[Decimal]):
@@ -58,7 +63,7 @@ class _DecimalParam(click.ParamType[Decimal]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
-    """What was asked for on the command line."""
+    """The options of the command line."""
 
     runs: tuple[str, ...]
     rubric: str | None
@@ -79,7 +84,7 @@ class CompareOptions:
 
     @property
     def inputs(self) -> list[str]:
-        """The files and names that are read."""
+        """The files and runs that are read, which no output may overwrite."""
         files = (self.rubric, self.ratings, self.answers, self.log_map)
         named = (*files, *self.exams, *self.runs)
         return [name for name in named if name]
@@ -126,19 +131,64 @@ def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> E
     _check_compare_options(asked, plan=plan)
     if markdown and asked.html and Path(markdown).resolve() == Path(asked.html).resolve():
         raise UsageError("one file for --markdown and --html; name two")
-    destination = _check_optional_destination(markdown, asked.inputs)
-    by_ratings = _compare_several if len(asked.candidate) > 1 else _compare_by_ratings
-    page = _print_plan if plan else _compare_by_runs if asked.runs else by_ratings
-    return page(asked, destination, format_)
+    markdown_file = _check_optional_destination(markdown, asked.inputs)
+    html_file = _check_optional_destination(asked.html, asked.inputs)
+    if html_file is not None and asked.runs:
+        report = _build_runs_report(asked)
+        _write_optional_file(html_file, lambda: _render_html(report))
+        return _show_comparison(report.comparison, markdown_file, format_)
+    if plan:
+        return _show_comparison(_plan_comparison(asked), markdown_file, format_)
+    if asked.runs:
+        return _show_comparison(_compare_stored_runs(asked), markdown_file, format_)
+    comparison = _compare_by_ratings(asked)
+    _write_optional_file(html_file, lambda: _render_html(comparison))
+    return _show_comparison(comparison, markdown_file, format_)
+
+
+def _show_comparison(
+    comparison: AnyComparison, markdown_file: Path | None, format_: str
+) -> ExitCode:
+    """Write and print a comparison or a plan, and return its exit code."""
+    from markscheme.tell.compare import print_comparison, render_comparison_markdown
+
+    _write_optional_file(markdown_file, lambda: render_comparison_markdown(comparison))
+    if format_ == "json":
+        click.echo(json.dumps(comparison.to_dict(), ensure_ascii=False, indent=2))
+    else:
+        print_comparison(comparison)
+    return _get_exit_code(comparison)
+
+
+def _get_exit_code(comparison: AnyComparison) -> ExitCode:
+    from markscheme.weigh.compare import Comparison, RunsComparison, VariantsComparison
+
+    match comparison:
+        case Comparison(decision=decision):
+            return _get_decision_exit_code(decision.outcome)
+        case VariantsComparison():
+            codes = {
+                _get_decision_exit_code(pair.decision.outcome) for pair in comparison.beside_first
+            }
+            order = (ExitCode.FAILED, ExitCode.UNDECIDED, ExitCode.OK)
+            return next(code for code in order if code in codes)
+        case RunsComparison():
+            return VERDICT_EXIT_CODES.get(comparison.outcome.value, ExitCode.UNDECIDED)
+        case _:
+            return ExitCode.OK
+
+
+def _get_decision_exit_code(outcome: DecisionOutcome | None) -> ExitCode:
+    codes = {"go": ExitCode.OK, "go-with-monitoring": ExitCode.OK, "no-go": ExitCode.FAILED}
+    return ExitCode.UNDECIDED if outcome is None else codes.get(outcome.value, ExitCode.UNDECIDED)
 
 
 def _check_compare_options(asked: CompareOptions, *, plan: bool) -> None:
-    """Refuse an option that would be read by nobody."""
+    """Refuse options that would have no effect."""
     if asked.html is not None and plan:
         raise UsageError("--html goes with ratings or runs, not with --plan")
-    once = {"--plan": plan, "--answers -": asked.answers == "-"}
-    for option in (option for option, given in once.items() if given):
-        if len(asked.candidate) > 1:
+    for option, is_set in {"--plan": plan, "--answers -": asked.answers == "-"}.items():
+        if is_set and len(asked.candidate) > 1:
             raise UsageError(f"{option} takes one candidate")
     if asked.log_map and not asked.logs:
         raise UsageError("--log-map goes with --logs")
@@ -150,68 +200,29 @@ def _check_compare_options(asked: CompareOptions, *, plan: bool) -> None:
         raise UsageError("--cluster goes with runs")
 
 
-def _compare_by_ratings(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
-    from markscheme.tell.compare import ComparisonPage, render_comparison_markdown
+def _compare_by_ratings(asked: CompareOptions) -> Comparison | VariantsComparison:
+    from markscheme.workflows.compare import compare, compare_variants
 
-    html = _check_optional_destination(asked.html, asked.inputs)
-    found = _load_comparison(asked)
-    _write_optional_file(destination, lambda: render_comparison_markdown(found))
-    _write_optional_file(html, lambda: _render_comparison(found))
-    if format_ == "json":
-        _print_json(found.to_dict())
-    else:
-        ComparisonPage().print_comparison(found)
-    return _get_exit_code(found.decision.outcome)
-
-
-def _compare_several(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
-    from markscheme.tell.compare import VariantsPage, render_variants_markdown
-    from markscheme.workflows.compare import compare_variants
-
-    html = _check_optional_destination(asked.html, asked.inputs)
-    found = compare_variants(**_load_rating_inputs(asked), candidates=asked.candidate)
-    _write_optional_file(destination, lambda: render_variants_markdown(found))
-    _write_optional_file(html, lambda: _render_variants(found))
-    if format_ == "json":
-        _print_json(found.to_dict())
-    else:
-        VariantsPage().print_variants(found)
-    exits = {_get_exit_code(one.decision.outcome) for one in found.beside_first}
-    return next(
-        exit_ for exit_ in (ExitCode.FAILED, ExitCode.UNDECIDED, ExitCode.OK) if exit_ in exits
-    )
-
-
-def _render_comparison(found: Comparison) -> str:
-    from markscheme import __version__
-    from markscheme.tell.compare import render_comparison_html
-
-    return render_comparison_html(found, __version__)
-
-
-def _render_variants(found: VariantsComparison) -> str:
-    from markscheme import __version__
-    from markscheme.tell.compare import render_variants_html
-
-    return render_variants_html(found, __version__)
-
-
-def _load_comparison(asked: CompareOptions) -> Comparison:
-    from markscheme.workflows.compare import compare
-
-    return compare(**_load_rating_inputs(asked), candidate=asked.candidate[0])
+    inputs = _load_rating_inputs(asked)
+    if len(asked.candidate) > 1:
+        return compare_variants(**inputs, candidates=asked.candidate)
+    return compare(**inputs, candidate=asked.candidate[0])
 
 
 def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
-    """Return what is compared by ratings, but for the candidates."""
+    """Return the arguments of a comparison by ratings, except for the candidates."""
     from markscheme.workflows.documents import load_exam, load_rubric
 
-    needed = ("rubric", "exams", "baseline", "candidate", "ratings")
-    missing = [f"--{name.removesuffix('s') if name == 'exams' else name}" for name in needed]
-    missing = [o for o, name in zip(missing, needed, strict=True) if not getattr(asked, name)]
+    needed = {
+        "--rubric": asked.rubric,
+        "--exam": asked.exams,
+        "--baseline": asked.baseline,
+        "--candidate": asked.candidate,
+        "--ratings": asked.ratings,
+    }
+    missing = [option for option, value in needed.items() if not value]
     if missing or asked.rubric is None or asked.ratings is None:
-        told = "name two runs, or compare by ratings"
-        raise UsageError(f"{told}; missing: {', '.join(missing)}")
+        raise UsageError(f"name two runs, or compare by ratings; missing: {', '.join(missing)}")
     rubric = load_rubric(asked.rubric)
     return {
         "rubric": rubric,
@@ -227,57 +238,34 @@ def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
     }
 
 
-def _compare_by_runs(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
-    from markscheme.tell.compare import RunsPage, render_runs_markdown
+def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
+    from markscheme.workflows.compare_runs import compare_runs
 
-    html = _check_optional_destination(asked.html, asked.inputs)
-    found = _compare_stored_runs(asked) if html is None else _compare_runs_with_html(asked, html)
-    _write_optional_file(destination, lambda: render_runs_markdown(found))
-    if format_ == "json":
-        _print_json(found.to_dict())
-    else:
-        RunsPage().print_runs(found)
-    return VERDICT_EXIT_CODES.get(found.outcome.value, ExitCode.UNDECIDED)
+    return compare_runs(*asked.runs, **_collect_run_options(asked))
 
 
-def _compare_runs_with_html(asked: CompareOptions, html: Path) -> RunsComparison:
-    """Compare runs, and write a page with those of their answers that differ most."""
-    from markscheme import __version__
-    from markscheme.tell.compare import render_runs_html
+def _build_runs_report(asked: CompareOptions) -> RunsReport:
     from markscheme.workflows.compare_runs import build_runs_report
-    from markscheme.workflows.find_run import RunContext, RunFinder
 
-    _check_run_options(asked)
-    with RunFinder(asked.store, RunContext(rubric=asked.rubric, exams=asked.exams)) as known:
-        report = build_runs_report(known, asked.runs, asked.margin, asked.cluster)
-    _write_optional_file(html, lambda: render_runs_html(report, __version__))
-    return report.found
+    return build_runs_report(*asked.runs, **_collect_run_options(asked))
 
 
-def _check_run_options(asked: CompareOptions) -> None:
+def _collect_run_options(asked: CompareOptions) -> dict[str, Any]:
     for name in ("baseline", "candidate", "ratings", "answers", "logs"):
         if getattr(asked, name):
             raise UsageError(
                 f"--{name} goes with ratings, not with runs; the first run is held fast"
             )
+    return {
+        "rubric": asked.rubric,
+        "exam": asked.exams,
+        "margin": asked.margin,
+        "cluster": asked.cluster,
+        "store": asked.store,
+    }
 
 
-def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
-    from markscheme.workflows.compare_runs import compare_runs
-
-    _check_run_options(asked)
-    return compare_runs(
-        *asked.runs,
-        rubric=asked.rubric,
-        exam=asked.exams,
-        margin=asked.margin,
-        cluster=asked.cluster,
-        store=asked.store,
-    )
-
-
-def _print_plan(asked: CompareOptions, destination: Path | None, format_: str) -> ExitCode:
-    from markscheme.tell.compare import PlanPage, build_plan_record, render_plan_markdown
+def _plan_comparison(asked: CompareOptions) -> ComparisonPlan:
     from markscheme.weigh.compare import plan_comparison
 
     noise, margin, source, within = _find_noise(asked)
@@ -285,18 +273,13 @@ def _print_plan(asked: CompareOptions, destination: Path | None, format_: str) -
         raise UsageError("--plan with a guess of the noise needs a margin; name it with --margin")
     if not noise:
         raise UsageError("all differences are equal, so there is no noise to plan by; use --noise")
-    found = plan_comparison(float(margin), noise, within=within, source=source)
-    _write_optional_file(destination, lambda: render_plan_markdown(found))
-    if format_ == "json":
-        _print_json(build_plan_record(found))
-    else:
-        PlanPage().print_plan(found)
-    return ExitCode.OK
+    return plan_comparison(float(margin), noise, within=within, source=source)
 
 
 def _find_noise(asked: CompareOptions) -> tuple[float | None, Any, str, float | None]:
-    """Return the noise to plan by, the margin, where it is from, and what of it is seen anew."""
+    """Return the noise to plan by, the margin, the source of the noise, and its part per run."""
     from markscheme.vocabulary import sentence
+    from markscheme.workflows.compare import compare
 
     if asked.noise is not None:
         return float(asked.noise), asked.margin, sentence("a guess"), None
@@ -310,7 +293,7 @@ def _find_noise(asked: CompareOptions) -> tuple[float | None, Any, str, float | 
         return statistics.paired.sd, statistics.margin, source, None
     if asked.ratings is None:
         raise UsageError("--plan needs the noise: --noise N, earlier ratings, or two runs")
-    statistics = _load_comparison(asked).statistics
+    statistics = compare(**_load_rating_inputs(asked), candidate=asked.candidate[0]).statistics
     return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings"), None
 
 
@@ -327,10 +310,8 @@ def _write_optional_file(destination: Path | None, text: Callable[[], str]) -> N
         write_file_atomically(destination, text().encode())
 
 
-def _print_json(document: dict[str, Any]) -> None:
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+def _render_html(comparison: Comparison | VariantsComparison | RunsReport) -> str:
+    from markscheme import __version__
+    from markscheme.tell.compare import render_comparison_html
 
-
-def _get_exit_code(outcome: DecisionOutcome | None) -> ExitCode:
-    exits = {"go": ExitCode.OK, "go-with-monitoring": ExitCode.OK, "no-go": ExitCode.FAILED}
-    return ExitCode.UNDECIDED if outcome is None else exits.get(outcome.value, ExitCode.UNDECIDED)
+    return render_comparison_html(comparison, __version__)

@@ -1,4 +1,4 @@
-"""`markscheme demo`: the main job on what is built in."""
+"""`markscheme demo`: examine the bundled tutor, or a local model, on the built-in exam."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def command(
         replies = live.live.asked
         result, outputs = (
             live.result,
-            {one.scheduled.question.item: one.reply.text for one in replies},
+            {asked.scheduled.question.item: asked.reply.text for asked in replies},
         )
     found = build_result_report(result, outputs)
     if path is not None:
@@ -118,7 +118,7 @@ def command(
 
 
 def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
-    """Examine the local model, which is shown three worked examples."""
+    """Examine the local model; its prompt shows three worked examples."""
     from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_asking_progress
     from markscheme.workflows.run import execute_plan
@@ -143,7 +143,7 @@ def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool)
 
 
 def _find_report_path(report: str | None) -> Path | None:
-    """Return where the report goes; a folder that cannot be written stops only who names it."""
+    """Return the path of the report; None, with a note, if the default cannot be written."""
     from markscheme.cli.report_files import REPORT_SUFFIXES
     from markscheme.workflows.output_files import check_destination
 

@@ -1,4 +1,4 @@
-"""Exit codes, and the one place where an error becomes a message and a code."""
+"""Exit codes, and the one place that turns an error into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SPOOL_BYTES = 32 * 1024 * 1024
 
 
 class ExitCode(IntEnum):
-    """What a command tells the shell."""
+    """Exit codes of commands."""
 
     OK = 0
     FAILED = 1
@@ -42,9 +42,9 @@ VERDICT_EXIT_CODES = {"pass": ExitCode.OK, "fail": ExitCode.FAILED, "undecided":
 
 
 def handle_errors(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """Turn the errors that we raise on purpose into a message on stderr and an exit code.
+    """Decorator of commands: turn expected errors into a message on stderr and an exit code.
 
-    With `--format json` stdout still gets one JSON document, which holds the same problems.
+    With `--format json` stdout gets one JSON document with the same problems.
     """
 
     @functools.wraps(function)
@@ -76,7 +76,7 @@ def handle_errors(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
 def report_error(
     text: str, code: ExitCode, problems: Iterable[Problem] = (), *, as_json: bool = False
 ) -> None:
-    """Say what is wrong on stderr, and as a document on stdout where JSON was asked for."""
+    """Print an error on stderr, and as a JSON document on stdout if JSON was asked for."""
     text = hide_secrets(text)
     click.echo(text if code is ExitCode.INVALID else f"Error: {text}", err=True)
     if as_json:
@@ -84,38 +84,39 @@ def report_error(
 
 
 def print_error_document(message: str, code: ExitCode, problems: Iterable[Problem] = ()) -> None:
-    """Say what is wrong as the one document on stdout."""
-    told = [asdict(problem) for problem in problems]
-    document = {"error": {"exit_code": int(code), "message": message, "problems": told}}
+    """Print an error as the one JSON document on stdout."""
+    records = [asdict(problem) for problem in problems]
+    document = {"error": {"exit_code": int(code), "message": message, "problems": records}}
     click.echo(hide_secrets(json.dumps(document, ensure_ascii=False, indent=2)))
 
 
 def hide_secrets(text: str) -> str:
-    """Return what is to be said without any key of the environment: who raised it may be anybody.
+    """Replace secrets of the environment in a text: any library may have put one in a message.
 
-    A key that is a plain word stays, lest it be hidden in the name of a file.
+    A secret that is a plain word is not replaced: it may be part of a file name.
     """
     from markscheme.ask.secrets import environment_secrets
 
     return environment_secrets().certain.redact(text)
 
 
-def report_stored_runs(kept: Sequence[str]) -> None:
-    """Say on stderr under which ids runs were stored: stdout is the same for the same input."""
-    if kept:
-        ids = kept[0] if len(kept) == 1 else f"{len(kept):,} runs, the last of them {kept[-1]}"
-        print_note(f"stored as {'run ' if len(kept) == 1 else ''}{ids}")
+def report_stored_runs(run_ids: Sequence[str]) -> None:
+    """Print the ids of stored runs on stderr, so that stdout is equal for equal input."""
+    if len(run_ids) == 1:
+        print_note(f"stored as run {run_ids[0]}")
+    elif run_ids:
+        print_note(f"stored as {len(run_ids):,} runs, the last of them {run_ids[-1]}")
 
 
 def print_note(text: str) -> None:
-    """Say it on stderr; who reads that may be gone, and still want the result."""
+    """Print a line on stderr; a closed stderr is no error."""
     with suppress(OSError):
         click.echo(hide_secrets(text), err=True)
 
 
 @contextmanager
 def buffer_stdout() -> Iterator[BinaryIO]:
-    """Give a stream that reaches stdout only when all of it was written, never half a document."""
+    """Yield a stream that is copied to stdout at the end, so that no half document appears."""
     import shutil
     import tempfile
 
@@ -127,7 +128,7 @@ def buffer_stdout() -> Iterator[BinaryIO]:
 
 
 def report_bug(error: BaseException) -> ExitCode:
-    """Say that it is our fault and how to tell us; a traceback only where it is asked for."""
+    """Print that this is a bug, and how to report it; a traceback only if it is asked for."""
     click.echo(hide_secrets(f"markscheme failed: {type(error).__name__}: {error}"), err=True)
     click.echo(
         "This is a bug in markscheme, not a mistake of yours. Run again with MARKSCHEME_DEBUG=1 "

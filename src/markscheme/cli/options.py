@@ -69,7 +69,7 @@ _JUDGING_OPTIONS = (
 
 
 def add_judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says beside what, and by which documents, a run is judged."""
+    """Add the options that name the baseline and the documents to judge a run by."""
     for option in reversed(_JUDGING_OPTIONS):
         command = option(command)
     return command

@@ -1,9 +1,8 @@
-"""Signals that end us: what was begun is tidied up, and the exit code says who ended it.
+"""Signals and standard output of the process.
 
-Stdout, which knows whether anything went out: one document is there, or none.
-
-While code of others runs in this process it is kept for the result alone: what they print goes to
-stderr, whichever way they do it.
+A signal becomes an exception, so that work is cleaned up, and the exit code names the signal.
+Stdout knows whether anything was written, so that there is one JSON document or none. While code
+of others runs in this process, what it prints goes to stderr; stdout is kept for the result.
 """
 
 from __future__ import annotations
@@ -32,24 +31,25 @@ _SIGNAL_EXIT_CODES = {
     "SIGTERM": ExitCode.TERMINATED,
     "SIGHUP": ExitCode.HUNG_UP,
 }
-_REPEAT_WINDOW = 0.5  # seconds; `timeout` and others tell us and then our group: that is said once
+# Seconds. `timeout` and others signal a process and then its group: that counts once.
+_REPEAT_WINDOW = 0.5
 
 
 class SignalHandlers:
-    """Raises what a signal means, once; remembers it, as others may make another error of it."""
+    """Raises an exception for a signal, and remembers it: libraries may hide the exception."""
 
     def __init__(self) -> None:
         self.received: ExitCode | None = None
         self._received_at = -_REPEAT_WINDOW
 
     def install(self) -> None:
-        """Hear every signal that nobody wants us to ignore, as `nohup` does."""
+        """Handle every signal that is not ignored, as SIGHUP is under `nohup`."""
         for number in _list_signals():
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._handle_signal)
 
     def restore_defaults(self) -> None:
-        """Let signals end us at once: all is said, and nothing is left to tidy up."""
+        """Let signals end the process at once: nothing is left to clean up."""
         for number in _list_signals():
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
@@ -69,35 +69,35 @@ def _list_signals() -> list[signal.Signals]:
 
 
 class TrackedStdout(io.FileIO):
-    """Where all that is printed goes out."""
+    """Raw stdout that remembers whether anything was written."""
 
-    begun = False
+    is_used = False
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write, and remember that."""
-        self.begun = True
+        """Write, and remember it."""
+        self.is_used = True
         return super().write(data)
 
 
 def track_stdout(stream: TextIO, encoding: str) -> TextIO:
-    """Return a stream that writes where this one does, through an outlet."""
+    """Return a stream that writes to the same descriptor through `TrackedStdout`."""
     stream.flush()
-    outlet = io.BufferedWriter(TrackedStdout(stream.fileno(), "wb", closefd=False))
+    buffer_ = io.BufferedWriter(TrackedStdout(stream.fileno(), "wb", closefd=False))
     return io.TextIOWrapper(
-        outlet, encoding=encoding, errors="plainly", line_buffering=stream.isatty()
+        buffer_, encoding=encoding, errors="ascii_signs", line_buffering=stream.isatty()
     )
 
 
 def is_stdout_empty() -> bool:
-    """Say whether nothing was printed yet, not even in part."""
+    """Whether nothing was written to stdout yet."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
-    return not getattr(raw, "begun", False)
+    return not getattr(raw, "is_used", False)
 
 
 class _ThreadBoundStdout:
-    """Stdout for the thread that tells the result, and stderr for every other one."""
+    """Stdout for the thread that prints the result, and stderr for every other thread."""
 
     def __init__(self, result: TextIO) -> None:
         self._result, self._owner = result, get_ident()
@@ -106,18 +106,17 @@ class _ThreadBoundStdout:
         return getattr(self._result if get_ident() == self._owner else sys.stderr, name)
 
 
-_RETAINED_STREAMS: list[
-    Any
-] = []  # streams of others: let go of, one would close stderr, which it wraps
+# Streams that foreign code installed. If one were deleted, it would close the stderr it wraps.
+_RETAINED_STREAMS: list[Any] = []
 
 
 @contextmanager
 def redirect_foreign_output() -> Iterator[None]:
-    """Let others print to stderr: this thread until the end of the block, all else from now on.
+    """Send foreign output to stderr: of this thread inside the block, of others from now on.
 
-    Threads that they leave behind, and children, may still print when the result is told.
+    Threads and child processes that foreign code leaves behind may still print later.
     """
-    ours = (
+    own_stdout = (
         sys.stdout
         if isinstance(sys.stdout, _ThreadBoundStdout)
         else _ThreadBoundStdout(_move_stdout(sys.stdout))
@@ -125,24 +124,26 @@ def redirect_foreign_output() -> Iterator[None]:
     try:
         sys.stdout = sys.stderr
         yield
-    finally:  # whatever they have put in its place
+    finally:
+        # Foreign code may have replaced `sys.stdout`.
         _RETAINED_STREAMS.append(sys.stdout)
-        sys.stdout = cast("TextIO", ours)
+        sys.stdout = cast("TextIO", own_stdout)
 
 
 def close_result_output() -> None:
-    """Let nobody add to a result that others were kept away from."""
+    """Send what is printed from now on to stderr, if foreign code ran in this process."""
     if isinstance(sys.stdout, _ThreadBoundStdout):
         sys.stdout = sys.stderr
 
 
 def _move_stdout(stream: TextIO) -> TextIO:
-    """Return a stream that writes where this one does by another descriptor; its own is stderr."""
+    """Move stdout to another descriptor and return its stream; the old one becomes stderr."""
     if not isinstance(getattr(getattr(stream, "buffer", None), "raw", None), TrackedStdout):
-        return stream  # nothing of the system's is behind it, or it was closed
+        # Not our stream: it was closed, or a test replaced it.
+        return stream
     stream.flush()
-    outlet = io.BufferedWriter(TrackedStdout(os.dup(stream.fileno()), "wb", closefd=False))
+    buffer_ = io.BufferedWriter(TrackedStdout(os.dup(stream.fileno()), "wb", closefd=False))
     os.dup2(sys.stderr.fileno(), stream.fileno())
     return io.TextIOWrapper(
-        outlet, encoding=stream.encoding, errors="plainly", line_buffering=stream.isatty()
+        buffer_, encoding=stream.encoding, errors="ascii_signs", line_buffering=stream.isatty()
     )

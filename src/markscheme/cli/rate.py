@@ -73,16 +73,18 @@ def command(
     def ask(prompt: str) -> str | None:
         click.echo(prompt, nl=False, err=to_stderr)
         line = sys.stdin.readline() if sys.stdin else ""
-        typed = line.encode(errors="replace").decode().replace("\0", "")  # no CSV holds a NUL
+        # A CSV file cannot hold a NUL character.
+        typed = line.encode(errors="replace").decode().replace("\0", "")
         return typed.rstrip("\r\n") if line else None
 
-    sitting = RatingSession(loaded, book, name, ask=ask, tell=tell)
+    session = RatingSession(loaded, book, name, ask=ask, tell=tell)
     ordered = shuffle_blind(shown, name, seed)
-    signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))  # a library made reads go on
+    # A library has set SA_RESTART; setting the handler again lets Ctrl-C interrupt a read.
+    signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     if book.had_torn_row:
         tell(translate("the last row of the file was not whole and is cut off"))
-    sitting.rate_answers(ordered)
-    left = len(sitting.list_unrated(ordered))
+    session.rate_answers(ordered)
+    left = len(session.list_unrated(ordered))
     done = len(ordered) - left
     if to_stderr:
         document = {"file": output, "rater": name, "answers": len(ordered), "left": left}

@@ -1,9 +1,10 @@
-"""`markscheme run`: asks a live subject, scores what it says, stores the run."""
+"""`markscheme run`: asks live subjects, scores what they say, and stores the runs."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
@@ -57,7 +58,7 @@ item was scored and 4 when something is missing or failed."""
 
 
 class _AmountParam(click.ParamType[Decimal]):
-    """An exact number that is not negative."""
+    """Parameter type of an exact number that is not negative."""
 
     name = "amount"
 
@@ -75,13 +76,13 @@ class _AmountParam(click.ParamType[Decimal]):
         return amount
 
 
-_STORE_URL_SECRET = (
-    r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"  # of a store
+# The password in the URL of a store.
+_STORE_URL_PASSWORD = re.compile(
+    r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"
 )
 _AMOUNT_TYPE = _AmountParam()
-_JSON_PIECES_PER_WRITE = (
-    10_000  # of a JSON document, written at once: the whole of a large one is much larger
-)
+# Pieces of a JSON document per write: a large document as one text takes much memory.
+_JSON_PIECES_PER_WRITE = 10_000
 _SECONDS_TYPE = click.FloatRange(0, min_open=True)
 _SUBJECT_HELP = "Whom to ask, see below; two or more are asked in turns."
 _EXAMPLES_HELP = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
@@ -177,12 +178,10 @@ def command(
     from markscheme.workflows.run import check_store_options, execute_plan
     from markscheme.workflows.run_plan import Settings, build_run_plan
 
-    with (
-        ErrorCollector() as mistakes,
-        redirect_foreign_output(),
-    ):  # what a module of one's own prints is no result
+    # Output of the user's own module must not stand in our document.
+    with ErrorCollector() as mistakes, redirect_foreign_output():
         texts = (options["template"] or "", options["examples"] or "")
-        replayed = (named.removeprefix("replay:") for named in subjects)
+        replayed = (name.removeprefix("replay:") for name in subjects)
         with mistakes.collect_error():
             destination = _check_recording_path(record, (rubric, *exams, *texts, *replayed))
         with mistakes.collect_error():
@@ -195,7 +194,11 @@ def command(
             redirect_foreign_output(),
             show_asking_progress(plan.subject_names, plan.questions) as progress,
         ):
-            observer = replace(progress.observer, on_remark=print_note)
+            observer = replace(
+                progress.observer,
+                on_remark=print_note,
+                on_first_sent=_load_page if format_ == "text" else lambda: None,
+            )
             runs = execute_plan(
                 plan,
                 store=store,
@@ -206,19 +209,20 @@ def command(
             )
     except KeyboardInterrupt:
         _print_resume_hint("interrupted", stored=not no_store)
-        raise Terminated(ExitCode.INTERRUPTED) from None  # which says it in the document too
-    except Terminated:  # or the terminal was closed
+        # With --format json this is told in the document too.
+        raise Terminated(ExitCode.INTERRUPTED) from None
+    except Terminated:  # also when the terminal is closed
         _print_resume_hint("terminated", stored=not no_store)
         raise
-    except StoreUnavailableError as error:  # a full disk, most likely
+    except StoreUnavailableError as error:  # most likely a full disk
         raise StoreUnavailableError(
             f"{error}\nthen go on with: {_build_resume_command()}"
         ) from error
-    unwritten = _write_recording(runs, destination)
+    recording_error = _write_recording(runs, destination)
     report_stored_runs([run.id for run in runs if run.id is not None])
     _print_live_runs(runs, format_)
-    if unwritten is not None:
-        report_error(unwritten, ExitCode.USAGE)
+    if recording_error is not None:
+        report_error(recording_error, ExitCode.USAGE)
         return ExitCode.USAGE
     if all(run.result.summary.complete for run in runs):
         return ExitCode.OK
@@ -231,7 +235,7 @@ def command(
 
 
 def _check_recording_path(record: str | None, inputs: Iterable[str]) -> Path | None:
-    """Return where the answers are written, if they are, or say at once why they cannot be."""
+    """Return the path of `--record`, if it is given; refuse it before anything is asked."""
     if record is None:
         return None
     from markscheme.workflows.output_files import check_destination
@@ -240,7 +244,7 @@ def _check_recording_path(record: str | None, inputs: Iterable[str]) -> Path | N
 
 
 def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> str | None:
-    """Write the answers to a file, or return why not: what is stored is told first."""
+    """Write the answers to a file; return why not, so that the stored run is reported first."""
     if destination is None:
         return None
     from markscheme.workflows.output_files import write_file_atomically
@@ -261,60 +265,66 @@ def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
         document = documents[0] if len(documents) == 1 else {"runs": documents}
         written = json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(document)
         with buffer_stdout() as stream:
-            while some := "".join(islice(written, _JSON_PIECES_PER_WRITE)):
-                stream.write(some.encode())
+            while piece := "".join(islice(written, _JSON_PIECES_PER_WRITE)):
+                stream.write(piece.encode())
             stream.write(b"\n")
         return
     from markscheme.tell.live_run import LivePage
     from markscheme.workflows.sinks import Preview
 
     for run in runs:
-        glimpse = Preview()
-        glimpse.add_frame(run.result.frame)
+        preview = Preview()
+        preview.add_frame(run.result.frame)
         page = LivePage(run.result.rubric, run.live.to_dict())
-        shown = glimpse.show_in(run.result)
+        shown = preview.show_in(run.result)
         writes = "--format json" if run.id is None else f"markscheme show {run.id} -o FILE"
-        page.print_run(shown, hidden=glimpse.hidden, writes=writes)
+        page.print_run(shown, hidden=preview.hidden, writes=writes)
         page.print_live_facts()
 
 
+def _load_page() -> None:
+    """Load what prints the page while the subjects think: 2 % of `make live`."""
+    from markscheme.tell import live_run  # noqa: F401 - loaded for later
+
+
 def _print_resume_hint(why: str, *, stored: bool) -> None:
-    """Say why the run is not whole, and how to go on."""
+    """Print why the run is incomplete, and the command that goes on with it."""
     print_note(why)
     if stored:
         print_note(f"every answer that counted is kept; go on with: {_build_resume_command()}")
 
 
 def _build_resume_command() -> str:
-    """Return the command that asks only what is missing, with the places that variables name."""
+    """Return the command that asks only what is missing.
+
+    Variables that name the store or the endpoint stand before it; keys and passwords are masked.
+    """
     import shlex
 
     words = [*_find_program(), *(word for word in sys.argv[1:] if word != "--resume"), "--resume"]
     options = {"MARKSCHEME_STORE": "--store", "OPENAI_BASE_URL": "--base-url"}
-    named = (
+    assignments = (
         f"{variable}={shlex.quote(_mask_secrets(os.environ[variable]))} "
         for variable, option in options.items()
         if os.environ.get(variable) and not any(word.startswith(option) for word in words)
     )
-    return "".join(named) + shlex.join(map(_mask_secrets, words))
+    return "".join(assignments) + shlex.join(map(_mask_secrets, words))
 
 
 def _find_program() -> list[str]:
-    """Return how this command was called, in a way that can be called again."""
+    """Return the words that start this program again, as short as possible."""
     import shutil
     from pathlib import Path
 
     called = Path(sys.argv[0])
     if called.name == "__main__.py":
         return [sys.executable, "-m", "markscheme"]
-    found = shutil.which(called.name)
-    same = found is not None and called.exists() and called.samefile(found)
-    return [called.name if same else sys.argv[0]]
+    on_path = shutil.which(called.name)
+    is_same = on_path is not None and called.exists() and called.samefile(on_path)
+    return [called.name if is_same else sys.argv[0]]
 
 
 def _mask_secrets(word: str) -> str:
-    import re
-
     from markscheme.ask.secrets import environment_secrets
 
-    return re.sub(_STORE_URL_SECRET, r"\1\2PASSWORD", environment_secrets().redact(word))
+    return _STORE_URL_PASSWORD.sub(r"\1\2PASSWORD", environment_secrets().redact(word))

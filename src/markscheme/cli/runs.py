@@ -1,4 +1,4 @@
-"""`markscheme runs`: what is in the store."""
+"""`markscheme runs`: list the stored runs."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def command(
     from markscheme.tell.text import print_run_list
     from markscheme.workflows.run_records import build_run_list_record
 
-    with open_store(store, create=False) as kept:
-        found = kept.list_runs(rubric=rubric, exam=exam, subject=subject, limit=limit)
-        document = build_run_list_record(found, kept.list_tags(), kept.list_current_baselines())
+    with open_store(store, create=False) as opened:
+        runs = opened.list_runs(rubric=rubric, exam=exam, subject=subject, limit=limit)
+        document = build_run_list_record(runs, opened.list_tags(), opened.list_current_baselines())
     if format_ == "json":
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:

@@ -1,4 +1,4 @@
-"""`markscheme score`: recorded answers in, breakdowns out."""
+"""`markscheme score`: score recorded answers and show the breakdowns."""
 
 from __future__ import annotations
 

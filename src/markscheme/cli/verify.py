@@ -84,12 +84,12 @@ def _format_verification_lines(verification: Verification, prefix: str) -> Itera
     yield from map(format_verification_finding, verification.findings)
     unjudged, checked = verification.not_judged_anew, verification.checked
     if unjudged:
-        anew = translate(
+        not_judged = translate(
             "the leading axis could not be judged anew in {n} of {of} (no usable got and expected)",
             n=unjudged,
             of=checked,
         )
-        yield f"{prefix}{anew}"
+        yield f"{prefix}{not_judged}"
     if verification.groups_not_checked:
         groups = translate_plural(
             "{n} group by tag was not checked; --exam names the exam whose tags it has",

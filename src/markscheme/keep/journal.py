@@ -1,8 +1,8 @@
 """Journal of live runs: every question and reply, written while the subject is asked.
 
 A live run is stored when its session is over. Until then its answers are only in the journal, and
-a run that broke off is resumed from it. A session is called a sitting in the tables and in messages.
-Replies can also be cached, independent of sessions.
+a run that broke off is resumed from it. Tables and messages call a session a sitting. Replies can
+also be cached, independent of sessions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Normalise, read the response, judge each axis, build the breakdown."""
+"""Mark answers: read the response, judge each axis, build the breakdown.
+
+`definition` is the law for one answer; `batch` does the same for many in columns, and `axes` holds
+the kinds of axes that rubrics can name. Totals, gates and anything over several answers belong to
+`weigh`.
+"""
 
 from markscheme.mark.definition import (
     check_axes,

@@ -5,16 +5,27 @@ Everything faster must agree with `mark_answer`, cell by cell.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from markscheme.vocabulary import Breakdown, Cell, DocumentError, Problem, UsageError, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from markscheme.vocabulary import Axis, AxisSpec, Exam, Item, Response, Rubric, Transcript
+from markscheme.mark.response import read_response
+from markscheme.vocabulary import (
+    Axis,
+    AxisSpec,
+    Breakdown,
+    Cell,
+    DocumentError,
+    Exam,
+    Item,
+    Problem,
+    Response,
+    Rubric,
+    Transcript,
+    UsageError,
+    sentence,
+)
 
 
 def mark_answer(
@@ -23,12 +34,11 @@ def mark_answer(
     output: str | Mapping[str, Any],
     transcript: Transcript | None = None,
 ) -> Breakdown:
-    """Mark one raw output as the answer to one item, with what was done for it where that is known.
+    """Mark one raw output as the answer to one item.
 
-    Without a transcript, axes that judge what was done abstain.
+    `transcript` is the log of what an agent did for the answer. Without it, axes that judge what
+    was done abstain.
     """
-    from markscheme.mark.response import read_response
-
     response = replace(read_response(output, rubric.fields), transcript=transcript)
     cells = {spec.name: mark_cell(spec.axis, response, item) for spec in rubric}
     leading = find_leading_axis(rubric)
@@ -44,9 +54,9 @@ def mark_answer(
 
 
 def mark_cell(axis: Axis, response: Response, item: Item) -> Cell:
-    """Let the axis judge; what it raises becomes a failed cell with the reason, never a number.
+    """Return the cell of one axis; an exception in the axis becomes a failed cell with the reason.
 
-    The last text of a log that is not complete may not be the answer, so it is not judged.
+    The last text of an incomplete log may not be the answer, so axes that read the text fail there.
     """
     doubts = response.transcript.doubts if response.transcript is not None else ()
     if doubts and not getattr(axis, "traces", False):
@@ -58,7 +68,7 @@ def mark_cell(axis: Axis, response: Response, item: Item) -> Cell:
         )
     try:
         cell = axis.mark(response, item)
-    except Exception as error:  # noqa: BLE001 - an axis may be anybody's
+    except Exception as error:  # noqa: BLE001 - axes may come from plugins and raise anything
         return Cell.failed(sentence("the axis failed: {words}", words=_format_error(error)))
     if isinstance(cell, Cell):
         return cell
@@ -70,12 +80,12 @@ def _format_error(error: Exception) -> str:
 
 
 def weigh_cell(spec: AxisSpec, cell: Cell) -> Fraction | None:
-    """Return what the cell adds to the score."""
+    """Return the weighted value of a cell, or `None` if it has no value."""
     return None if cell.value is None else Fraction(spec.weight) * cell.value
 
 
 def compute_score(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
-    """Return the exact weighted sum, or nothing where a value is missing."""
+    """Return the exact weighted sum, or `None` if any value is missing."""
     total = Fraction(0)
     for spec, value in zip(rubric, values, strict=True):
         if value is None:
@@ -85,28 +95,31 @@ def compute_score(rubric: Rubric, values: list[Fraction | None]) -> Fraction | N
 
 
 def find_leading_axis(rubric: Rubric) -> Axis | None:
-    """Return the first axis that expects something: its field is `got`, its entry `expected`."""
+    """Return the first axis that compares with an expectation of the item, if there is one.
+
+    The text it reads is shown as `got`, and what it expects as `expected`.
+    """
     return next((spec.axis for spec in rubric if get_expectation_key(spec.axis) is not None), None)
 
 
 def get_expectation_key(axis: Axis | None) -> str | None:
-    """Return the key of the item that an axis reads; an axis of one's own may have none."""
+    """Return the key of the item that an axis reads; axes of plugins need not have one."""
     return getattr(axis, "expectation", None)
 
 
 def get_expected(axis: Axis | None, item: Item) -> Any:
-    """Return what the leading axis expects of the item."""
+    """Return what an axis expects of the item."""
     return item.expectations.get(get_expectation_key(axis) or "")
 
 
 def check_axes(rubric: Rubric) -> None:
-    """Refuse a rubric that can score nothing."""
+    """Raise `UsageError` if the rubric has no axes."""
     if not rubric.axes:
         raise UsageError(f"the rubric `{rubric.name}` has no axes, so it can score nothing")
 
 
 def check_exam(rubric: Rubric, exam: Exam) -> None:
-    """Refuse an exam whose items lack what the axes need, naming every such item at once."""
+    """Raise `DocumentError` with all items that lack what the axes need."""
     check_axes(rubric)
     problems = [problem for item in exam.items for problem in find_item_problems(rubric, item)]
     if problems:
@@ -114,7 +127,7 @@ def check_exam(rubric: Rubric, exam: Exam) -> None:
 
 
 def find_item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
-    """Yield what the axes of the rubric need of the item and lack."""
+    """Yield a problem for each thing that the axes need and the item lacks."""
     for spec in rubric.axes:
         for field, message in spec.axis.item_problems(item):
             place = item.place

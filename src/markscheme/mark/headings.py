@@ -1,19 +1,16 @@
-"""The outline of a written answer: its headings in any style, its list items and table rows.
+"""Find the headings, list items and table rows of a written answer, in any style.
 
-It is not a Markdown parser: it reads lines as people do, since agents write headings as
-`## Memory`, as `**Memory**`, as `Memory:`, as `1. Memory`, underlined, or in HTML. What stands in a
-code fence is quoted, not said.
+This is not a Markdown parser. It reads lines as people do, because agents write headings as
+`## Memory`, `**Memory**`, `Memory:`, `1. Memory`, underlined, or in HTML. Text in a code fence is a
+quotation and has no headings.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _FENCE = re.compile(
     r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)"
@@ -42,10 +39,12 @@ _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SMALL_WORDS = frozenset(
     {"a", "an", "and", "of", "the", "for", "in", "on", "to", "or", "from", "with"}
 )
-_UNKNOWN_LEVEL = 7  # the level of headings that show none
-_MAX_TITLE_WORDS = 8  # words of a heading without marks
+# Below all marked levels: for headings that do not show their level.
+_UNKNOWN_LEVEL = 7
+_MAX_TITLE_WORDS = 8
 _MAX_NUMBERED_WORDS = 4
-_MAX_LINE_LENGTH = 300  # characters; a heading is not longer, and no line takes for ever
+# A longer line is no heading; the limit also bounds the time of the patterns.
+_MAX_LINE_LENGTH = 300
 _SHORT = 2
 _CELL_MARK = "|"
 _SENTENCE_ENDS = (".", "!", "?", ";", ",")
@@ -61,7 +60,7 @@ class Heading:
     line: int
 
     def has_key_word(self, key_word: str) -> bool:
-        """Say whether the heading has the key word, its singular, or a word that begins so."""
+        """Return whether the heading has the key word, its singular, or a word starting with it."""
         key = key_word.casefold()
         single = key.removesuffix("s")
         return any(word.startswith(key) or word == single for word in self.words) or (
@@ -71,7 +70,7 @@ class Heading:
 
 @dataclass(slots=True, kw_only=True)
 class OutlineEntry:
-    """A list item or a table row, with the lines that go on with it and the items inside it."""
+    """A list item or a table row, with its continuation lines and the items nested in it."""
 
     text: str
     line: int
@@ -80,10 +79,11 @@ class OutlineEntry:
 
 
 class Outline:
-    """The headings of a text, and what stands under them.
+    """The headings of a text, and the entries under them.
 
-    A line that is marked as a heading is one. A line that only looks like one, in bold, with a
-    colon or a number, is one if it has one of the `keys`: else it is as likely a label or an item.
+    A line with heading marks is a heading. A line that only looks like one, because it is bold or
+    has a colon or a number, is a heading if it contains one of the `keys`; otherwise it is as
+    likely a label or an item.
     """
 
     def __init__(self, text: str, keys: Sequence[str]) -> None:
@@ -96,14 +96,14 @@ class Outline:
         }
 
     def find_by_key_word(self, key_word: str) -> list[Heading]:
-        """Return the headings with a key word; where there are several, only the topmost."""
+        """Return the headings with a key word; of several levels, only the topmost."""
         named = (heading for heading in self.headings if heading.has_key_word(key_word))
-        found = [heading for heading in named if not self._is_document_title(heading)]
-        top = min((heading.level for heading in found), default=0)
-        return [heading for heading in found if heading.level == top]
+        headings = [heading for heading in named if not self._is_document_title(heading)]
+        top = min((heading.level for heading in headings), default=0)
+        return [heading for heading in headings if heading.level == top]
 
     def read_entries(self, heading: Heading) -> Iterator[OutlineEntry]:
-        """Yield the topmost entries under a heading, up to the next one that is not deeper."""
+        """Yield the top-level entries under a heading, up to the next one that is not deeper."""
         later = range(self._heading_positions[heading.line] + 1, len(self.headings))
         others = map(self.headings.__getitem__, later)
         ends = (other.line - 1 for other in others if other.level <= heading.level)
@@ -119,7 +119,7 @@ class Outline:
         )
 
     def _is_document_title(self, heading: Heading) -> bool:
-        """Say whether a heading of several words stands over the sections, and is none of them."""
+        """Return whether a heading of several words is a title above the sections."""
         if len(heading.words) <= _SHORT:
             return False
         later = self.headings[self._heading_positions[heading.line] + 1 :]
@@ -142,7 +142,7 @@ class Outline:
                 yield heading
 
     def _parse_underlined(self, at: int) -> tuple[int, str] | None:
-        """Return the heading that the next line underlines; a sentence before a rule is none."""
+        """Return a heading that the next line underlines; not a sentence before a rule."""
         below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
         line = self._lines[at].strip()
         if not _UNDERLINE.fullmatch(below) or _CELL_MARK in line or line.endswith(_SENTENCE_ENDS):
@@ -152,7 +152,7 @@ class Outline:
         return (1 if "=" in below else 2), line
 
     def _parse_unmarked(self, at: int) -> str:
-        """Return the text of a line that looks like a heading, or nothing."""
+        """Return the text of a line that looks like a heading, or an empty text."""
         line = _PICTURES.sub("", self._lines[at].rstrip())
         if not line or line[0].isspace() or _CELL_MARK in line:
             return ""
@@ -173,7 +173,7 @@ class Outline:
         return self._parse_plain(at, line)
 
     def _parse_plain(self, at: int, line: str) -> str:
-        """Return a heading without any mark: in capitals, or a key word that opens a paragraph."""
+        """Return a heading without marks: in capitals, or a key word that opens a paragraph."""
         if line.isupper() and _is_title_like(line, _MAX_NUMBERED_WORDS):
             return line
         name = line.partition(":")[0]
@@ -182,18 +182,18 @@ class Outline:
         return name if opens and is_key and name[0].isupper() else ""
 
     def _is_in_numbered_list(self, at: int) -> bool:
-        """Say whether the next or the last line that is not blank is a numbered item too."""
+        """Return whether the next or the previous line that is not blank is a numbered item too."""
         for step in (1, -1):
-            beside = at + step
-            while 0 <= beside < len(self._lines) and not self._lines[beside].strip():
-                beside += step
-            if 0 <= beside < len(self._lines) and _NUMBERED.fullmatch(self._lines[beside]):
+            near = at + step
+            while 0 <= near < len(self._lines) and not self._lines[near].strip():
+                near += step
+            if 0 <= near < len(self._lines) and _NUMBERED.fullmatch(self._lines[near]):
                 return True
         return False
 
 
 class _EntryParser:
-    """Reads the lines under a heading: list items with what is inside them, and table rows."""
+    """Parses the lines under a heading into nested list items and table rows."""
 
     def __init__(self) -> None:
         self._open_entries: list[OutlineEntry] = []
@@ -201,20 +201,22 @@ class _EntryParser:
         self._last_line = ""
 
     def parse_lines(self, lines: Sequence[tuple[int, str, bool]]) -> Iterator[OutlineEntry]:
-        """Yield the topmost entries; a line comes with its number, and whether it is code."""
+        """Return the top-level entries; each line comes with its number, and whether it is code."""
         texts = [*(line for _, line, _ in lines), ""]
-        found: list[OutlineEntry] = []
+        entries: list[OutlineEntry] = []
         for at, (number, line, code) in enumerate(lines):
             if code:
                 self._continue_entry(line)
             elif _CELL_MARK in line and self._update_table_state(line, texts[at + 1]):
                 if not _is_table_separator(line) and not _is_table_separator(texts[at + 1]):
-                    found.append(OutlineEntry(text=_join_table_cells(line), line=number, indent=0))
+                    entries.append(
+                        OutlineEntry(text=_join_table_cells(line), line=number, indent=0)
+                    )
             elif (item := _ITEM.fullmatch(line)) is not None:
                 entry = OutlineEntry(
                     text=item["text"], line=number, indent=_measure_indent(item["indent"])
                 )
-                found += self._nest_entry(entry)
+                entries += self._nest_entry(entry)
             elif not line.strip():
                 self._in_table = False
             elif line[0].isspace() or self._last_line.strip():
@@ -222,10 +224,10 @@ class _EntryParser:
             else:
                 self._open_entries = []
             self._last_line = line
-        return iter(found)
+        return iter(entries)
 
     def _update_table_state(self, line: str, below: str) -> bool:
-        """Say whether a line with bars in it is part of a table."""
+        """Return whether a line with bars is part of a table; a table closes all open items."""
         bare = line.strip()
         barred = bare.startswith(_CELL_MARK) and bare.count(_CELL_MARK) > 1
         self._in_table = self._in_table or barred or _is_table_separator(below)
@@ -234,8 +236,8 @@ class _EntryParser:
         return self._in_table
 
     def _nest_entry(self, entry: OutlineEntry) -> list[OutlineEntry]:
-        """Put an item into the one it stands in; return it where it stands in none."""
-        self._open_entries = [one for one in self._open_entries if one.indent < entry.indent]
+        """Put an item into the open item that contains it; return it if there is none."""
+        self._open_entries = [outer for outer in self._open_entries if outer.indent < entry.indent]
         inside = bool(self._open_entries)
         if inside:
             self._open_entries[-1].inside.append(entry)
@@ -248,23 +250,23 @@ class _EntryParser:
 
 
 def _unwrap_fence(lines: list[str]) -> list[str]:
-    """Return the lines inside a code fence that holds the whole text."""
-    said = [at for at, line in enumerate(lines) if line.strip()]
-    if len(said) < 2:  # noqa: PLR2004 - a fence opens and closes
+    """Return the lines inside a code fence that contains the whole text."""
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    if len(filled) < 2:  # noqa: PLR2004 - a fence opens and closes
         return lines
-    first, last = lines[said[0]], lines[said[-1]].strip()
+    first, last = lines[filled[0]], lines[filled[-1]].strip()
     opening = _FENCE.fullmatch(first)
     if opening is None or not last.startswith(opening["mark"]) or last.strip(opening["mark"][0]):
         return lines
     if opening["info"].strip().lower() not in {"", "markdown", "md", "text", "txt"}:
         return lines
-    inner = lines[said[0] + 1 : said[-1]]
-    # blank lines stand for the fences, so that lines keep their numbers
-    return lines if _is_closed_inside(inner, opening["mark"]) else [*[""] * (said[0] + 1), *inner]
+    inner = lines[filled[0] + 1 : filled[-1]]
+    # Blank lines replace the opening fence, so that lines keep their numbers.
+    return lines if _is_closed_inside(inner, opening["mark"]) else [*[""] * (filled[0] + 1), *inner]
 
 
 def _is_closed_inside(inner: Sequence[str], mark: str) -> bool:
-    """Say whether a fence is closed inside; a fence of its own in there opens and closes."""
+    """Return whether the outer fence is closed inside; a nested fence opens and closes there."""
     opened = False
     for line in inner:
         bare = line.strip()
@@ -277,23 +279,25 @@ def _is_closed_inside(inner: Sequence[str], mark: str) -> bool:
 
 
 def _strip_quote_marks(lines: list[str]) -> list[str]:
-    """Return the lines without the marks of a quotation around them."""
+    """Return the lines without quotation marks (`>`) in front."""
     return [re.sub(r"^ {0,3}(?:> ?)+", "", line) for line in lines]
 
 
 def _find_code_lines(lines: Sequence[str]) -> list[bool]:
-    """Say of each line whether it is code; a fence that is never closed is none."""
+    """Return for each line whether it is code; a fence that is never closed is no fence."""
     code = [False] * len(lines)
-    never: dict[str, int] = {}  # from which length on a mark is not closed any more
+    # For each kind of mark, the length from which on it is not closed any more. This keeps the time
+    # linear in a text of many fences that are never closed.
+    unclosed_from: dict[str, int] = {}
     at = 0
     while at < len(lines):
         opening = _FENCE.fullmatch(lines[at])
         mark = "" if opening is None else opening["mark"]
-        hopeless = not mark or len(mark) >= never.get(mark[0], len(mark) + 1)
-        end = None if hopeless else _find_closing_fence(lines, at, mark)
+        is_unclosed = not mark or len(mark) >= unclosed_from.get(mark[0], len(mark) + 1)
+        end = None if is_unclosed else _find_closing_fence(lines, at, mark)
         if end is None:
             if mark:
-                never[mark[0]] = min(len(mark), never.get(mark[0], len(mark)))
+                unclosed_from[mark[0]] = min(len(mark), unclosed_from.get(mark[0], len(mark)))
             at += 1
             continue
         code[at : end + 1] = [True] * (end + 1 - at)
@@ -310,7 +314,7 @@ def _find_closing_fence(lines: Sequence[str], start: int, mark: str) -> int | No
 
 
 def _parse_marked_heading(line: str) -> tuple[int, str] | None:
-    """Return the level and the text of a heading that is marked as one."""
+    """Return the level and the text of a heading with heading marks."""
     for pattern in (_HASHES, _EQUALS, _HTML_HEADING):
         found = pattern.fullmatch(line)
         if found is not None:
@@ -321,13 +325,13 @@ def _parse_marked_heading(line: str) -> tuple[int, str] | None:
 
 
 def _is_bold_heading(bold: re.Match[str]) -> bool:
-    """Say whether bold words begin a line as its heading: alone, or with a colon behind them."""
+    """Return whether bold words at the start of a line are a heading: alone, or with a colon."""
     behind = bold["rest"].lstrip()
     return not behind or bold["text"].rstrip().endswith(":") or behind.startswith(_AFTER_BOLD)
 
 
 def _is_title_like(text: str, longest: int) -> bool:
-    """Say whether words look like a heading: few, and capital letters begin them all, or the first.
+    """Return whether a text looks like a title: few words, capitalised all or the first.
 
     `Memory findings` and `Gaps and Unknowns` do; `Here are the patterns` does not.
     """

@@ -1,21 +1,19 @@
 """Normalisation: a closed list of named steps, each with one definition.
 
-A rubric lists the steps in the order in which they run, on the answer and on the expectation
-alike. The seed's three are `strip`, `lower`, `strip_trailing_period`; the others are there for
-rubrics that want them, and are what a near miss is tried with.
+A rubric lists the steps in the order in which they run, on both the answer and the expectation. By
+default these are `strip`, `lower` and `strip_trailing_period`. The steps that a rubric does not use
+are tried to find near misses.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from markscheme.vocabulary import sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _SPACE = re.compile(r"\s+")
 _QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›′″"))  # noqa: RUF001 - quotation marks
@@ -36,17 +34,17 @@ def _is_accent(character: str) -> bool:
 def _ignore_accents(text: str) -> str:
     if text.isascii():
         return text
-    apart = unicodedata.normalize("NFD", text)
-    bare = "".join(c for c in apart if not _is_accent(c))
+    decomposed = unicodedata.normalize("NFD", text)
+    bare = "".join(c for c in decomposed if not _is_accent(c))
     return unicodedata.normalize("NFC", bare)
 
 
 class _CharacterTable(dict[int, str]):
-    """A table for `str.translate` that asks a function about each character once."""
+    """A table for `str.translate` that calls a function once for each character."""
 
-    def __init__(self, become: Callable[[str], str]) -> None:
+    def __init__(self, convert: Callable[[str], str]) -> None:
         super().__init__()
-        self._convert = become
+        self._convert = convert
 
     def __missing__(self, code: int) -> str:
         self[code] = self._convert(chr(code))
@@ -77,7 +75,7 @@ def _to_compatibility_form(text: str) -> str:
 
 
 class NormalisationStep(NamedTuple):
-    """A named step: what it does to a text, and what a near miss says of it."""
+    """A named step: the function, and how the reason of a near miss describes it."""
 
     name: str
     apply: Callable[[str], str]
@@ -148,8 +146,8 @@ def normalise(text: str, steps: Iterable[str]) -> str:
 
 def _fold_character(character: str) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFKD", character) if not _is_accent(c))
-    apart = unicodedata.normalize("NFKD", bare.casefold())
-    return "".join(c for c in apart if c.isalnum() and not _is_accent(c))
+    decomposed = unicodedata.normalize("NFKD", bare.casefold())
+    return "".join(c for c in decomposed if c.isalnum() and not _is_accent(c))
 
 
 _FOLDED = _CharacterTable(_fold_character)
@@ -158,10 +156,11 @@ _ASCII_OTHERS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
 def fold(text: str) -> str:
-    """Return what no single step takes away: letters and digits without case, accent and form.
+    """Return the letters and digits of a text, without case, accents and compatibility forms.
 
-    If one text is part of another after any step, its essence is part of the other's essence. So
-    texts whose essences do not fit are no near miss, and need not be tried step by step.
+    No single step removes any of these. So if one text contains another after some step, its fold
+    contains the other's fold. Texts for which that is not so cannot be a near miss, and the steps
+    need not be tried.
     """
     if text.isascii():
         return text.encode().translate(_ASCII_LOWER, _ASCII_OTHERS).decode()

@@ -1,23 +1,21 @@
-"""Code fences in a text: what models put their JSON in.
+"""Read a raw output as a response: one JSON object, else one JSON object in a fence, else text.
 
-How a raw output is read, first match: one JSON object, one fenced JSON object, plain text.
+Models often put their JSON into a Markdown code fence, so fences are looked for in several forms.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import orjson
 
 from markscheme.read.nfc import to_nfc
 from markscheme.vocabulary import FrozenDict, Reading, Response, ResponseFields, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _FENCE_OPENING = re.compile(
@@ -25,49 +23,46 @@ _FENCE_OPENING = re.compile(
 )
 _BACKTICKS = re.compile(r"`{3,}")
 _INFO_STRING = re.compile(r"[ \t]*[\w.+-]*\s*")
+_NO_FIELDS = ResponseFields()
+_BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
+_HUGE_NUMBER = Decimal("1E+999999")
+# Words in orjson's messages about text that is JSON all the same.
+_BEYOND_ORJSON = ("surrogate", "number", "infinity")
 
 
 def has_fence_marks(text: str) -> bool:
-    """Say whether a text holds the marks of a fence at all; few do."""
+    """Return whether a text contains fence marks at all; few do."""
     return "```" in text or "~~~" in text
 
 
 def find_fenced_blocks(text: str) -> Iterator[str]:
-    """Yield what stands in fenced blocks, in one pass.
+    """Yield the contents of fenced blocks, in one pass.
 
-    A fence opens with three or more backticks or tildes at the start of a line, also behind the
-    marks of a quotation or a list and at any indentation, and closes with a line of as many, or at
-    the end of the text.
+    A fence opens with three or more backticks or tildes at the start of a line, at any indentation
+    and also after the marks of a quotation or a list item. It closes with a line of at least as
+    many, or at the end of the text.
     """
     lines = iter(_LINE_END.split(text))
     for line in lines:
         opening = _FENCE_OPENING.fullmatch(line)
         if opening is None or (opening["mark"][0] == "`" and "`" in opening["info"]):
             continue
-        inside = []
-        for following in lines:
-            bare = following.strip(" \t>")
+        content = []
+        for content_line in lines:
+            bare = content_line.strip(" \t>")
             if len(bare) >= len(opening["mark"]) and not bare.strip(opening["mark"][0]):
                 break
-            inside.append(bare if ">" in opening["before"] else following)
-        yield "\n".join(inside)
+            content.append(bare if ">" in opening["before"] else content_line)
+        yield "\n".join(content)
 
 
 def find_backtick_spans(text: str) -> Iterator[str]:
-    """Yield what stands between runs of backticks anywhere, without the word after the first.
+    """Yield the text between runs of backticks anywhere, without the language name in front.
 
-    Models also open a fence behind other words, or open and close it in one line.
+    Models also open a fence in the middle of a line, or open and close it in one line.
     """
-    for inside in _BACKTICKS.split(text)[1::2]:
-        yield _INFO_STRING.sub("", inside, count=1)
-
-
-_NO_FIELDS = ResponseFields()
-_BYTE_ORDER_MARK = (
-    "\N{ZERO WIDTH NO-BREAK SPACE}"  # a byte order mark that came along with the text
-)
-_HUGE_NUMBER = Decimal("1E+999999")
-_BEYOND_ORJSON = ("surrogate", "number", "infinity")
+    for span in _BACKTICKS.split(text)[1::2]:
+        yield _INFO_STRING.sub("", span, count=1)
 
 
 def read_response(output: str | Mapping[str, Any], fields: ResponseFields = _NO_FIELDS) -> Response:
@@ -95,8 +90,8 @@ def read_response(output: str | Mapping[str, Any], fields: ResponseFields = _NO_
 
 
 def _parse_objects(blocks: Iterable[str]) -> list[tuple[str, dict[str, Any]]]:
-    found = ((block, _parse_object(block)[0]) for block in blocks)
-    return [(block, document) for block, document in found if document is not None]
+    parsed = ((block, _parse_object(block)[0]) for block in blocks)
+    return [(block, document) for block, document in parsed if document is not None]
 
 
 def _build_response(
@@ -122,12 +117,13 @@ def _build_response(
 def _dump_document(document: Mapping[str, Any]) -> str:
     try:
         return json.dumps(document, ensure_ascii=False, default=str)
-    except (ValueError, RecursionError):  # a number of thousands of digits, a circle
+    # A number of thousands of digits, or a document that contains itself.
+    except (ValueError, RecursionError):
         return ""
 
 
 def _parse_exact_numbers(source: str, names: Iterable[str]) -> FrozenDict:
-    """Return the numbers in these fields as they are written, not as doubles."""
+    """Return the numbers in these fields exactly as written, not as doubles."""
     exact = _parse_with_stdlib(source.removeprefix(_BYTE_ORDER_MARK))
     if not isinstance(exact, dict):
         return FrozenDict()
@@ -135,7 +131,7 @@ def _parse_exact_numbers(source: str, names: Iterable[str]) -> FrozenDict:
 
 
 def _parse_object(text: str) -> tuple[dict[str, Any] | None, str]:
-    """Return the JSON object that a text is, or why it is none."""
+    """Return the JSON object of a text, or `None` and the reason."""
     text = text.removeprefix(_BYTE_ORDER_MARK)
     if not text or text.isspace():
         return None, sentence("it is empty")
@@ -155,7 +151,7 @@ def _parse_object(text: str) -> tuple[dict[str, Any] | None, str]:
 
 @lru_cache(maxsize=4096)
 def _format_json_error(why: str, line: int, column: int) -> str:
-    """Say what is wrong where; outputs that were cut off are so at the same few lengths."""
+    """Describe a JSON error; cached, because outputs are often cut off at the same length."""
     return sentence(
         "not JSON ({why}, line {line} column {column})", why=why, line=line, column=column
     )
@@ -163,12 +159,12 @@ def _format_json_error(why: str, line: int, column: int) -> str:
 
 @lru_cache(maxsize=256)
 def _is_beyond_orjson(why: str) -> bool:
-    """Say whether a text may be JSON all the same, by the few complaints there are."""
+    """Return whether orjson rejects a text that may be JSON; it has only few messages."""
     return any(word in why for word in _BEYOND_ORJSON)
 
 
 def _parse_with_stdlib(text: str) -> Any:
-    """Parse what is JSON but more than orjson takes: numbers beyond a double, half surrogates."""
+    """Parse JSON that orjson rejects: numbers beyond a double, lone surrogates."""
     try:
         value = json.loads(
             text,
@@ -185,25 +181,26 @@ def _parse_with_stdlib(text: str) -> Any:
 def _parse_decimal(text: str) -> Decimal:
     try:
         return Decimal(text)
-    except InvalidOperation:  # an exponent that no number can have
+    # The exponent is larger than `Decimal` allows.
+    except InvalidOperation:
         return _HUGE_NUMBER
 
 
 def _replace_surrogates(value: Any) -> None:
-    """Replace half characters in every text inside, whatever its depth."""
+    """Replace lone surrogates in all texts of a JSON value, at any depth."""
     pending = [value]
     while pending:
-        holder = pending.pop()
+        node = pending.pop()
         entries: list[tuple[Any, Any]]
-        if isinstance(holder, dict):
-            entries = [(_compose_text(key), inner) for key, inner in holder.items()]
-            holder.clear()
-        elif isinstance(holder, list):
-            entries = list(enumerate(holder))
+        if isinstance(node, dict):
+            entries = [(_compose_text(key), inner) for key, inner in node.items()]
+            node.clear()
+        elif isinstance(node, list):
+            entries = list(enumerate(node))
         else:
             continue
         for key, inner in entries:
-            holder[key] = _compose_text(inner) if isinstance(inner, str) else inner
+            node[key] = _compose_text(inner) if isinstance(inner, str) else inner
             pending.append(inner)
 
 
@@ -226,14 +223,14 @@ def _describe_json_kind(value: Any) -> str:
 
 
 def _compose_document(document: dict[str, Any]) -> dict[str, Any]:
-    """Bring the text fields to NFC: an escaped accent may still be two code points."""
+    """Normalise keys and text fields to NFC; an escaped accent may be two code points."""
     return {
         _compose_text(k): _compose_text(v) if isinstance(v, str) else v for k, v in document.items()
     }
 
 
 def _compose_text(text: str) -> str:
-    """Return the text in NFC, with what is no character replaced."""
+    """Return the text in NFC, with lone surrogates replaced."""
     if text.isascii():
         return text
     return to_nfc(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

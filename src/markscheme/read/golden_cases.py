@@ -109,7 +109,7 @@ ToolName = Annotated[str, Constraints(shortest=1)]
 
 
 class CallModel(Model):
-    """One call of an agent."""
+    """One tool call of an agent."""
 
     tool: ToolName
     input: dict[str, Any] = FrozenDict()
@@ -117,7 +117,7 @@ class CallModel(Model):
 
 
 class DoneModel(Model):
-    """What an agent did: its calls, by name alone or with their input, and its sub-agents."""
+    """The session of an agent: its calls (a name, or name, input and status) and sub-agents."""
 
     calls: list[ToolName | CallModel] = NO_ENTRIES
     subagents: list[DoneModel] = NO_ENTRIES
@@ -125,7 +125,7 @@ class DoneModel(Model):
 
 
 class CaseModel(ItemModel):
-    """An item with its answer, so many times in a row; other keys are what axes expect of it."""
+    """An item with its answer and expected cells. Unknown keys are expectations for axes."""
 
     answer: Any
     times: Annotated[int, Constraints(at_least=1, at_most=_MAX_REPEATS)] = 1
@@ -136,7 +136,7 @@ class CaseModel(ItemModel):
 
 
 class GateCaseModel(Model):
-    """What a gate must say of a value."""
+    """The outcome that a gate must have for a value."""
 
     gate: Name
     seen: MeasureLimit
@@ -146,14 +146,14 @@ class GateCaseModel(Model):
 
 
 class PassCaseModel(Model):
-    """Whether an item with a score passes."""
+    """Whether an item with this mean score passes."""
 
     seen: Share
     passes: bool
 
 
 class CasesModel(Model):
-    """A file of golden cases; its parts are checked one by one."""
+    """A file of golden cases. Its entries are validated one by one."""
 
     cases: Name
     items: list[Any] | None = None

@@ -1,19 +1,15 @@
-"""The page of a live run: after the scores, how the subject was to ask."""
+"""The page of a live run: the page of any run, then latency, errors, tries and cost."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.text import Text
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.text import RunPage
-from markscheme.vocabulary import format_decimal, to_fraction
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from markscheme.vocabulary import Rubric
+from markscheme.vocabulary import Rubric, format_decimal, to_fraction
 
 _HISTOGRAM_WIDTH = 30
 
@@ -22,7 +18,7 @@ class LivePage(RunPage):
     """Prints a run of a live subject."""
 
     def __init__(self, rubric: Rubric, facts: Mapping[str, Any] | None = None) -> None:
-        """Take what `Live.to_dict` gives, now or when the run was stored, if it was live."""
+        """Take what `LiveRunSummary.to_dict` returned, now or when the run was stored."""
         super().__init__(rubric, is_live=bool(facts))
         self._facts = facts
 
@@ -61,7 +57,7 @@ class LivePage(RunPage):
             )
 
     def _print_usage(self, facts: Mapping[str, Any]) -> None:
-        """Print tokens and cost, as far as they are known; older runs have no tokens."""
+        """Print tokens and cost, as far as they are known; runs of older versions lack tokens."""
         tokens = facts.get("tokens_in"), facts.get("tokens_out")
         if None not in tokens:
             sent, got = tokens
@@ -70,15 +66,17 @@ class LivePage(RunPage):
         if facts["cost"] is not None:
             self.out.print(translate("cost {cost}", cost=facts["cost"]), highlight=False)
 
-    def _print_latency(self, what: str, found: Mapping[str, Any]) -> None:
-        shown = (name for name in found if name not in {"n", "histogram"})
-        parts = [f"{name} {format_decimal(to_fraction(found[name]), 1)}" for name in shown]
-        self.out.print(Text(f"{what}, ms: {', '.join(parts)}"), highlight=False)
+    def _print_latency(self, label: str, latency: Mapping[str, Any]) -> None:
+        shown = (name for name in latency if name not in {"n", "histogram"})
+        parts = [f"{name} {format_decimal(to_fraction(latency[name]), 1)}" for name in shown]
+        self.out.print(Text(f"{label}, ms: {', '.join(parts)}"), highlight=False)
 
     def _print_histogram(self, bins: Sequence[Mapping[str, Any]]) -> None:
-        most = max(held["n"] for held in bins)
+        highest = max(latency_bin["n"] for latency_bin in bins)
         bar = "█" if self.out.encoding.startswith("utf") else "#"
-        for held in bins:
-            upto = translate("more") if held["up_to"] is None else f"≤ {held['up_to']:,}"
-            length = -(-_HISTOGRAM_WIDTH * held["n"] // most)
-            self.out.print(Text(f"  {upto:>9} {bar * length} {held['n']:,}"), highlight=False)
+        for latency_bin in bins:
+            limit, n = latency_bin["up_to"], latency_bin["n"]
+            label = translate("more") if limit is None else f"≤ {limit:,}"
+            # Rounded up, so that a bin that is not empty has a bar.
+            length = -(-_HISTOGRAM_WIDTH * n // highest)
+            self.out.print(Text(f"  {label:>9} {bar * length} {n:,}"), highlight=False)

@@ -1,25 +1,20 @@
-"""A sitting of a rater: answers one by one, blind, in random order, with the anchors in view.
+"""A rating session at the terminal: one answer at a time, blind, with the anchors in view.
 
-The rater never sees which variant an answer is of, nor any score of another answer.
+The rater never sees the variant of an answer, nor the scores of other answers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
+from markscheme.read.rating_file import RatingFile
 from markscheme.tell.language import translate
-from markscheme.vocabulary import NoteAxis, Rating, ScaleAxis
+from markscheme.vocabulary import NoteAxis, Rating, Rubric, ScaleAxis
+from markscheme.workflows.rate import BlindAnswer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from markscheme.read.rating_file import RatingFile
-    from markscheme.vocabulary import Rubric
-    from markscheme.workflows.rate import BlindAnswer
-
-    ReadInput = Callable[[str], str | None]
-    WriteLine = Callable[[str], None]
+ReadInput = Callable[[str], str | None]
+WriteLine = Callable[[str], None]
 
 
 class _RatingStep(Enum):
@@ -32,7 +27,7 @@ class _RatingStep(Enum):
 class RatingSession:
     """Asks one rater for everything that is not rated yet.
 
-    `ask` shows a line and returns what was typed, nothing at the end of the input; `tell` shows.
+    `ask` prints a prompt and returns the typed line, `None` at the end of the input; `tell` prints.
     """
 
     def __init__(
@@ -54,7 +49,7 @@ class RatingSession:
         ]
 
     def rate_answers(self, answers: Sequence[BlindAnswer]) -> None:
-        """Ask until everything is rated, or the rater leaves; skipped answers stay open."""
+        """Ask until everything is rated or the rater quits; skipped answers stay unrated."""
         at, waiting = 0, self.list_unrated(answers)
         while at < len(waiting):
             match self._rate_answer(waiting[at], at + 1, len(waiting)):
@@ -66,10 +61,9 @@ class RatingSession:
                     at += 1
 
     def _rate_answer(self, answer: BlindAnswer, place: int, many: int) -> _RatingStep:
-        self._tell(
-            translate("\n— answer {place} of {many} —", place=place, many=many)
-            + f"\n{_mask_control_characters(answer.prompt)}\n\n{_mask_control_characters(answer.text)}\n"
-        )
+        heading = translate("\n— answer {place} of {many} —", place=place, many=many)
+        prompt, text = map(_mask_control_characters, (answer.prompt, answer.text))
+        self._tell(f"{heading}\n{prompt}\n\n{text}\n")
         for axis in self._axes:
             if self._is_rated(answer, axis):
                 continue
@@ -103,10 +97,9 @@ class RatingSession:
             step = _parse_step(typed)
             if step is not None:
                 return step
-            told = translate(
-                "a whole number from {low} to {high}", low=axis.lowest, high=axis.highest
+            self._tell(
+                translate("a whole number from {low} to {high}", low=axis.lowest, high=axis.highest)
             )
-            self._tell(told)
 
     def _rate_note(self, answer: BlindAnswer, axis: NoteAxis) -> _RatingStep:
         typed = self._ask(
@@ -134,7 +127,7 @@ class RatingSession:
         return any((r.item, r.variant, r.rater, r.axis) == key for r in self._book.ratings)
 
     def _undo_last_rating(self, waiting: Sequence[BlindAnswer], at: int) -> int:
-        """Take the last rating back, and return to its answer."""
+        """Remove the last rating, and return the position of its answer."""
         last = self._book.undo_last_rating()
         if last is None:
             self._tell(translate("there is nothing to take back in this sitting"))
@@ -159,5 +152,5 @@ def _parse_step(typed: str | None) -> _RatingStep | None:
 
 
 def _mask_control_characters(text: str) -> str:
-    """Return a text in which nothing steers the terminal."""
+    """Replace the characters that could control the terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)

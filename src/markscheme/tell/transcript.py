@@ -7,17 +7,16 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
-from rich.text import Text
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.tell.text import create_console
 from markscheme.vocabulary import Call, CallStatus, Prompt, Tokens, Transcript, sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text as RichText
 
 _JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 
@@ -82,35 +81,54 @@ _TARGET_LENGTH = 100
 _TARGET_ARGUMENTS = ("pattern", "query", "url", "description", "skill")
 
 
+class TimelineLine(NamedTuple):
+    """One line of the timeline, or the first part of it; `rest` are further parts with styles."""
+
+    text: str = ""
+    style: str = ""
+    rest: tuple[tuple[str, str], ...] = ()
+
+    def to_rich(self) -> RichText:
+        """Return the line as rich prints it."""
+        from rich.text import Text
+
+        line = Text(self.text, style=self.style)
+        for part, style in self.rest:
+            line.append(part, style)
+        return line
+
+
 def print_timeline(transcript: Transcript, file: str, out: Console | None = None) -> None:
     """Print calls and prompts in the order of the log, sub-agents where they were started."""
+    # Imported late: the JSON document needs neither rich nor the console.
+    from markscheme.tell.text import create_console
+
     out = out or create_console()
     for line in _format_timeline_head(transcript, file):
-        out.print(line, soft_wrap=True, highlight=False)
+        out.print(line.to_rich(), soft_wrap=True, highlight=False)
     for line in _format_events(transcript, ""):
-        out.print(line, no_wrap=True, overflow="ellipsis", crop=False, highlight=False)
+        out.print(line.to_rich(), no_wrap=True, overflow="ellipsis", crop=False, highlight=False)
     for line in _format_timeline_tail(transcript):
-        out.print(line, soft_wrap=True, highlight=False)
+        out.print(line.to_rich(), soft_wrap=True, highlight=False)
 
 
-def _format_timeline_head(transcript: Transcript, file: str) -> Iterator[Text]:
-    line = Text(_to_printable_line(file), style="bold")
+def _format_timeline_head(transcript: Transcript, file: str) -> Iterator[TimelineLine]:
     named = translate("session {session}", session=transcript.session)
     session = f", {named}" if transcript.session else ""
-    line.append(_to_printable_line(f"  {transcript.format}{session}"), style="not bold")
-    yield line
+    details = _to_printable_line(f"  {transcript.format}{session}")
+    yield TimelineLine(_to_printable_line(file), "bold", ((details, "not bold"),))
     if transcript.models:
-        yield Text(
+        yield TimelineLine(
             _to_printable_line(translate("models: {models}", models=", ".join(transcript.models)))
         )
     if transcript.complete:
-        yield Text(translate("complete"), style="green")
+        yield TimelineLine(translate("complete"), style="green")
     for gap in transcript.gaps:
-        yield Text(translate("incomplete: {gap}", gap=gap), style="magenta")
-    yield Text()
+        yield TimelineLine(translate("incomplete: {gap}", gap=gap), style="magenta")
+    yield TimelineLine()
 
 
-def _format_events(transcript: Transcript, indent: str) -> Iterator[Text]:
+def _format_events(transcript: Transcript, indent: str) -> Iterator[TimelineLine]:
     prompts = list(transcript.prompts)
     subagents = {inner.agent: inner for inner in transcript.subagents}
     started_by_call = {d.call: d.agent for d in transcript.dispatches if d.call is not None}
@@ -130,27 +148,31 @@ def _format_events(transcript: Transcript, indent: str) -> Iterator[Text]:
         yield from _format_subagent(subagent, indent)
 
 
-def _format_prompt(prompt: Prompt, indent: str) -> Iterator[Text]:
+def _format_prompt(prompt: Prompt, indent: str) -> Iterator[TimelineLine]:
     unseen = translate("(a prompt that the log does not show)")
     text = unseen if prompt.text is None else prompt.text
     lines = [line for line in text.splitlines() if line.strip()] or [""]
     for number, line in enumerate(lines[:_PROMPT_LINES_SHOWN]):
         begin = f"{_format_clock(prompt.at)}  " if number == 0 else " " * 10
-        yield Text(f"{indent}{begin}> {_to_printable_line(line)}", style="bold")
+        yield TimelineLine(f"{indent}{begin}> {_to_printable_line(line)}", style="bold")
     if len(lines) > _PROMPT_LINES_SHOWN:
         more = translate("… {n} more lines", n=len(lines) - _PROMPT_LINES_SHOWN)
-        yield Text(f"{indent}{' ' * 10}> {more}", style="bold")
+        yield TimelineLine(f"{indent}{' ' * 10}> {more}", style="bold")
 
 
-def _format_call(call: Call, indent: str, *, changes: bool) -> Text:
-    line = Text(f"{indent}{_format_clock(call.started)}  {call.index + 1:>4}  ")
+def _format_call(call: Call, indent: str, *, changes: bool) -> TimelineLine:
     style = "magenta" if call.status is None else _CALL_STYLES[call.status]
-    line.append(f"{translate_stored(_CALL_STATUS_WORDS[call.status]):<7}", style)
+    status = f"{translate_stored(_CALL_STATUS_WORDS[call.status]):<7}"
     duration = "" if call.seconds is None else f"{float(call.seconds):.1f} s"
-    line.append(f" {duration:>9}  ")
-    line.append(_to_printable_line(call.name), "bold red" if changes else "bold")
-    line.append(f"  {_to_printable_line(_describe_call(call))}")
-    return line
+    return TimelineLine(
+        f"{indent}{_format_clock(call.started)}  {call.index + 1:>4}  ",
+        rest=(
+            (status, style),
+            (f" {duration:>9}  ", ""),
+            (_to_printable_line(call.name), "bold red" if changes else "bold"),
+            (f"  {_to_printable_line(_describe_call(call))}", ""),
+        ),
+    )
 
 
 def _describe_call(call: Call) -> str:
@@ -163,29 +185,29 @@ def _describe_call(call: Call) -> str:
     return target if len(target) <= _TARGET_LENGTH else f"{target[: _TARGET_LENGTH - 1]}…"
 
 
-def _format_subagent(transcript: Transcript, indent: str) -> Iterator[Text]:
+def _format_subagent(transcript: Transcript, indent: str) -> Iterator[TimelineLine]:
     inner = f"{indent}    "
     kind = f" ({transcript.kind})" if transcript.kind else ""
     role = translate("client's own") if transcript.internal else translate("sub-agent")
-    yield Text(_to_printable_line(f"{inner}{role} {transcript.agent}{kind}"), style="cyan")
+    yield TimelineLine(_to_printable_line(f"{inner}{role} {transcript.agent}{kind}"), style="cyan")
     yield from _format_events(transcript, inner)
     gaps = [translate("incomplete: {gap}", gap=gap) for gap in transcript.gaps]
     for line in (*gaps, *_format_agent_totals(transcript)):
-        yield Text(f"{inner}{line}", style="cyan")
+        yield TimelineLine(f"{inner}{line}", style="cyan")
 
 
-def _format_timeline_tail(transcript: Transcript) -> Iterator[Text]:
-    yield Text()
+def _format_timeline_tail(transcript: Transcript) -> Iterator[TimelineLine]:
+    yield TimelineLine()
     if transcript.final_text is None:
-        yield Text(translate("no final text"), style="magenta")
+        yield TimelineLine(translate("no final text"), style="magenta")
     else:
-        yield Text(
+        yield TimelineLine(
             translate("answer") if transcript.complete else translate("last text"), style="bold"
         )
         for line in transcript.final_text.strip().splitlines():
-            yield Text(f"  {_to_printable_line(line)}")
-    yield Text()
-    yield from map(Text, _format_agent_totals(transcript))
+            yield TimelineLine(f"  {_to_printable_line(line)}")
+    yield TimelineLine()
+    yield from map(TimelineLine, _format_agent_totals(transcript))
 
 
 def _format_agent_totals(transcript: Transcript) -> Iterator[str]:

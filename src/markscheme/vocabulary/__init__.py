@@ -39,7 +39,15 @@ from markscheme.vocabulary.errors import (
 )
 from markscheme.vocabulary.exam import Exam, Item, SourceLocation
 from markscheme.vocabulary.frozen import FrozenDict
-from markscheme.vocabulary.gate import Allowance, Attempts, BaselineLimit, Gate, Level, Outcome
+from markscheme.vocabulary.gate import (
+    Allowance,
+    Attempts,
+    BaselineLimit,
+    Evidence,
+    Gate,
+    Level,
+    Outcome,
+)
 from markscheme.vocabulary.messages import (
     MESSAGE_COLUMN,
     Message,
@@ -118,6 +126,7 @@ __all__ = [
     "Dispatch",
     "DocumentError",
     "ErrorCollector",
+    "Evidence",
     "Exam",
     "FrozenDict",
     "Gate",

@@ -38,6 +38,14 @@ class Outcome(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
+class Evidence(StrEnum):
+    """What the paired differences show about a limit on the drop of the score."""
+
+    PASS = "pass"  # noqa: S105 - an outcome, not a password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
     """How far a score may move: a share of the baseline's score (`2%`), or points (`0.02`)."""

@@ -96,7 +96,7 @@ class LatencySummary:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in milliseconds."""
         percentiles = {f"p{at}": to_float(value) for at, value in self.percentiles.items()}
-        bins = [{"up_to": found.up_to, "n": found.n} for found in self.histogram]
+        bins = [{"up_to": counted.up_to, "n": counted.n} for counted in self.histogram]
         return {"n": self.n, **percentiles, "max": to_float(self.longest), "histogram": bins}
 
 

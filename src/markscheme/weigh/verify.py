@@ -397,7 +397,8 @@ class _Totals:
         exam = sentence("it was scored with another exam than the one it is checked with")
         for key, ours, because in (("rubric", self.rubric, rubric), ("exam", self.exam, exam)):
             named = self.published.document.get(key)
-            if ours and isinstance(named, dict) and named.get("fingerprint") is not None:
+            given = named.get("fingerprint") if isinstance(named, dict) else None
+            if ours is not None and given is not None:
                 right = {"fingerprint": ours.fingerprint}
                 yield from _compare((key,), named, right, because)
 

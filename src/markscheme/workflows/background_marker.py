@@ -7,6 +7,7 @@ longer than the first questions, so that happens in the thread too, once they ha
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,15 +15,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from markscheme.ask.runner import AskedQuestion, SubjectState
+from markscheme.workflows.live_session import LiveSessionResult, RunObserver
+from markscheme.workflows.run_plan import RunPlan
+from markscheme.workflows.run_writer import RunWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    # These load polars.
-    from markscheme.workflows.live_run import LiveRun, SubjectMarker
-    from markscheme.workflows.live_session import LiveSessionResult, RunObserver
-    from markscheme.workflows.run_plan import RunPlan
-    from markscheme.workflows.run_writer import RunWriter
+    from markscheme.workflows.live_run import LiveRun, SubjectMarker  # loads polars
 
 # Replies per batch. The fixed cost of a batch is that of marking about 300 answers.
 _MIN_BATCH, _MAX_BATCH = 500, 5_000
@@ -45,7 +43,7 @@ class BackgroundMarker:
         self._messages = messages
         self._plan, self._run_writer, self._observer = plan, run_writer, observer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
-        self._futures: list[Future[None]] = []
+        self._futures: list[Future[object]] = []
         # Replies are queued by the thread that commits them, states come from the event loop.
         self._queue_lock = Lock()
         self._queue: list[AskedQuestion] = []
@@ -80,6 +78,7 @@ class BackgroundMarker:
 
     def _start_loading(self) -> None:
         self._futures.append(self._thread.submit(self._create_markers))
+        self._futures.append(self._thread.submit(self._observer.on_first_sent))
 
     def _queue_reply(self, asked: AskedQuestion) -> None:
         self._observer.on_reply(asked)

@@ -1,61 +1,47 @@
-"""The order in which the answers of a stored run were asked, from the journal of its sitting.
+"""Comparing kept runs: from the store by name, or from result files.
 
-Comparing runs that are kept: in the store by name, or in result files.
-
-Compared runs with the answers that somebody will read: those to the items that moved most.
+For a page, the answers to the items that moved most are read as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-from markscheme.vocabulary import Allowance, UsageError
+from markscheme.vocabulary import Allowance, Rubric, UsageError
 from markscheme.weigh.compare import (
     AskedOrder,
     ComparedRun,
+    RunPair,
     RunsComparison,
     extract_single_attempts,
     pair_runs,
 )
-from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
+from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
 from markscheme.workflows.run_rows import load_attempts, select_answers
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from decimal import Decimal
-
-    from markscheme.vocabulary import Rubric
-    from markscheme.workflows.find_run import FoundRun
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markscheme.vocabulary import Rubric
-    from markscheme.weigh.compare import RunPair
-
-
 AnswerRow: TypeAlias = Mapping[str, Any]
-"""An answer, as `score` gives it."""
+"""An answer, as a row of the result of `score`."""
 
-# How many items a page shows: in all pairs together, and at least in each.
+# How many items a page shows: over all pairs of runs together, and at least for each pair.
 _MAX_CROSSED, _MAX_ITEMS, _MIN_ITEMS = 40, 15, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsReport:
-    """Compared runs, and of each of them the answers to the items that a page shows."""
+    """Compared runs, and for each of them the answers to the items that a page shows."""
 
-    found: RunsComparison
+    comparison: RunsComparison
     answers: tuple[Mapping[str, tuple[AnswerRow, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemMoves:
-    """Items that moved in one way, those that moved most first: all, and how many are shown."""
+    """Items that moved in one way, those that moved most first; a page shows `limit` of them."""
 
     kind: str
     items: tuple[str, ...]
@@ -63,66 +49,8 @@ class ItemMoves:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The items that a page has room for."""
+        """The items that a page shows."""
         return self.items[: self.limit]
-
-
-def select_shown_items(found: RunsComparison) -> set[str]:
-    """Return the items that a page shows of each run beside the first."""
-    return {
-        item
-        for pair in found.beside_first
-        for moves in group_moves(pair, len(found.beside_first))
-        for item in moves.shown
-    }
-
-
-def group_moves(pair: RunPair, pairs: int = 1) -> list[ItemMoves]:
-    """Return what went from pass to fail, what else was lost, and what was gained."""
-    most, first = (max(_MIN_ITEMS, n // max(1, pairs)) for n in (_MAX_ITEMS, _MAX_CROSSED))
-    crossed, by = set(pair.regressed), pair.items
-    gained = [item for item in pair.moved if (by[item].difference or 0) > 0]
-    gained.sort(key=lambda item: (-(by[item].difference or 0), item))
-    found = (
-        ItemMoves(
-            kind="regressed",
-            items=pair.regressed,
-            limit=first,
-        ),
-        ItemMoves(
-            kind="lost",
-            items=tuple(item for item in pair.lost if item not in crossed),
-            limit=most,
-        ),
-        ItemMoves(
-            kind="gained",
-            items=tuple(gained),
-            limit=most,
-        ),
-    )
-    return [moves for moves in found if moves.items]
-
-
-def load_asked_order(runs: RunFinder, found: FoundRun) -> AskedOrder | None:
-    """Return where each answer of a live run was asked; of any other run that is not recorded."""
-    if found.stored is None:
-        return None
-    summaries = runs.store.read_summaries([found.stored.id])
-    live: Any = next((summary.get("live") for _, summary in summaries), None)
-    if not isinstance(live, dict) or not live.get("sitting") or not live.get("beside"):
-        return None
-    bodies = [noted.body for noted in runs.store.journal.read_entries(live["sitting"])]
-    places = {
-        (body["item"], body["attempt"]): body["order"] for body in bodies if _is_live_reply(body)
-    }
-    return AskedOrder(sitting=live["sitting"], other_sittings=tuple(live["beside"]), places=places)
-
-
-def _is_live_reply(body: Mapping[str, Any]) -> bool:
-    """Whether the subject itself was asked, and answered: what a cache said has no order."""
-    reply: Any = body.get("reply")
-    whole = isinstance(reply, dict) and {"item", "attempt", "order"} <= body.keys()
-    return whole and reply.get("text") is not None and not reply.get("cached")
 
 
 def compare_runs(
@@ -133,70 +61,133 @@ def compare_runs(
     cluster: str | None = None,
     store: str | Path | None = None,
 ) -> RunsComparison:
-    """Compare stored runs (ids, `latest`, tags) or result files in pairs by item and attempt.
+    """Compare stored runs (ids, `latest`, tags) or result files, paired by item and attempt.
 
-    The first is what the others are held against. `rubric` and `exam` are for result files whose
-    documents are not built in; `margin` is in points, and without one it is that of the rubric's
-    baseline gate. Items that share the tag `cluster` are not taken to be independent.
+    The first run is the one that the others must not be worse than. `rubric` and `exam` are for
+    result files whose documents are not built in. `margin` is in points; without one, that of the
+    rubric's baseline gate is taken. Items that share the tag `cluster` are not taken to be
+    independent.
     """
-    exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
-    with RunFinder(store, RunContext(rubric=rubric, exams=exams)) as known:
-        return compare_found_runs(known, find_runs_to_compare(known, runs), margin, cluster)
-
-
-def find_runs_to_compare(known: RunFinder, runs: Sequence[str | Path]) -> list[FoundRun]:
-    """Return the runs of these names, which must be at least two that are finished."""
-    if len(runs) < 2:  # noqa: PLR2004 - a comparison takes two
-        raise UsageError("one run is named; name at least two to compare")
-    if len(set(runs)) < len(runs):
-        raise UsageError("a run is named twice; each can be compared once")
-    first = known.find(str(runs[0]))
-    found = [first, *(known.find(str(name), reference=first.past) for name in runs[1:])]
-    for one in found:
-        if is_open_run(one):
-            raise UsageError(f"the run `{one.name}` is not finished; it cannot be compared")
-    return found
-
-
-def compare_found_runs(
-    known: RunFinder, found: Sequence[FoundRun], margin: Decimal | None, cluster: str | None
-) -> RunsComparison:
-    """Compare runs that were found, while their answers are still at hand."""
-    exam = found[0].past.exam
-    if cluster is not None and not any(cluster in item.tags for item in exam.items):
-        raise UsageError(f"no item of `{exam.name}` has the tag `{cluster}`")
-    limit = None if margin is None else Allowance(amount=margin, relative=False)
-    return pair_runs(_load_compared_runs(known, found), limit, cluster)
-
-
-def _load_compared_runs(known: RunFinder, found: Sequence[FoundRun]) -> list[ComparedRun]:
-    """Return the runs with their attempts; where each item has one answer, the marks hold them."""
-    single = [extract_single_attempts(one.past.run.marks) for one in found]
-    return [
-        ComparedRun(
-            past=one.past,
-            attempts=load_attempts(known, one) if None in single else alone or {},
-            asked=load_asked_order(known, one),
-        )
-        for one, alone in zip(found, single, strict=True)
-    ]
+    with _open_runs(rubric, exam, store) as finder:
+        return _compare_found_runs(finder, _find_runs(finder, runs), margin, cluster)
 
 
 def build_runs_report(
-    known: RunFinder, runs: Sequence[str | Path], margin: Decimal | None, cluster: str | None
+    *runs: str | Path,
+    rubric: Rubric | str | Path | None = None,
+    exam: str | Path | Sequence[str | Path] = (),
+    margin: Decimal | None = None,
+    cluster: str | None = None,
+    store: str | Path | None = None,
 ) -> RunsReport:
-    """Compare runs, as `compare_runs` does, and read what a page shows of their answers."""
-    found = find_runs_to_compare(known, runs)
-    comparison = compare_found_runs(known, found, margin, cluster)
-    items = select_shown_items(comparison)
-    answers = tuple(_collect_answers(known, one, items) for one in found) if items else ()
-    return RunsReport(found=comparison, answers=answers)
+    """Compare runs as `compare_runs` does, and read the answers that a page shows."""
+    with _open_runs(rubric, exam, store) as finder:
+        found_runs = _find_runs(finder, runs)
+        comparison = _compare_found_runs(finder, found_runs, margin, cluster)
+        items = _select_shown_items(comparison)
+        answers = tuple(_collect_answers(finder, run, items) for run in found_runs)
+    return RunsReport(comparison=comparison, answers=answers if items else ())
+
+
+@contextmanager
+def _open_runs(
+    rubric: Rubric | str | Path | None,
+    exam: str | Path | Sequence[str | Path],
+    store: str | Path | None,
+) -> Iterator[RunFinder]:
+    exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
+    with RunFinder(store, RunContext(rubric=rubric, exams=exams)) as finder:
+        yield finder
+
+
+def _find_runs(finder: RunFinder, names: Sequence[str | Path]) -> list[FoundRun]:
+    """Find the runs of these names; at least two, each once, and all of them finished."""
+    if len(names) < 2:  # noqa: PLR2004 - a comparison takes two
+        raise UsageError("one run is named; name at least two to compare")
+    if len(set(names)) < len(names):
+        raise UsageError("a run is named twice; each can be compared once")
+    first = finder.find(str(names[0]))
+    runs = [first, *(finder.find(str(name), reference=first.past) for name in names[1:])]
+    for run in runs:
+        if is_open_run(run):
+            raise UsageError(f"the run `{run.name}` is not finished; it cannot be compared")
+    return runs
+
+
+def _compare_found_runs(
+    finder: RunFinder, runs: Sequence[FoundRun], margin: Decimal | None, cluster: str | None
+) -> RunsComparison:
+    exam = runs[0].past.exam
+    if cluster is not None and not any(cluster in item.tags for item in exam.items):
+        raise UsageError(f"no item of `{exam.name}` has the tag `{cluster}`")
+    allowance = None if margin is None else Allowance(amount=margin, relative=False)
+    # Where every item of every run has one answer, the marks hold all values already.
+    singles = [extract_single_attempts(run.past.run.marks) for run in runs]
+    compared = [
+        ComparedRun(
+            past=run.past,
+            attempts=load_attempts(finder, run) if None in singles else single or {},
+            asked=_load_asked_order(finder, run),
+        )
+        for run, single in zip(runs, singles, strict=True)
+    ]
+    return pair_runs(compared, allowance, cluster)
+
+
+def _load_asked_order(finder: RunFinder, run: FoundRun) -> AskedOrder | None:
+    """Return the order in which a live run asked its questions; `None` where none is recorded."""
+    if run.stored is None:
+        return None
+    summaries = finder.store.read_summaries([run.stored.id])
+    live: Any = next((summary.get("live") for _, summary in summaries), None)
+    if not isinstance(live, dict) or not live.get("sitting") or not live.get("beside"):
+        return None
+    entries = [entry.body for entry in finder.store.journal.read_entries(live["sitting"])]
+    places = {
+        (entry["item"], entry["attempt"]): entry["order"]
+        for entry in entries
+        if _is_live_reply(entry)
+    }
+    return AskedOrder(sitting=live["sitting"], other_sittings=tuple(live["beside"]), places=places)
+
+
+def _is_live_reply(entry: Mapping[str, Any]) -> bool:
+    """Return whether the subject itself replied; a reply from a cache has no place in order."""
+    reply: Any = entry.get("reply")
+    complete = isinstance(reply, dict) and {"item", "attempt", "order"} <= entry.keys()
+    return complete and reply.get("text") is not None and not reply.get("cached")
+
+
+def group_moves(pair: RunPair, pairs: int = 1) -> list[ItemMoves]:
+    """Group the items that moved: from pass to fail, other losses, and gains.
+
+    `pairs` is how many pairs of runs share the page.
+    """
+    most, most_crossed = (max(_MIN_ITEMS, n // max(1, pairs)) for n in (_MAX_ITEMS, _MAX_CROSSED))
+    crossed, sides = set(pair.regressed), pair.items
+    gained = [item for item in pair.moved if (sides[item].difference or 0) > 0]
+    gained.sort(key=lambda item: (-(sides[item].difference or 0), item))
+    lost = tuple(item for item in pair.lost if item not in crossed)
+    groups = (
+        ItemMoves(kind="regressed", items=pair.regressed, limit=most_crossed),
+        ItemMoves(kind="lost", items=lost, limit=most),
+        ItemMoves(kind="gained", items=tuple(gained), limit=most),
+    )
+    return [moves for moves in groups if moves.items]
+
+
+def _select_shown_items(comparison: RunsComparison) -> set[str]:
+    """Return the items that a page shows for any run beside the first."""
+    pairs = comparison.beside_first
+    return {
+        item for pair in pairs for moves in group_moves(pair, len(pairs)) for item in moves.shown
+    }
 
 
 def _collect_answers(
-    known: RunFinder, found: FoundRun, items: Collection[str]
+    finder: RunFinder, run: FoundRun, items: Collection[str]
 ) -> Mapping[str, tuple[AnswerRow, ...]]:
     answers: dict[str, list[AnswerRow]] = {item: [] for item in items}
-    for row in select_answers(known, found, items):
+    for row in select_answers(finder, run, items) if items else ():
         answers[row["item"]].append(row)
     return {item: tuple(rows) for item, rows in answers.items()}

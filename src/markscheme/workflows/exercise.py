@@ -54,7 +54,7 @@ class Exercise:
             raise UsageError(f"`{step}` cannot be removed; allowed: {', '.join(self.steps)}")
         return compute_cascade(self.recorded, self._golden, step)
 
-    def choose_riddle(self) -> Cascade:
+    def choose_quiz(self) -> Cascade:
         """Return the removal of a rule for a quiz, chosen by the seed; the answers must show it."""
         cascades = [cascade for cascade in map(self.remove_step, self.steps) if cascade.effect.seen]
         if not cascades:

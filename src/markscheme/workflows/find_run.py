@@ -1,4 +1,4 @@
-"""Finding a run by what somebody calls it: a name in the store, or a result file."""
+"""Find a run by its name: an id, `latest` or a tag in the store, or a result file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """What the user said beside the name of a run: other documents, one subject of a file."""
+    """Options that go with the name of a run: other documents, one subject of a file."""
 
     rubric: Rubric | str | Path | None = None
     exams: Sequence[str | Path] = ()
@@ -43,7 +43,7 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRun:
-    """A run that was found, with its documents: from the store its entry, from a file its rows."""
+    """A run with its documents; `stored` is its record in the store, `rows` are those of a file."""
 
     past: PastRun
     stored: Stored | None = None
@@ -52,12 +52,12 @@ class FoundRun:
 
     @property
     def name(self) -> str:
-        """How messages call the run."""
+        """The name of the run in messages."""
         return self.past.run.name
 
 
 class RunFinder:
-    """Finds runs; the store is opened when the first name needs it."""
+    """Finds runs; opens the store when the first name needs it."""
 
     def __init__(self, where: str | Path | None = None, context: RunContext | None = None) -> None:
         self._where = where
@@ -75,18 +75,18 @@ class RunFinder:
 
     @property
     def store(self) -> Store:
-        """The store, which must be there."""
+        """The store, which must exist."""
         if self._store is None:
             self._store = open_store(self._where, create=False)
         return self._store
 
     @property
     def has_store(self) -> bool:
-        """Whether there is a store; one that is named must be there."""
+        """Whether there is a store; True if one was named, which then must exist."""
         if self._where is not None or self._store is not None:
             return True
         place = resolve_place(None)
-        return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - same
+        return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - never raises, also without permission
 
     @property
     def documents(self) -> StoredDocuments:
@@ -96,10 +96,10 @@ class RunFinder:
         return self._documents
 
     def find(self, name: str, reference: PastRun | None = None) -> FoundRun:
-        """Return the run of a name or a result file; one that was not finished has no marks.
+        """Return the run of a name or a result file; an unfinished run has no marks.
 
-        A run to be compared is found `beside` another: a file of it is read for that one's rubric
-        and exam.
+        With a `reference`, the run that it is compared with, a result file is read under the rubric
+        and the exam of the reference.
         """
         if _is_result_file(name):
             return self._read_published_run(Path(name), reference)
@@ -117,7 +117,7 @@ class RunFinder:
         return next(self.load_runs([stored]))
 
     def _check_context(self, stored: Stored) -> None:
-        """Refuse what was said beside the name of a stored run and does not fit it."""
+        """Raise `UsageError` for options that do not fit a stored run."""
         if self._context.exams:
             raise UsageError(f"the run `{stored.id}` has its exam in the store; leave --exam out")
         subject = self._context.subject
@@ -126,14 +126,16 @@ class RunFinder:
             raise UsageError(f"the run `{stored.id}` is of {whose}, not of `{subject}`")
 
     def load_runs(self, runs: Iterable[Stored]) -> Iterator[FoundRun]:
-        """Yield stored runs with their marks and documents, without reading any answer."""
+        """Yield stored runs with their marks and documents; reads no answers."""
         stored = list(runs)
         finished = [run.id for run in stored if run.status is RunStatus.FINISHED]
         data = self.store.read_run_data(finished)
         for run in stored:
             rubric, exam = self._choose_rubric(run), self.documents.load_exam(run.exam)
-            decided = self._parse_run_data(run, data) if run.status is RunStatus.FINISHED else None
-            marks, measures = decided or (_build_empty_marks(rubric, exam), Measures())
+            if run.status is RunStatus.FINISHED:
+                marks, measures = self._parse_run_data(run, data)
+            else:
+                marks, measures = _build_empty_marks(rubric, exam), Measures()
             weighed = Run(
                 name=run.id,
                 rubric=run.rubric.fingerprint,
@@ -145,7 +147,7 @@ class RunFinder:
             yield FoundRun(past=PastRun(run=weighed, rubric=rubric, exam=exam), stored=run)
 
     def load_history(self, runs: Iterable[Stored]) -> list[Run]:
-        """Return the finished runs of a history in the order given; those of the last are known."""
+        """Return the finished runs of a history in this order; keep them for the next call."""
         stored = list(runs)
         new = self.load_runs(run for run in stored if run.id not in self._history)
         known = self._history | {found.name: found.past.run for found in new}
@@ -153,11 +155,11 @@ class RunFinder:
         return list(self._history.values())
 
     def _parse_run_data(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
-        """Return the marks and measures of the next run, which must be this one."""
-        found = next(data, None)
+        """Return the marks and measures of the next entry, which must be those of this run."""
+        entry = next(data, None)
         try:
-            if found is not None and found.run == run.id:
-                return Marks.from_dict(found.marks), Measures.from_dict(found.measures)
+            if entry is not None and entry.run == run.id:
+                return Marks.from_dict(entry.marks), Measures.from_dict(entry.measures)
         except ValueError as error:
             raise self._build_damaged_error(run) from error
         raise self._build_damaged_error(run)
@@ -167,7 +169,7 @@ class RunFinder:
         return StoreInvalidError(f"the store `{self.store.place}` is damaged: {what}")
 
     def _choose_rubric(self, run: Stored) -> Rubric:
-        """Return the rubric of a run, or the one that was named: its gates may be newer."""
+        """Return the rubric that the user named, whose gates may be newer, else that of the run."""
         return self._named_rubric or self.documents.load_rubric(run.rubric)
 
     @cached_property
@@ -175,13 +177,13 @@ class RunFinder:
         named = self._context.rubric
         return named if named is None or isinstance(named, Rubric) else load_rubric(named)
 
-    def _read_published_run(self, path: Path, beside: PastRun | None) -> FoundRun:
+    def _read_published_run(self, path: Path, reference: PastRun | None) -> FoundRun:
         published, subject = read_published_result(path), self._context.subject
-        if beside is None:
+        if reference is None:
             rubric = self._named_rubric or load_rubric(_find_rubric_name(published))
             exam = load_exam(*(self._context.exams or _find_exam_names(published)), rubric=rubric)
         else:
-            rubric, exam = beside.rubric, beside.exam
+            rubric, exam = reference.rubric, reference.exam
             subject = subject if len(list_published_subjects(published)) > 1 else None
         run = build_published_run(published, rubric, exam, subject=subject)
         rows = tuple(row for _, row in published.records if row.get("subject") == run.subject)
@@ -195,12 +197,13 @@ def _build_empty_marks(rubric: Rubric, exam: Exam) -> Marks:
 
 
 def is_open_run(found: FoundRun) -> bool:
-    """Whether the run is in the store but was never finished."""
+    """Whether the run is in the store and was never finished."""
     return found.stored is not None and found.stored.status is RunStatus.OPEN
 
 
 def _is_result_file(name: str) -> bool:
-    return Path(name).suffix.lower() in RESULT_FILE_SUFFIXES and os.path.isfile(name)  # noqa: PTH113 - same
+    has_suffix = Path(name).suffix.lower() in RESULT_FILE_SUFFIXES
+    return has_suffix and os.path.isfile(name)  # noqa: PTH113 - never raises, whatever the name
 
 
 def _find_rubric_name(published: PublishedResult) -> str:
@@ -212,13 +215,13 @@ def _find_exam_names(published: PublishedResult) -> list[str]:
 
 
 def _find_document_names(published: PublishedResult, key: str, kind: str, option: str) -> list[str]:
-    """Return the built-in documents that a result file names, or ask for their files."""
+    """Return the built-in documents that a result file names; raise if any is not built in."""
     document: Any = published.document.get(key)
     name = document.get("name") if isinstance(document, dict) else document
     if not isinstance(name, str):
         raise UsageError(f"`{published.file}` does not name its {key}; name it with {option}")
     names = name.split("+")
     if not set(names) <= set(list_builtin_names(kind)):
-        told = f"`{published.file}` was scored with the {key} `{name}`"
-        raise UsageError(f"{told}, which is not built in; name its file with {option}")
+        message = f"`{published.file}` was scored with the {key} `{name}`"
+        raise UsageError(f"{message}, which is not built in; name its file with {option}")
     return names

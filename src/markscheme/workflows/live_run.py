@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -17,13 +17,11 @@ from markscheme.read.answers import AnswerBatch, read_rows
 from markscheme.vocabulary import MESSAGE_COLUMN, RowError, sentence
 from markscheme.weigh.live import LiveRunSummary, RunningScore, compute_running_score
 from markscheme.weigh.result import Result
+from markscheme.workflows.live_session import LiveSessionResult
 from markscheme.workflows.run_plan import RunPlan
 from markscheme.workflows.run_writer import RunRecorder, RunWriter
 from markscheme.workflows.scoring_session import ScoredChunk, ScoringSession
 from markscheme.workflows.stored_messages import fill_messages, thin_messages
-
-if TYPE_CHECKING:
-    from markscheme.workflows.live_session import LiveSessionResult
 
 # A stored chunk holds at most so many rows, and about so many bytes of answers: it is read whole.
 _CHUNK_ROWS, _CHUNK_BYTES = 20_000, 2**26

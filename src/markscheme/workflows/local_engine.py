@@ -78,9 +78,8 @@ class LocalEngine:
     def __enter__(self) -> Self:
         if self._files and self._workers > 1 and can_fork():
             # `multiprocessing` is not loaded for small files.
-            from markscheme.workflows.workers import WorkerPool, limit_malloc_arenas
+            from markscheme.workflows.workers import WorkerPool
 
-            limit_malloc_arenas()
             # This process scores too, so it needs one worker less.
             pool = WorkerPool(
                 self._rubric,

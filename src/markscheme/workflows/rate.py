@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from markscheme.vocabulary import Rubric
-
-    ReadInput = Callable[[str], str | None]
-    WriteLine = Callable[[str], None]
-from typing import TYPE_CHECKING
 
 from markscheme.vocabulary import AnswersError, Exam, Problem, Rubric, UsageError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindAnswer:
+    """An answer as a rater sees it; `variant` is not shown to the rater."""
+
+    item: str
+    variant: str
+    prompt: str
+    text: str
 
 
 def load_answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> list[BlindAnswer]:
     """Return the answers of a file as raters see them: one for each item and subject.
 
-    Of several attempts the first is rated. Rows that are no answers are refused.
+    Of several attempts the first is rated. A file with invalid rows is refused.
     """
     from markscheme.read.answers import read_answers
 
@@ -56,18 +54,8 @@ def load_answers_to_rate(rubric: Rubric, exam: Exam, answers: str | Path) -> lis
     return [shown for _, shown in first.values()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlindAnswer:
-    """An answer as a rater sees it, and the variant, which the rater does not see."""
-
-    item: str
-    variant: str
-    prompt: str
-    text: str
-
-
 def shuffle_blind(answers: Iterable[BlindAnswer], rater: str, seed: int) -> list[BlindAnswer]:
-    """Return the answers in an order that the seed and the rater decide, and nothing else."""
+    """Return the answers in random order; the same seed and rater always give the same order."""
     ordered = sorted(answers, key=lambda answer: (answer.item, answer.variant))
     Random(f"rate {seed} {rater}").shuffle(ordered)  # noqa: S311 - an order, not a secret
     return ordered

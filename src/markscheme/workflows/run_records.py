@@ -1,4 +1,4 @@
-"""TODO."""
+"""Stored runs as plain data: what `runs`, `gate` and reports say about them in JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def build_stored_run_record(run: StoredRun) -> dict[str, Any]:
-    """Return what is known of one stored run without reading what it holds."""
+    """Return the record of one stored run; reads no answers."""
     counts = run.counts or {}
     return {
         "id": run.id,
@@ -39,17 +39,17 @@ def build_stored_run_record(run: StoredRun) -> dict[str, Any]:
 def build_run_list_record(
     runs: Iterable[StoredRun], tags: Iterable[Tag], baselines: Iterable[Baseline]
 ) -> dict[str, Any]:
-    """Return the list of runs, each with its tags and whether it is a baseline now."""
-    names: dict[str, list[str]] = {}
+    """Return the records of runs, each with its tags and whether it is a current baseline."""
+    tag_names: dict[str, list[str]] = {}
     for tag in tags:
-        names.setdefault(tag.run, []).append(tag.name)
-    is_baseline = {baseline.run for baseline in baselines}
+        tag_names.setdefault(tag.run, []).append(tag.name)
+    baseline_runs = {baseline.run for baseline in baselines}
     return {
         "runs": [
             {
                 **build_stored_run_record(run),
-                "tags": names.get(run.id, []),
-                "baseline": run.id in is_baseline,
+                "tags": tag_names.get(run.id, []),
+                "baseline": run.id in baseline_runs,
             }
             for run in runs
         ]

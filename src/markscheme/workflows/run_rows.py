@@ -1,6 +1,7 @@
-"""The answers of a result file as a frame, of which what cannot be used is not known.
+"""Read the rows of a run again, as `score` wrote them, from the store or from a result file.
 
-The rows of a run, as `score` gave them: cells from where they are kept, the rest worked out.
+Answers and cells are read; scores, weighted values and expectations follow from them and from the
+rubric and the exam. Values of a result file that cannot be used become null.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from markscheme.mark.batch import FrameBuilder
 from markscheme.read.storable import validate_count
 from markscheme.vocabulary import (
     RowError,
+    Rubric,
     UsageError,
     restore_row_messages,
     simplest_fraction,
@@ -34,12 +36,7 @@ from markscheme.workflows.stored_messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from markscheme.vocabulary import Rubric
-
-    PublishedRecords = Sequence[Mapping[str, Any]]
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from markscheme.keep import Store, StoredRun
     from markscheme.weigh.compare import AttemptValues
@@ -48,9 +45,11 @@ if TYPE_CHECKING:
     from markscheme.weigh.totals import AxisValues, OperationGroup
     from markscheme.workflows.find_run import FoundRun, RunFinder
 
+    PublishedRecords = Sequence[Mapping[str, Any]]
+
 
 def build_published_frame(rubric: Rubric, rows: PublishedRecords) -> pl.DataFrame:
-    """Return the answers and cells of a result file, as the store would keep them."""
+    """Return the answers and cells of a result file as a frame, as the store would keep them."""
     axes = [spec.name for spec in rubric]
     columns = [
         _build_column(rows, name, read, dtype) for name, (read, dtype) in _ANSWER_FIELDS.items()
@@ -106,14 +105,14 @@ def _build_cells_column(
     dtype: type[pl.DataType],
     axes: Sequence[str],
 ) -> pl.Series:
-    """Return what has one value for each axis as a struct."""
-    told = [row.get(name) for row in rows]
-    each = [cells if isinstance(cells, dict) else {} for cells in told]
-    return pl.DataFrame([_build_column(each, axis, read, dtype) for axis in axes]).to_struct(name)
+    """Return a struct column with one field for each axis."""
+    values = [row.get(name) for row in rows]
+    cells = [value if isinstance(value, dict) else {} for value in values]
+    return pl.DataFrame([_build_column(cells, axis, read, dtype) for axis in axes]).to_struct(name)
 
 
 class RunRows:
-    """A run as `score` gave it: rows that stream, and the result of them."""
+    """The rows of a run, read frame by frame, and its result."""
 
     def __init__(self, past: PastRun, *, messages: bool = False) -> None:
         self._past = past
@@ -122,46 +121,46 @@ class RunRows:
         self.schema = self._frames.schema
 
     def read_answers(self) -> Iterator[pl.DataFrame]:
-        """Yield the answers in their order, with their raw output where that is kept."""
+        """Yield the answers in order, with their raw output if it is stored."""
         raise NotImplementedError
 
     def read_bad_rows(self) -> tuple[RowError, ...]:
-        """Return the first of the rows that were no answers."""
+        """Return the first rows that were no answers."""
         raise NotImplementedError
 
     def read_operations(self) -> tuple[OperationGroup, ...]:
-        """Return what was measured in session logs, where that is kept."""
+        """Return what was measured in session logs, if it is stored."""
         return ()
 
     def read_live_record(self) -> Mapping[str, Any] | None:
-        """Return what was told of a live run beside its scores, where that is kept."""
+        """Return the record of a live run; None for any other run."""
         return None
 
     def read_frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the answers in their order, then the missing items."""
+        """Yield the answers in order, then the missing items."""
         yield from (frame.drop("output", strict=False) for frame in self.read_answers())
-        positions = {item.id: at for at, item in enumerate(self._past.exam.items)}
+        positions = {item.id: number for number, item in enumerate(self._past.exam.items)}
         missing = self._marks.missing
         if missing:
-            who = self._past.run.subject
-            yield self._frames.build_missing([(who, positions[item]) for item in missing])
+            subject = self._past.run.subject
+            yield self._frames.build_missing([(subject, positions[item]) for item in missing])
 
     def build_result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
-        """Return the run as a result, with the given rows of it."""
-        past, kept = self._past, list(frames)
+        """Return the result of the run, with these rows."""
+        past, rows = self._past, list(frames)
         run = dataclasses.replace(past.run, marks=self._marks)
         return Result(
             rubric=past.rubric,
             exam=past.exam,
             summary=summarise_marks(past.rubric, past.exam, run.marks, [(run.subject, run.marks)]),
-            frame=pl.concat(kept) if kept else pl.DataFrame(schema=self.schema),
+            frame=pl.concat(rows) if rows else pl.DataFrame(schema=self.schema),
             errors=self.read_bad_rows(),
             each_run=lambda: [run],
             operations=self.read_operations(),
         )
 
     def _complete_rows(self, kept: pl.DataFrame) -> pl.DataFrame:
-        """Return kept answers and cells with what follows from them and the documents."""
+        """Add to answers and cells what follows from them and the documents."""
         return self._frames.build_stored_answers(
             kept, _weigh_rows(self._past.rubric, kept["breakdown"])
         )
@@ -178,7 +177,7 @@ class StoredRows(RunRows):
             self._marks = self._count_cells()
 
     def read_answers(self) -> Iterator[pl.DataFrame]:
-        """Yield the answers in their order, with their raw output."""
+        """Yield the answers in order, with their raw output."""
         run = self._stored.id
         for answers, cells in zip(
             self._store.read_answers(run), self._store.read_cells(run), strict=True
@@ -187,7 +186,7 @@ class StoredRows(RunRows):
             yield self._complete_rows(kept).with_columns(kept["output"])
 
     def _count_cells(self) -> Marks:
-        """Count the cells of a run that was never finished, and so has no marks."""
+        """Count the cells of a run that was never finished and so has no stored marks."""
         run, axes = self._stored.id, [spec.name for spec in self._past.rubric]
         items: dict[str, Counter[AxisValues]] = {
             item.id: Counter() for item in self._past.exam.items
@@ -201,15 +200,15 @@ class StoredRows(RunRows):
         return Marks(axes=tuple(axes), items=items)
 
     def read_operations(self) -> tuple[OperationGroup, ...]:
-        """Return what was measured in session logs, where the answers come from them."""
+        """Return what was measured in session logs, if the answers come from logs."""
         return tuple(map(parse_operation_group, self._load_summary().get("operational", ())))
 
     def read_live_record(self) -> Mapping[str, Any] | None:
-        """Return what was told of a live run beside its scores; of any other there is nothing."""
+        """Return the record of a live run; None for any other run."""
         return restore_live_record(self._load_summary())
 
     def read_bad_rows(self) -> tuple[RowError, ...]:
-        """Return the first of the rows that were no answers."""
+        """Return the first rows that were no answers."""
         return restore_bad_rows(self._load_summary())
 
     def _load_summary(self) -> Mapping[str, Any]:
@@ -218,17 +217,17 @@ class StoredRows(RunRows):
 
 
 class PublishedRows(RunRows):
-    """The rows of a result file, which must be of the rubric and the exam it is shown with."""
+    """The rows of a result file, which must match the rubric and the exam it is read with."""
 
     def __init__(self, found: FoundRun) -> None:
         past = found.past
-        if why := mismatch_reason(past.rubric, past.exam, past.run):
-            raise UsageError(f"`{found.name}` cannot be shown: {why}")
+        if reason := mismatch_reason(past.rubric, past.exam, past.run):
+            raise UsageError(f"`{found.name}` cannot be shown: {reason}")
         super().__init__(past)
         self._found = found
 
     def read_answers(self) -> Iterator[pl.DataFrame]:
-        """Yield the answers in their order; a result file has no raw output."""
+        """Yield the answers in order; a result file has no raw output."""
         if self._found.rows:
             yield self._complete_rows(build_published_frame(self._past.rubric, self._found.rows))
 
@@ -238,7 +237,7 @@ class PublishedRows(RunRows):
 
 
 def open_rows(runs: RunFinder, found: FoundRun) -> RunRows:
-    """Return the rows of a run, wherever they are kept."""
+    """Return the rows of a run, from the store or from its file."""
     if found.stored is None:
         return PublishedRows(found)
     return StoredRows(found.past, found.stored, runs.store)
@@ -247,7 +246,7 @@ def open_rows(runs: RunFinder, found: FoundRun) -> RunRows:
 def select_item_rows(
     runs: RunFinder, found: FoundRun, items: Collection[str]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the answers to some items, as `score` gives them."""
+    """Yield the rows of some items, as `score` wrote them."""
     if found.stored is None:
         yield from (row for row in found.rows if row["item"] in items)
         return
@@ -259,7 +258,7 @@ def select_item_rows(
 def select_answers(
     runs: RunFinder, found: FoundRun, items: Collection[str]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the answers to some items, with their raw `output` where the store has it."""
+    """Yield the answers to some items, with their raw `output` if the store has it."""
     if found.stored is None:
         yield from select_item_rows(runs, found, items)
         return
@@ -276,16 +275,16 @@ def load_bad_rows(runs: RunFinder, found: FoundRun) -> tuple[RowError, ...]:
 
 
 def is_live_run(runs: RunFinder, found: FoundRun) -> bool:
-    """Say whether the answers of a stored run came from a live subject."""
+    """Whether the answers of a stored run came from a live subject."""
     return found.stored is not None and open_rows(runs, found).read_live_record() is not None
 
 
 def read_rows_with_outputs(
     runs: RunFinder, found: FoundRun, observer: FrameObserver
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield every answer as `score` gives it, with its raw `output` where the store has it.
+    """Yield every answer as `score` wrote it, with its raw `output` if the store has it.
 
-    The `observer` sees the rows of a stored run as they pass.
+    The `observer` sees the frames of a stored run.
     """
     if found.stored is None:
         yield from found.rows
@@ -313,8 +312,8 @@ def _read_values(
     if found.stored is None:
         for row in found.rows:
             cells, attempt = row["breakdown"], row.get("attempt")
-            told = 1 if attempt is None else attempt
-            yield row["item"], told, tuple(cells[axis] for axis in axes)
+            number = 1 if attempt is None else attempt
+            yield row["item"], number, tuple(cells[axis] for axis in axes)
         return
     run, store = found.stored.id, runs.store
     for answers, cells in zip(store.read_answers(run), store.read_cells(run), strict=True):
@@ -325,7 +324,7 @@ def _read_values(
 
 
 def _weigh_rows(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
-    """Return the score and the weighted values of each row, exact for each set of values."""
+    """Return the score and the weighted values of each row, computed once per set of values."""
     rows = breakdown.struct.unnest().select(spec.name for spec in rubric)
     sets = rows.unique()
     exact = [_compute_exact_score(rubric, row) for row in sets.iter_rows()]
@@ -333,9 +332,8 @@ def _weigh_rows(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
         pl.Series("score", [score for score, _ in exact], dtype=pl.Float64),
         pl.Series("weighted", [parts for _, parts in exact], dtype=pl.Struct(rows.schema)),
     )
-    on = rows.columns
-    found = rows.join(scores, on=on, how="left", nulls_equal=True, maintain_order="left")
-    return found.select("score", "weighted")
+    joined = rows.join(scores, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
+    return joined.select("score", "weighted")
 
 
 def _compute_exact_score(

@@ -11,7 +11,6 @@ killed, this process scores itself when the part's turn comes.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
 import signal
@@ -33,20 +32,6 @@ if TYPE_CHECKING:
 
 _QUEUE_LENGTH = 2  # parts assigned to a worker: the one it scores, and the next
 _WORKER_GONE_ERRORS = (EOFError, OSError)
-_M_ARENA_MAX = -8  # glibc's number for the number of arenas
-
-
-def limit_malloc_arenas() -> None:
-    """Limit malloc to one arena (glibc) or two (jemalloc, in polars); call before importing polars.
-
-    Allocators give each thread an arena of its own. Parts are read, marked and written in different
-    threads, so every arena would grow to the size that one needs. An environment variable that is
-    already set is left alone.
-    """
-    os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:2")
-    # Other systems have no such function.
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 @dataclass(slots=True, kw_only=True)

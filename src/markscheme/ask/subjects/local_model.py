@@ -42,12 +42,12 @@ class LocalModelSubject(BaseSubject):
 
     def __init__(self, name: str, weights: Path, options: SubjectOptions) -> None:
         self.name = f"local:{name}"
-        given = options.sampling
+        requested = options.sampling
         sampling = replace(
-            given,
-            temperature=Decimal(0) if given.temperature is None else given.temperature,
-            max_tokens=given.max_tokens or _DEFAULT_MAX_TOKENS,
-            seed=given.seed or 0,
+            requested,
+            temperature=Decimal(0) if requested.temperature is None else requested.temperature,
+            max_tokens=requested.max_tokens or _DEFAULT_MAX_TOKENS,
+            seed=requested.seed or 0,
         )
         self._model = name
         self._weights = weights

@@ -1,4 +1,8 @@
-"""The axes that rubrics can name: one module for each family of kinds, and their registry."""
+"""The axes that rubrics can name: one module for each family of kinds, and their registry.
+
+An axis measures one thing about one answer and gives a reason. Weights, directions and thresholds
+belong to the rubric, not to an axis.
+"""
 
 from markscheme.mark.axes.base import TextAxis, compute_cell_keys, quote_excerpt
 from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema

@@ -1,4 +1,4 @@
-"""What axes share: the quiet defaults, and reading text from a response."""
+"""Base classes of axes: defaults, and reading one text from a response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LIST_TYPES = (list, tuple)
 
 
 def quote_excerpt(text: str) -> str:
-    """Return the text in quotation marks on one line, shortened where it is long.
+    """Return the text in quotation marks on one line, shortened if it is long.
 
     >>> quote_excerpt("Ate.")
     '"Ate."'
@@ -31,7 +31,7 @@ def quote_excerpt(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseAxis:
-    """An axis with nothing to complain of; the others override what they need."""
+    """An axis without problems to report; subclasses override what they need."""
 
     kind: ClassVar[str]
     version: ClassVar[int] = 1
@@ -42,7 +42,7 @@ class BaseAxis:
         return getattr(self, "expects", None)
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Yield nothing: every value of the right type will do."""
+        """Yield nothing: every value of the right type is allowed."""
         yield from ()
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:  # noqa: ARG002
@@ -61,24 +61,24 @@ class TextAxis(BaseAxis):
     reads: str | None = None
 
     def mark(self, response: Response, item: Item) -> Cell:
-        """Judge the text that the axis reads, and say where it was read if not in its field."""
+        """Judge the text that the axis reads; the reason says so if its field was missing."""
         cell = self.judge(response.text_of(self.reads), item)
         name = self.reads
         if name is None or response.document is None or name not in response.lacking:
             return cell
         if name in response.document:
-            told = sentence(
+            reason = sentence(
                 "{reason} (the field `{field}` is not text, so the whole text was read)",
                 reason=cell.reason,
                 field=name,
             )
         else:
-            told = sentence(
+            reason = sentence(
                 "{reason} (the field `{field}` is missing, so the whole text was read)",
                 reason=cell.reason,
                 field=name,
             )
-        return Cell(status=cell.status, value=cell.value, reason=told, near_miss=cell.near_miss)
+        return Cell(status=cell.status, value=cell.value, reason=reason, near_miss=cell.near_miss)
 
     def judge(self, text: str, item: Item) -> Cell:
         """Judge one text as the answer to one item."""
@@ -109,7 +109,7 @@ def compute_cell_keys(axis: TextAxis, texts: pl.Series, items: pl.Series) -> pl.
 
 
 def check_expected_text(name: str, value: Any) -> list[tuple[str, str]]:
-    """Say what is wrong with an expectation that must be one text."""
+    """Return the problems of an expectation that must be one text."""
     if value is None:
         return [(name, "is missing; the axis needs a text here")]
     if not isinstance(value, str):
@@ -118,24 +118,24 @@ def check_expected_text(name: str, value: Any) -> list[tuple[str, str]]:
 
 
 def check_expected_texts(name: str, value: Any) -> list[tuple[str, str]]:
-    """Say what is wrong with an expectation that must be a list of texts."""
+    """Return the problems of an expectation that must be a list of texts."""
     if value is None:
         return [(name, "is missing; the axis needs a list of texts here, for example [ate]")]
     if not isinstance(value, _LIST_TYPES):
         return [(name, f"must be a list of texts, not {format_value(value)}; for example [ate]")]
     if not value:
-        said = "is an empty list, so it tells no answers apart; at least one text is needed"
-        return [(name, said)]
-    found: list[tuple[str, str]] = []
+        message = "is an empty list, so it tells no answers apart; at least one text is needed"
+        return [(name, message)]
+    problems: list[tuple[str, str]] = []
     for index, entry in enumerate(value):
         if not isinstance(entry, str):
-            said = f"must be a text, not {format_value(entry)}; put it in quotation marks"
-            found.append((f"{name}.{index}", said))
-    return found
+            message = f"must be a text, not {format_value(entry)}; put it in quotation marks"
+            problems.append((f"{name}.{index}", message))
+    return problems
 
 
 def describe_near_miss(reason: str, step: NormalisationStep) -> str:
-    """Say which further step would have let the answer pass."""
+    """Add to a reason which further step would have let the answer pass."""
     return sentence(
         "{reason}; it would pass if {condition}", reason=reason, condition=step.would_pass_if
     )

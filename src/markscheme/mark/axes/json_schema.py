@@ -1,9 +1,9 @@
-"""The axis that judges whether a response keeps to its JSON Schema."""
+"""The axis that checks a response against a JSON Schema."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -14,8 +14,6 @@ from markscheme.mark.axes.base import BaseAxis, quote_excerpt
 from markscheme.vocabulary import Cell, Item, Reading, Response, join_messages, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
-
     import jsonschema_rs
 
 _MAX_SHOWN_VIOLATIONS = 3
@@ -37,7 +35,7 @@ class JsonSchema(BaseAxis):
     schema: Mapping[str, Any]
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse what is not a JSON Schema, and references that leave the document."""
+        """Refuse an invalid JSON Schema, and references outside the document."""
         for path, reference in _find_references(self.schema):
             if not reference.startswith("#"):
                 yield (
@@ -56,7 +54,7 @@ class JsonSchema(BaseAxis):
     def checks_keys_only(self) -> bool:
         """Whether the schema only asks for keys, and admits any text under them.
 
-        Then what it says of an object of texts depends on the keys alone, not on what they hold.
+        Then the cell of an object of texts depends on its keys alone.
         """
         if not set(self.schema) <= _KEY_KEYWORDS or self.schema.get("type", "object") != "object":
             return False
@@ -69,7 +67,7 @@ class JsonSchema(BaseAxis):
         return all(map(_can_hold_any_text, [*known.values(), rest]))
 
     def get_cell_key(self, response: Response) -> Hashable:
-        """Return what the cell depends on, where that is less than the whole response."""
+        """Return what the cell depends on, or `None` if that is the whole response."""
         if response.document is None or response.reading is Reading.FENCED:
             return "read as", response.reading, response.why
         if self.checks_keys_only and set(map(type, response.document.values())) <= {str}:
@@ -87,7 +85,7 @@ class JsonSchema(BaseAxis):
         )
 
     def mark(self, response: Response, item: Item) -> Cell:  # noqa: ARG002 - same for every item
-        """Give the first violations with their paths, or why the response is no object at all."""
+        """Give the first violations with their paths, or why the response is no object."""
         if response.reading is Reading.FENCED:
             return Cell.missed(
                 sentence("the JSON object stands in a code fence; the response must be bare")
@@ -99,7 +97,8 @@ class JsonSchema(BaseAxis):
                 _format_violation(error)
                 for error in islice(self._find_errors(response), _MAX_SHOWN_VIOLATIONS + 1)
             ]
-        except ValueError as error:  # too deep, a number too long, half a character
+        # The object is nested too deep, or holds a number too long or a lone surrogate.
+        except ValueError as error:
             return Cell.missed(
                 sentence("the object is too hard to hold to be checked: {words}", words=error)
             )
@@ -131,7 +130,10 @@ def _can_hold_any_text(schema: Any) -> bool:
 
 
 def is_simple_schema(schema: Any) -> bool:
-    """Whether the usual keywords alone stand there, as they may: then no validator is loaded."""
+    """Return whether a schema has only common keywords, used correctly.
+
+    Such a schema is valid, so no validator needs to be loaded to check it.
+    """
     if not isinstance(schema, Mapping) or not set(schema) <= _USUAL_KEYWORDS:
         return False
     required, known = schema.get("required", ()), schema.get("properties", {})

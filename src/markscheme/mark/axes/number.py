@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from markscheme.mark.axes.base import TextAxis, quote_excerpt
 from markscheme.vocabulary import Cell, Item, Response, format_plain, format_value, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NUMBER = re.compile(
     r"(?<![\w.,])(?>[-+]?(?:(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
@@ -37,7 +35,7 @@ class NumberWithin(TextAxis):
     tolerance: Decimal | str = Decimal(0)
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse a tolerance that is neither a number from 0 on nor such a percentage."""
+        """Refuse a tolerance that is neither a number from 0 on nor a percentage."""
         if parse_tolerance(self.tolerance) is None:
             allowed = "a number from 0 on, or a percentage such as 2%"
             yield "tolerance", f"{format_value(self.tolerance)} is no tolerance; {allowed}"
@@ -72,7 +70,7 @@ class NumberWithin(TextAxis):
         relative = isinstance(self.tolerance, str)
         allowed = share * abs(Fraction(expected)) if relative else share
         away = abs(Fraction(got) - Fraction(expected))
-        told = {
+        values = {
             "got": _format_number(got),
             "away": _format_number(away),
             "expected": _format_number(expected),
@@ -80,10 +78,10 @@ class NumberWithin(TextAxis):
         }
         if away <= allowed:
             return Cell.passed(
-                sentence("{got} is {away} away from {expected}, {bound} allowed", **told)
+                sentence("{got} is {away} away from {expected}, {bound} allowed", **values)
             )
         return Cell.missed(
-            sentence("{got} is {away} away from {expected}, only {bound} allowed", **told)
+            sentence("{got} is {away} away from {expected}, only {bound} allowed", **values)
         )
 
 
@@ -94,7 +92,7 @@ def _explain_number_count(got: str, numbers: int) -> str:
 
 
 def parse_tolerance(tolerance: Decimal | str) -> Fraction | None:
-    """Return a tolerance as a number or, of `2%`, as a share; `None` if it is none."""
+    """Return a tolerance as a number, `2%` as a share; `None` if it is no tolerance."""
     text = str(tolerance)
     number = text.removesuffix("%") if isinstance(tolerance, str) else text
     if isinstance(tolerance, str) and not re.fullmatch(r"[0-9]+(\.[0-9]+)?%", text):
@@ -104,7 +102,7 @@ def parse_tolerance(tolerance: Decimal | str) -> Fraction | None:
 
 
 def _format_number(value: Decimal | Fraction) -> str:
-    """Return a number for a reason: plain where that is short."""
+    """Return a number for a reason, without exponent if that is short."""
     if isinstance(value, Fraction):
         value = Decimal(value.numerator) / Decimal(value.denominator)
     return (

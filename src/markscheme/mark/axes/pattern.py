@@ -1,10 +1,11 @@
-"""The axis that looks for a regular expression, in an engine that always runs in linear time."""
+"""The axis that searches for a regular expression, in an engine that runs in linear time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from markscheme.mark.axes.base import (
     TextAxis,
@@ -14,9 +15,6 @@ from markscheme.mark.axes.base import (
 )
 from markscheme.mark.normalise import STEPS
 from markscheme.vocabulary import Cell, Item, format_value, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +35,12 @@ class PatternAxis(TextAxis):
         return self.expects if self.pattern is None else None
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse what the engine refuses, in its own words."""
+        """Refuse a pattern that the engine cannot compile, with its message."""
         if self.pattern is not None and (why := explain_refusal(self.pattern)):
             yield "pattern", why
 
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
-        """Refuse an item without a pattern where the rubric has none, and a bad one."""
+        """Refuse an item with a bad pattern, or without one if the rubric has none."""
         if self.pattern is not None:
             return
         value = item.expectations.get(self.expects)
@@ -51,7 +49,7 @@ class PatternAxis(TextAxis):
             yield self.expects, why
 
     def judge(self, text: str, item: Item) -> Cell:
-        """Say where the pattern matches, or how nearly."""
+        """Give the place of the match, or the step that would make it match."""
         pattern = item.expectations[self.expects] if self.pattern is None else self.pattern
         place = find_match(pattern, text)
         if place is not None:
@@ -76,15 +74,15 @@ def find_match(pattern: str, text: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def explain_refusal(pattern: str) -> str:
-    """Return why the engine refuses the pattern, or nothing."""
+    """Return why the engine refuses the pattern, or an empty text if it accepts it."""
     import polars as pl
 
     try:
         find_match(pattern, "")
     except pl.exceptions.ComputeError as error:
         lines = [line.strip() for line in str(error).splitlines()]
-        told = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-        why = told[0] if told else "it is too large or cannot be compiled"
+        messages = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+        why = messages[0] if messages else "it is too large or cannot be compiled"
         limits = "linear-time engine: no look-around, no back-references"
         return f"{format_value(pattern)} is refused: {why} ({limits})"
     return ""

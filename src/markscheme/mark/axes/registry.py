@@ -1,8 +1,8 @@
-"""The axis kinds that a rubric can name. A new kind is one class and one line here."""
+"""The axis kinds that a rubric can name. To add a kind, write one class and one line here."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from markscheme.mark.axes.json_schema import JsonSchema
 from markscheme.mark.axes.length import Length, MaxWords
@@ -12,11 +12,7 @@ from markscheme.mark.axes.structure import Citations, Sections
 from markscheme.mark.axes.text import ContainsAll, Equals, OneOf
 from markscheme.mark.axes.token_budget import TokenBudget
 from markscheme.mark.axes.trace import CallLimit, CallOrder, ForbiddenCalls
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from markscheme.vocabulary import Axis
+from markscheme.vocabulary import Axis
 
 AXES: Mapping[str, type[Axis]] = {
     "contains_all": ContainsAll,

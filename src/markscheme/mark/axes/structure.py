@@ -1,27 +1,23 @@
-"""Axes on how an answer is built: the sections it must have, and the sources it must cite."""
+"""Axes about the structure of an answer: the sections it must have, the sources it must cite."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from markscheme.mark.axes.base import TextAxis, quote_excerpt
 from markscheme.mark.axes.pattern import explain_refusal, find_match
-from markscheme.mark.headings import Outline
+from markscheme.mark.headings import Outline, OutlineEntry
 from markscheme.vocabulary import Cell, Item, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markscheme.mark.headings import OutlineEntry
 
 _MAX_SHOWN_FINDINGS = 5
 _BARE_FILE_NAMES = (
     "makefile|dockerfile|gemfile|rakefile|procfile|jenkinsfile|vagrantfile|justfile|license|readme"
 )
-# A path has a folder, an ending, or the name of a file that has neither; a line follows a colon.
-# What ends as hosts do is followed by a port.
+# A path has a folder, a suffix, or a known name without both; a colon and a line number follow.
+# A name such as `example.com:80` is a host with a port, not a file with a line.
 PATH_AND_LINE = re.compile(
     r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:"
     r"[~.\w@+-]{0,200}[/\\][\w.@+()\[\]/\\-]{0,400}[\w)\]]|"
@@ -39,7 +35,8 @@ _NEGATIVE_ITEM = re.compile(
     r"(?:0|zero) (?:agents?|dispatch(?:es)?|hits?|matches|memories|results?|sub-?agents?))\b.*",
     re.IGNORECASE,
 )
-_MAX_NEGATIVE_WORDS = 10  # words of an item that says that there is none
+# An item that says that there is nothing has at most so many words.
+_MAX_NEGATIVE_WORDS = 10
 MEMORY_IDS = (
     r"(?i)\bmem(ory|ories)?[-_:#/. ]*(id)?[-_:#/. ]*[a-z_-]*[0-9][0-9a-z_-]*",  # mem-12, memory #7
     r"(?i)\bmemory:[a-z0-9_./-]+",  # memory:project_overview
@@ -59,11 +56,11 @@ class Sections(TextAxis):
     sections: tuple[str, ...]
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse no sections at all, and empty names."""
+        """Refuse an empty list of sections, and empty names."""
         yield from _check_section_names(self.sections)
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
-        """Name the headings that are missing, and where the others are."""
+        """List the headings that are missing, and the lines of the others."""
         outline = Outline(text, self.sections)
         found = {name: outline.find_by_key_word(name) for name in self.sections}
         there = ", ".join(f"{name} (line {at[0].line})" for name, at in found.items() if at)
@@ -92,7 +89,7 @@ class Citations(TextAxis):
     memory_ids: tuple[str, ...] = MEMORY_IDS
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse no sections at all, and patterns that the engine refuses."""
+        """Refuse an empty list of sections, and patterns that the engine refuses."""
         yield from _check_section_names(self.sections)
         if self.other_sections:
             yield from _check_section_names(self.other_sections, "other_sections")
@@ -111,31 +108,33 @@ class Citations(TextAxis):
                     "there is no section {names}, so nothing that could cite a source", names=names
                 )
             )
-        # two names may share a heading
-        found = [entry for one in dict.fromkeys(headings) for entry in outline.read_entries(one)]
-        findings = [leaf for entry in found for leaf in _find_leaves(entry)]
-        lacking = [leaf for entry in found for leaf in self._find_uncited(entry)]
+        # Two names may share a heading.
+        entries = [
+            entry for heading in dict.fromkeys(headings) for entry in outline.read_entries(heading)
+        ]
+        findings = [leaf for entry in entries for leaf in _find_leaves(entry)]
+        lacking = [leaf for entry in entries for leaf in self._find_uncited(entry)]
         if not lacking:
             return Cell.passed(_format_cited_findings(len(findings)))
-        which = "; ".join(
+        quoted = "; ".join(
             f"line {entry.line} {quote_excerpt(entry.text)}"
             for entry in lacking[:_MAX_SHOWN_FINDINGS]
         )
         if len(lacking) > _MAX_SHOWN_FINDINGS:
-            which = sentence(
-                "{these}; and {n} more", these=which, n=len(lacking) - _MAX_SHOWN_FINDINGS
+            quoted = sentence(
+                "{these}; and {n} more", these=quoted, n=len(lacking) - _MAX_SHOWN_FINDINGS
             )
         return Cell.missed(
             sentence(
                 "{lacking} of {findings} cite no source: {which}",
                 lacking=len(lacking),
                 findings=_format_finding_count(len(findings)),
-                which=which,
+                which=quoted,
             )
         )
 
     def _find_uncited(self, entry: OutlineEntry) -> Iterator[OutlineEntry]:
-        """Yield the findings in an entry that neither cite nor stand in one that does."""
+        """Yield the findings in an entry that cite nothing and are not inside one that cites."""
         if self._has_citation(entry.text):
             return
         if entry.inside:
@@ -171,7 +170,7 @@ def _find_leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
 
 
 def _is_empty_statement(text: str) -> bool:
-    """Say whether an item only says that there is none: `None found.`, `No relevant memories`."""
+    """Return whether an item such as `None found.` only says that there is nothing."""
     if _EMPTY_ITEM.fullmatch(text):
         return True
     return bool(_NEGATIVE_ITEM.fullmatch(text)) and len(text.split()) <= _MAX_NEGATIVE_WORDS

@@ -1,21 +1,17 @@
-"""Limits that depend on a tag of the item: so much for `quick`, so much for `thorough`."""
+"""Limits of axes: one for all items, or one for each value of a tag such as `depth: quick`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from markscheme.vocabulary import format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from markscheme.vocabulary import Item
+from markscheme.vocabulary import Item, format_value
 
 
 def check_limits(
     field: str, by: str | None, limits: Mapping[str, Any] | int, least: int
 ) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with one limit, or with the limits by tag."""
+    """Yield the problems of one limit, or of the limits by tag."""
     wanted = f"a whole number from {least} on"
     if isinstance(limits, int):
         if by is not None:
@@ -35,7 +31,7 @@ def check_limits(
 def check_limit_tag(
     by: str | None, limits: Mapping[str, Any] | int, item: Item
 ) -> Iterator[tuple[str, str]]:
-    """Yield that an item lacks the tag, or has a value that there is no limit for."""
+    """Yield a problem if an item lacks the tag, or has a value without a limit."""
     if by is None or isinstance(limits, int):
         return
     allowed = ", ".join(limits)
@@ -46,7 +42,7 @@ def check_limit_tag(
 
 
 def get_limit(by: str | None, limits: Mapping[str, Any] | int, item: Item) -> tuple[int, str]:
-    """Return the limit for an item, and the tag that it follows from, for people."""
+    """Return the limit for an item, and its tag as a note for the reason."""
     if by is None or isinstance(limits, int):
         return int(limits), ""  # type: ignore[arg-type]
     return limits[item.tags[by]], f" ({by}: {item.tags[by]})"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Match(StrEnum):
-    """How an entry is looked for: anywhere (the seed's rule), or as a whole word."""
+    """How an entry is looked for: anywhere (the default), or as a whole word."""
 
     SUBSTRING = "substring"
     WORD = "word"
@@ -66,15 +66,14 @@ class ComparingAxis(TextAxis):
     def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
         """Refuse a missing or ill-typed expectation, and one that every answer would meet."""
         value: Any = item.expectations.get(self.expects)
-        found = check_expected_texts(self.expects, value)
-        if not found and not all(prepared := self.prepare_entries(tuple(value))):
-            told = "is empty after normalisation, so it tells nothing apart"
+        problems = check_expected_texts(self.expects, value)
+        if not problems and not all(prepared := self.prepare_entries(tuple(value))):
+            message = "is empty after normalisation, so it tells nothing apart"
             for index, entry in enumerate(prepared):
                 if not entry:
-                    found.append(
-                        (f"{self.expects}.{index}", f"{quote_excerpt(value[index])} {told}")
-                    )
-        return iter(found)
+                    excerpt = quote_excerpt(value[index])
+                    problems.append((f"{self.expects}.{index}", f"{excerpt} {message}"))
+        return iter(problems)
 
     def prepare_entries(self, entries: tuple[str, ...]) -> tuple[str, ...]:
         """Return the entries as they are compared with a text."""
@@ -90,8 +89,9 @@ class ComparingAxis(TextAxis):
         passes: Callable[[str, Sequence[str]], bool],
     ) -> NormalisationStep | None:
         """Return the first single further step after which the text would pass."""
-        whole = fold(text)
-        if not any(map(whole.__contains__, _fold_entries(wanted))):
+        # Most texts are no near miss; comparing folds is faster than trying every step.
+        folded = fold(text)
+        if not any(map(folded.__contains__, _fold_entries(wanted))):
             return None
         for step in list_unused_steps(self.normalise):
             changed, entries = step.apply(text), _apply_step(wanted, step)
@@ -188,7 +188,7 @@ class Equals(OneOf):
 
 
 def _find_word(text: str, entry: str) -> int:
-    """Return where an entry stands as a whole word."""
+    """Return where an entry occurs as a whole word, or -1."""
     place = text.find(entry)
     while place >= 0 and not _is_whole_word(text, place, len(entry)):
         place = text.find(entry, place + 1)
@@ -213,22 +213,22 @@ def _format_found(entries: Sequence[str], places: Sequence[int]) -> str:
     if len(entries) == 1:
         entry, place = quote_excerpt(entries[0]), places[0] + 1
         return sentence("found {entry} at character {place}", entry=entry, place=place)
-    told = [
+    matches = [
         sentence("{entry} at character {place}", entry=quote_excerpt(entry), place=place + 1)
         for entry, place in zip(entries, places, strict=True)
     ]
-    return sentence("found {places}", places=join_messages(", ", told))
+    return sentence("found {places}", places=join_messages(", ", matches))
 
 
 def _join_alternatives(entries: Sequence[str]) -> str:
-    told = quote_excerpt(entries[-1])
+    alternatives = quote_excerpt(entries[-1])
     for entry in reversed(entries[:-1]):
-        told = sentence("{one} or {other}", one=quote_excerpt(entry), other=told)
-    return told
+        alternatives = sentence("{one} or {other}", one=quote_excerpt(entry), other=alternatives)
+    return alternatives
 
 
 def _describe_difference(text: str, entry: str, step: NormalisationStep) -> str:
-    """Say how the text differs from the entry, quoting the part that would match."""
+    """Describe how the text differs from the entry, quoting the part that would match."""
     part = _find_matching_part(text, entry, step)
     if step.name == "ignore_accents" and entry != step.apply(entry) and part == step.apply(part):
         return sentence(
@@ -242,7 +242,10 @@ def _describe_difference(text: str, entry: str, step: NormalisationStep) -> str:
 
 
 def _find_matching_part(text: str, entry: str, step: NormalisationStep) -> str:
-    """Return the shortest stretch of the text that the step turns into the entry, if short work."""
+    """Return the part of the text that the step turns into the entry, or the whole text.
+
+    The part can only be found if the step works character by character.
+    """
     plain = step.apply(entry)
     pieces = [step.apply(character) for character in text]
     if "".join(pieces) != step.apply(text):

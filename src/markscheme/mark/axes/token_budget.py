@@ -1,26 +1,24 @@
-"""The axis that counts tokens, with a tokenizer that is named and needs no network."""
+"""The axis that counts tokens, with a named tokenizer that needs no network."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 from math import floor
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.number import parse_tolerance
 from markscheme.mark.axes.tag_limits import check_limit_tag, check_limits, get_limit
 from markscheme.vocabulary import Cell, Item, format_value, sentence
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-_MAX_TOKEN_BYTES = 128  # bytes; a text of n bytes has at least n / 128 tokens
+# No token has more bytes, so a text of n bytes has at least n / 128 tokens.
+_MAX_TOKEN_BYTES = 128
 
 
 class Tokenizer(StrEnum):
@@ -41,7 +39,7 @@ class TokenBudget(TextAxis):
     tokenizer: Tokenizer = Tokenizer.O200K
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse budgets below 1, and a tolerance that is none."""
+        """Refuse budgets below 1, and an invalid tolerance."""
         yield from check_limits("budgets", self.by, self.budgets, 1)
         if parse_tolerance(self.tolerance) is None:
             allowed = "a number of tokens from 0 on, or a percentage such as 20%"
@@ -56,7 +54,7 @@ class TokenBudget(TextAxis):
         budget, tag = get_limit(self.by, self.budgets, item)
         share = parse_tolerance(self.tolerance) or Fraction(0)
         limit = budget + (share * budget if isinstance(self.tolerance, str) else share)
-        known = {
+        values = {
             "tokenizer": self.tokenizer.value,
             "limit": f"{floor(limit):,}",
             "budget": f": {budget:,} + {self.tolerance}{tag}" if share else tag,
@@ -67,23 +65,24 @@ class TokenBudget(TextAxis):
                 sentence(
                     "{size} bytes, more tokens ({tokenizer}) than the {limit} allowed{budget}",
                     size=f"{size:,}",
-                    **known,
+                    **values,
                 )
             )
         count = _load_token_counter(self.tokenizer.value)(text)
         reason = sentence(
             "{count} tokens ({tokenizer}), at most {limit} allowed{budget}",
             count=f"{count:,}",
-            **known,
+            **values,
         )
         return Cell.passed(reason) if count <= limit else Cell.missed(reason)
 
 
 @cache
 def _load_token_counter(name: str) -> Callable[[str], int]:
-    """Return what counts the tokens of a text; loading it takes a moment, so it is done once."""
+    """Load a tokenizer and return a function that counts tokens; loading is slow, so cached."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # how the package opens its own data
+        # The package opens its own data in a deprecated way.
+        warnings.simplefilter("ignore", DeprecationWarning)
         from bpe_openai import get_encoding  # type: ignore[import-untyped]
 
         encoding = get_encoding(name)

@@ -1,15 +1,15 @@
-"""Axes that judge what an agent did: the order of its calls, how many, and which it may not make.
+"""Axes that judge what an agent did: the order and number of its calls, and forbidden calls.
 
-Attempts count, whatever became of them. What was seen decides at once; where the log is not
-complete, what was not seen decides nothing, and the cell fails with the reason.
+Every attempt counts, whether it succeeded or not. An attempt in the log decides at once. If the log
+is incomplete, a missing attempt decides nothing, and the cell fails with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from markscheme.mark.axes.base import BaseAxis
 from markscheme.mark.axes.tag_limits import check_limit_tag, check_limits, get_limit
@@ -21,12 +21,7 @@ from markscheme.read.tools import (
     iter_calls,
     list_families,
 )
-from markscheme.vocabulary import Cell, FrozenDict, Item, Response, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from markscheme.vocabulary import Transcript
+from markscheme.vocabulary import Cell, FrozenDict, Item, Response, Transcript, sentence
 
 _MAX_SHOWN_ATTEMPTS = 5
 
@@ -40,12 +35,12 @@ class Agents(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceAxis(BaseAxis):
-    """An axis that judges what was done: it reads the transcript, and never the text."""
+    """An axis that judges the transcript of what was done, and never the text."""
 
     traces: ClassVar[bool] = True
 
     def mark(self, response: Response, item: Item) -> Cell:
-        """Judge the transcript; without one there is nothing to look at."""
+        """Judge the transcript; abstain if there is none."""
         if response.transcript is None:
             return Cell.abstained(sentence("there is no transcript of what was done"))
         return self.judge_transcript(response.transcript, item)
@@ -79,12 +74,12 @@ class _FamilyAxis(TraceAxis):
         ]
 
     def _pass_if_complete(self, transcript: Transcript, reason: str) -> Cell:
-        """Pass, unless the log could hide what was looked for; say which agents were not seen."""
-        looked = self._select_transcripts(transcript)
-        doubts = dict.fromkeys(doubt for agent in looked for doubt in agent.doubts)
+        """Pass, unless the log is incomplete; the reason counts sub-agents it does not show."""
+        agents = self._select_transcripts(transcript)
+        doubts = dict.fromkeys(doubt for agent in agents for doubt in agent.doubts)
         if doubts:
             return _fail_undecided(doubts)
-        unseen = sum(agent.unseen for agent in looked)
+        unseen = sum(agent.unseen for agent in agents)
         if self.agents is Agents.ALL and unseen:
             dispatches = "1 dispatch" if unseen == 1 else f"{unseen} dispatches"
             reason = sentence(
@@ -118,7 +113,7 @@ class CallOrder(_FamilyAxis):
     then: str
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse families that are not known, and twice the same."""
+        """Refuse unknown families, and the same family twice."""
         yield from self._check_families("first", self.first)
         yield from self._check_families("then", self.then)
         if self.first == self.then:
@@ -126,7 +121,8 @@ class CallOrder(_FamilyAxis):
 
     def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
         """Say which call came first, and when."""
-        if transcript.skipped_lines:  # a line that cannot be read may hold an earlier call
+        # A line that cannot be read may hold an earlier call.
+        if transcript.skipped_lines:
             return _fail_undecided(transcript.doubts)
         early = late = None
         for call in iter_calls(transcript, nested=self.agents is Agents.ALL):
@@ -173,7 +169,7 @@ class CallLimit(_FamilyAxis):
     by: str | None = None
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse a family that is not known, and limits below 0."""
+        """Refuse an unknown family, and limits below 0."""
         yield from self._check_families("family", self.family)
         yield from check_limits("limits", self.by, self.limits, 0)
 
@@ -184,19 +180,17 @@ class CallLimit(_FamilyAxis):
     def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:
         """Count the attempts, and list them."""
         limit, tag = get_limit(self.by, self.limits, item)
-        found = self._find_attempts(transcript, (self.family,))
+        attempts = self._find_attempts(transcript, (self.family,))
         reason = sentence(
             "{count}, at most {limit} allowed{tag}",
-            count=_format_attempt_count(len(found), self.family),
+            count=_format_attempt_count(len(attempts), self.family),
             limit=limit,
             tag=tag,
         )
-        reason = _append_attempts(reason, found)
-        return (
-            self._pass_if_complete(transcript, reason)
-            if len(found) <= limit
-            else Cell.missed(reason)
-        )
+        reason = _append_attempts(reason, attempts)
+        if len(attempts) > limit:
+            return Cell.missed(reason)
+        return self._pass_if_complete(transcript, reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,18 +201,20 @@ class ForbiddenCalls(_FamilyAxis):
     families: tuple[str, ...]
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse families that are not known, and none at all."""
+        """Refuse unknown families, and an empty list."""
         if not self.families:
             yield "families", "is an empty list, so nothing is forbidden; name at least one"
         yield from self._check_families("families", *self.families)
 
     def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
-        """Name what was attempted, on what, and how it went."""
-        found = self._find_attempts(transcript, self.families)
-        named = " or ".join(self.families)
-        if found:
-            return Cell.missed(_append_attempts(_format_attempt_count(len(found), named), found))
-        return self._pass_if_complete(transcript, sentence("no {families} attempt", families=named))
+        """List the attempts: the tool, its target, and the outcome."""
+        attempts = self._find_attempts(transcript, self.families)
+        families = " or ".join(self.families)
+        if attempts:
+            count = _format_attempt_count(len(attempts), families)
+            return Cell.missed(_append_attempts(count, attempts))
+        reason = sentence("no {families} attempt", families=families)
+        return self._pass_if_complete(transcript, reason)
 
 
 def _format_attempt_count(attempts: int, family: str) -> str:
@@ -227,11 +223,12 @@ def _format_attempt_count(attempts: int, family: str) -> str:
     return sentence("{n} {family} attempts", n=attempts, family=family)
 
 
-def _append_attempts(reason: str, found: Sequence[ToolAttempt]) -> str:
-    """Return a reason with the first of the attempts behind it."""
-    if not found:
+def _append_attempts(reason: str, attempts: Sequence[ToolAttempt]) -> str:
+    """Append the first few attempts to a reason."""
+    if not attempts:
         return reason
-    which = "; ".join(map(str, found[:_MAX_SHOWN_ATTEMPTS]))
-    if len(found) > _MAX_SHOWN_ATTEMPTS:
-        which = sentence("{these}; and {n} more", these=which, n=len(found) - _MAX_SHOWN_ATTEMPTS)
-    return sentence("{reason}: {which}", reason=reason, which=which)
+    shown = "; ".join(map(str, attempts[:_MAX_SHOWN_ATTEMPTS]))
+    if len(attempts) > _MAX_SHOWN_ATTEMPTS:
+        more = len(attempts) - _MAX_SHOWN_ATTEMPTS
+        shown = sentence("{these}; and {n} more", these=shown, n=more)
+    return sentence("{reason}: {which}", reason=reason, which=shown)

@@ -33,9 +33,9 @@ class MarkedColumns:
     """A batch of answers after marking, in columns, in the order of their lines.
 
     `table` holds what is known of each answer except its item and output; `items` holds the
-    position of its item in the exam. `codes` has one column for each axis, with positions in the cells of
-    the axis's table. `vectors` numbers the different sets of axis values, and `values` holds the
-    set for each number. All of it is valid until the next batch is marked.
+    position of its item in the exam. `codes` has one column for each axis, with positions in the
+    cells of the axis's table. `vectors` numbers the different sets of axis values, and `values`
+    holds the set for each number. All of it is valid until the next batch is marked.
     """
 
     table: pl.DataFrame
@@ -143,7 +143,7 @@ class BatchMarker:
         axis = table.spec.axis
         if isinstance(axis, TextAxis) and _judges_one_text(axis):
             return self._find_text_codes(table, axis, responses, items)
-        if isinstance(axis, JsonSchema) and axis.checks_keys_only:
+        if type(axis) is JsonSchema and axis.checks_keys_only:
             # The cell depends on the shape alone, and not on the item.
             codes = [self._judge(table, one, self.items[0]) for one in responses.shape_examples]
             return pl.Series(codes, dtype=pl.UInt32)[responses.shapes]
@@ -155,7 +155,7 @@ class BatchMarker:
     def _judge(self, table: CellTable, response: Response, item: Item) -> int:
         """Return the code of one response, found by its key if the axis knows one."""
         axis = table.spec.axis
-        key = axis.get_cell_key(response) if isinstance(axis, JsonSchema) else None
+        key = axis.get_cell_key(response) if type(axis) is JsonSchema else None
         return table.find_code(key, partial(mark_cell, axis, response, item))
 
     def _find_text_codes(

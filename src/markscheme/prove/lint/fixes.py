@@ -22,8 +22,8 @@ TextEdit = tuple[int, int, str]
 
 def apply_fixes(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
     """Return the text after all fixes that can be applied, and how many those are."""
-    found = spans.find_spans(text)
-    edits = {edit for fix in fixes if (edit := _build_edit(text, found, fix))}
+    document_spans = spans.find_spans(text)
+    edits = {edit for fix in fixes if (edit := _build_edit(text, document_spans, fix))}
     applied: list[TextEdit] = []
     # From the end of the text to its start, so that the offsets of the edits to come stay right.
     for edit in sorted(edits, reverse=True):
@@ -35,11 +35,11 @@ def apply_fixes(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
     return text, len(applied)
 
 
-def _build_edit(text: str, found: spans.DocumentSpans, fix: Fix) -> TextEdit | None:
+def _build_edit(text: str, document_spans: spans.DocumentSpans, fix: Fix) -> TextEdit | None:
     """Return the edit for a fix, or None if the value is not written in a way we can edit."""
     if fix.action == "insert":
-        return _build_insertion(text, found, fix)
-    span = found.values.get(fix.path)
+        return _build_insertion(text, document_spans, fix)
+    span = document_spans.values.get(fix.path)
     if span is None or "\n" in text[span.start : span.end]:
         return None
     written = text[span.start : span.end]
@@ -53,7 +53,7 @@ def _build_edit(text: str, found: spans.DocumentSpans, fix: Fix) -> TextEdit | N
         case "rewrite":
             return span.start, span.end, _format_scalar(fix.text)
         case "drop":
-            return _build_removal(text, found, fix, span)
+            return _build_removal(text, document_spans, fix, span)
 
 
 def _quote_yaml(text: str) -> str:
@@ -66,9 +66,9 @@ def _format_scalar(text: str) -> str:
     return text if plain else _quote_yaml(text)
 
 
-def _build_insertion(text: str, found: spans.DocumentSpans, fix: Fix) -> TextEdit | None:
+def _build_insertion(text: str, document_spans: spans.DocumentSpans, fix: Fix) -> TextEdit | None:
     """Insert a line before the first key of a mapping in block style."""
-    keys = [span for path, span in found.keys.items() if path[:-1] == fix.path]
+    keys = [span for path, span in document_spans.keys.items() if path[:-1] == fix.path]
     if not keys or keys[0].flow:
         return None
     start = text.rfind("\n", 0, keys[0].start) + 1
@@ -77,11 +77,13 @@ def _build_insertion(text: str, found: spans.DocumentSpans, fix: Fix) -> TextEdi
 
 
 def _build_removal(
-    text: str, found: spans.DocumentSpans, fix: Fix, span: spans.TextSpan
+    text: str, document_spans: spans.DocumentSpans, fix: Fix, span: spans.TextSpan
 ) -> TextEdit | None:
     """Remove an entry from its list, unless it is the first or shares its line with other text."""
     index = fix.path[-1]
-    previous = found.values.get((*fix.path[:-1], index - 1)) if isinstance(index, int) else None
+    previous = (
+        document_spans.values.get((*fix.path[:-1], index - 1)) if isinstance(index, int) else None
+    )
     if previous is None:
         return None
     if span.flow:

@@ -114,9 +114,11 @@ def parse_exam_tree(
         check_item_keys(entry, ("items", index), allowed, collector)
         items.append(build_item(entry, place))
     reported = {problem.field for problem in collector.problems}
-    found = [problem for item in items for problem in check(item) if problem.field not in reported]
+    item_problems = [
+        problem for item in items for problem in check(item) if problem.field not in reported
+    ]
     name = model.exam if isinstance(model, ExamModel) else ""
-    return name, items, [*collector.problems, *found]
+    return name, items, [*collector.problems, *item_problems]
 
 
 def iterate_item_entries(

@@ -1,22 +1,23 @@
-"""Charts of a comparison: what two variants got, as pairs of dots."""
+"""Charts of a comparison: the values of two or more variants as dots on one line per axis."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from markscheme.tell.charts.colours import AXIS_COLOURS, LINE, MUTED
 from markscheme.tell.charts.drawing import render_svg, shorten_labels
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markupsafe import Markup
+# Extra room on the left: the fonts of a reader may be wider than those the chart was laid out with.
+_PADDING = {"left": 30, "right": 8, "top": 5, "bottom": 5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DotPair:
-    """What both variants got on one axis; `None` where it is not known."""
+    """The values of both variants on one axis; `None` where not known."""
 
     name: str
     baseline: float | None
@@ -25,7 +26,7 @@ class DotPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartRange:
-    """From where to where ratings or scores go, and how far apart the lines are."""
+    """The range of ratings or scores, and the distance of the grid lines."""
 
     lowest: float
     highest: float
@@ -44,7 +45,7 @@ class ChartRange:
 
 
 def draw_paired_dots(pairs: Sequence[DotPair], over: ChartRange, colour: int = 0) -> Markup:
-    """Draw a line for each axis with a dot for each variant; the candidate's lies on top."""
+    """Draw a line for each axis with a dot for each variant; the candidate's dot is on top."""
     labels = shorten_labels((pair.name for pair in pairs), 32)
     values = [
         {"n": label, "b": pair.baseline, "c": pair.candidate}
@@ -70,7 +71,7 @@ def draw_paired_dots(pairs: Sequence[DotPair], over: ChartRange, colour: int = 0
         {
             "width": 300,
             "height": {"step": 30},
-            "padding": {"left": 30, "right": 8, "top": 5, "bottom": 5},  # fonts differ in width
+            "padding": _PADDING,
             "data": {"values": values},
             "layer": [line, *dots],
         }
@@ -80,7 +81,7 @@ def draw_paired_dots(pairs: Sequence[DotPair], over: ChartRange, colour: int = 0
 def draw_dot_rows(
     axes: Sequence[str], variants: Sequence[Sequence[float | None]], over: ChartRange
 ) -> Markup:
-    """Draw a dot for each variant on each axis, one below the other; the baseline is the first."""
+    """Draw a row of dots for each axis, one below the other per variant; the baseline is first."""
     labels = shorten_labels(axes, 32)
     colours = [MUTED, *(AXIS_COLOURS[at % len(AXIS_COLOURS)] for at in range(len(variants) - 1))]
     values = [
@@ -89,22 +90,26 @@ def draw_dot_rows(
         for label, value in zip(labels, variant, strict=True)
         if value is not None
     ]
-    which = {"field": "v", "type": "ordinal"}
+    variant_field = {"field": "v", "type": "ordinal"}
     y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
     y |= {"axis": {"labelLimit": 240, "grid": True}, "scale": {"domain": labels}}
-    known = list(range(len(variants)))
+    order = list(range(len(variants)))
     return render_svg(
         {
             "width": 300,
             "height": {"step": 13},
-            "padding": {"left": 30, "right": 8, "top": 5, "bottom": 5},  # fonts differ in width
+            "padding": _PADDING,
             "data": {"values": values},
             "mark": {"type": "point", "filled": True, "opacity": 1, "size": 90},
             "encoding": {
                 "x": {**over.build_axis(), "field": "x"},
                 "y": y,
-                "yOffset": {**which, "scale": {"domain": known}},
-                "color": {**which, "legend": None, "scale": {"domain": known, "range": colours}},
+                "yOffset": {**variant_field, "scale": {"domain": order}},
+                "color": {
+                    **variant_field,
+                    "legend": None,
+                    "scale": {"domain": order, "range": colours},
+                },
             },
         }
     )

@@ -1,22 +1,20 @@
-"""Charts of differences: how far runs are from the first, beside what they may lose."""
+"""Charts of differences: how far runs are from the first, beside the margin."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from markscheme.tell.charts.colours import BAD, INK, MUTED
 from markscheme.tell.charts.drawing import render_svg, shorten_labels
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markupsafe import Markup
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """By how much a run differs from the first, with bounds, and the limit it is held against."""
+    """The difference of a run from the first, its bounds, and the limit that it must stay above."""
 
     name: str
     mean: float
@@ -27,7 +25,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GapRow:
-    """What is drawn of a gap; a bound that lies beyond the chart ends at its edge."""
+    """A gap as it is drawn; a bound beyond the chart is cut at its edge."""
 
     gap: Gap
     label: str
@@ -51,22 +49,22 @@ _ROW_HEIGHT = 38
 _PLAIN_ZERO = "datum.value ? datum.label : '0'"
 
 
-def draw_gaps(found: Sequence[Gap], equal: str, limit: str) -> Markup:
-    """Draw each difference with its bounds, beside no difference and the limit, both with a word.
+def draw_gaps(gaps: Sequence[Gap], equal: str, limit: str) -> Markup:
+    """Draw each difference with its bounds; `equal` and `limit` label the two reference lines.
 
-    Beyond the limit the ground is coloured: what lies there wholly is worse.
+    The area beyond the limit is coloured: a run whose whole bar lies there is worse.
     """
-    seen = [0.0, *(end for gap in found for end in (gap.mean, gap.limit, *(gap.bounds or ())))]
+    seen = [0.0, *(end for gap in gaps for end in (gap.mean, gap.limit, *(gap.bounds or ())))]
     pad = max(0.01, (max(seen) - min(seen)) * 0.12)
     edges = max(-1.05, min(seen) - pad), min(1.05, max(seen) + pad)
-    labels = shorten_labels((gap.name for gap in found), 24)
-    rows = [_GapRow(gap=g, label=n, edges=edges) for n, g in zip(labels, found, strict=True)]
+    labels = shorten_labels((gap.name for gap in gaps), 24)
+    rows = [_GapRow(gap=g, label=n, edges=edges) for n, g in zip(labels, gaps, strict=True)]
     x: dict[str, Any] = {"type": "quantitative", "title": None}
     x["scale"] = {"domain": list(edges), "nice": False}
     x["axis"] = {"format": "+.2~f", "tickCount": 5, "labelColor": MUTED, "labelExpr": _PLAIN_ZERO}
     y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
     y["scale"] = {"domain": labels, "padding": 0}
-    y["axis"] = {"labelLimit": 200} if len(found) > 1 else None
+    y["axis"] = {"labelLimit": 200} if len(gaps) > 1 else None
     return render_svg(
         {
             "width": 340,
@@ -76,14 +74,14 @@ def draw_gaps(found: Sequence[Gap], equal: str, limit: str) -> Markup:
             "layer": [
                 *_build_ground_layers(x, y),
                 *_build_bound_layers(x, y),
-                *_build_label_layers(x, found, equal, limit),
+                *_build_label_layers(x, gaps, equal, limit),
             ],
         }
     )
 
 
 def _build_ground_layers(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what a difference is held against: the limit, what is beyond it, no difference."""
+    """Return the background: the area beyond the limit, the limit, and the zero line."""
     line = {"type": "tick", "thickness": 2, "size": _ROW_HEIGHT}
     return [
         {
@@ -115,10 +113,10 @@ def _build_bound_layers(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, 
 
 
 def _build_label_layers(
-    x: dict[str, Any], found: Sequence[Gap], equal: str, limit: str
+    x: dict[str, Any], gaps: Sequence[Gap], equal: str, limit: str
 ) -> list[dict[str, Any]]:
-    """Return the words above the lines: the limit's end at it, those of no difference begin."""
-    said = ((found[0].limit, limit, "right", -2), (0.0, equal, "left", 2))
+    """Return the labels above the two lines, to the left of the limit and the right of zero."""
+    labels = ((gaps[0].limit, limit, "right", -2), (0.0, equal, "left", 2))
     return [
         {
             "data": {"values": [{"x": at, "t": word}]},
@@ -129,5 +127,5 @@ def _build_label_layers(
                 "text": {"field": "t", "type": "nominal"},
             },
         }
-        for at, word, side, by in said
+        for at, word, side, by in labels
     ]

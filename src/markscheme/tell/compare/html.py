@@ -1,34 +1,61 @@
-"""A comparison as one HTML file: the decision first, then what it rests on, query by query."""
+"""Renders comparisons as one HTML file: the outcome first, then what it rests on, item by item."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
 
-from markscheme.tell.charts import ChartRange, DotPair, draw_paired_dots
-from markscheme.tell.compare.tables import build_axis_rows, build_metric_rows
-from markscheme.tell.compare.text import format_comparison_title, format_decision, format_statistics
+from markupsafe import Markup
+
+from markscheme.tell.charts import (
+    AXIS_COLOURS,
+    ChartRange,
+    DotPair,
+    draw_dot_rows,
+    draw_paired_dots,
+)
+from markscheme.tell.compare.run_pair_html import (
+    EVIDENCE_KINDS,
+    MovedItemsView,
+    build_run_pair_view,
+    compute_text_limit,
+    draw_run_gaps,
+)
+from markscheme.tell.compare.tables import (
+    TableRows,
+    build_aggregate_rows,
+    build_measured_rows,
+    build_metric_rows,
+    build_run_pair_rows,
+    build_scale_rows,
+    build_variant_pair_rows,
+    format_sides,
+)
+from markscheme.tell.compare.words import (
+    format_comparison_title,
+    format_decision,
+    format_evidence,
+    format_runs_title,
+    format_statistics,
+    format_variants_title,
+)
 from markscheme.tell.html import render_page
 from markscheme.tell.language import translate, translate_stored
-from markscheme.vocabulary import DecisionOutcome, format_decimal, format_signed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from markupsafe import Markup
-
-    from markscheme.weigh.compare import (
-        Aggregate,
-        CheckSummary,
-        Comparison,
-        MetricSummary,
-        Query,
-        Sides,
-    )
-
-MAX_DRAWN_QUERIES = (
-    30  # queries with a chart of their own; with more the page would grow without bounds
+from markscheme.vocabulary import DecisionOutcome, format_decimal, to_float
+from markscheme.weigh.compare import (
+    CheckSummary,
+    Comparison,
+    Query,
+    RunsComparison,
+    Sides,
+    VariantsComparison,
+    rename_by_subject,
 )
+from markscheme.workflows.compare_runs import RunsReport
+
+# Queries with a chart of their own on one page; more would let the page grow without bound.
+_MAX_DRAWN_QUERIES = 30
 _DECISION_KINDS = {
     DecisionOutcome.GO: "pass",
     DecisionOutcome.GO_WITH_MONITORING: "warn",
@@ -45,36 +72,34 @@ _VERDICT_KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CheckCell:
-    """One check on one answer: how it is drawn, and why."""
-
-    item: str
-    variant: str
-    kind: str
-    word: str
-    reason: str
-
-
-def render_comparison_html(found: Comparison, version: str) -> str:
-    """Return the whole page; `version` is that of the program that wrote it."""
-    return render_page(
-        "comparison.html",
-        {"words": {}},
-        version=version,
-        title=format_comparison_title(found),
-        axes=_draw_axes(found, found.overall.axes),
-        **build_comparison_view(found),
-    )
+def render_comparison_html(
+    comparison: Comparison | VariantsComparison | RunsReport, version: str
+) -> str:
+    """Return the whole page; `version` is that of the program that writes it."""
+    if isinstance(comparison, Comparison):
+        template, view = "comparison.html", _build_comparison_page(comparison)
+    elif isinstance(comparison, VariantsComparison):
+        template, view = "variants.html", _build_variants_page(comparison)
+    else:
+        template, view = "runs.html", _build_runs_page(comparison)
+    return render_page(template, {"words": {}}, version=version, **view)
 
 
-def build_comparison_view(
-    found: Comparison, *, colour: int = 0, drawn: int = MAX_DRAWN_QUERIES
-) -> dict[str, Any]:
-    """Return what a page shows of two variants; so many queries have a chart of their own."""
-    decision = found.decision
+def _build_comparison_page(comparison: Comparison) -> dict[str, Any]:
     return {
-        "found": found,
+        "title": format_comparison_title(comparison),
+        "axes": _draw_axes(comparison, comparison.overall.axes),
+        **_build_comparison_view(comparison),
+    }
+
+
+def _build_comparison_view(
+    comparison: Comparison, *, colour: int = 0, drawn: int = _MAX_DRAWN_QUERIES
+) -> dict[str, Any]:
+    """Return what a page shows of two variants; the first `drawn` queries have a chart."""
+    decision = comparison.decision
+    return {
+        "found": comparison,
         "decision": {
             "kind": _DECISION_KINDS[decision.outcome],
             "word": format_decision(decision.outcome),
@@ -82,125 +107,232 @@ def build_comparison_view(
             "next": translate_stored(decision.next),
             "rule": decision.rule,
         },
-        "overall": _format_sides(found.overall.mean),
-        "modes": [
-            (mode, part.n, *_format_sides(part.mean)) for mode, part in _list_parts(found).items()
-        ],
-        "table": list(_build_table_rows(found)),
+        "overall": format_sides(comparison.overall.mean, 2),
+        "modes": build_aggregate_rows(comparison, 2),
+        "table": list(_build_table_rows(comparison)),
         "queries": [
             {
-                **_build_query_view(found, query),
-                "svg": _draw_axes(found, query.axes, colour) if at < drawn else None,
+                **_build_query_view(comparison, query),
+                "svg": _draw_axes(comparison, query.axes, colour) if at < drawn else None,
             }
-            for at, query in enumerate(found.queries)
+            for at, query in enumerate(comparison.queries)
         ],
-        "axis_rows": build_axis_rows(found),
-        "checks": [_build_check_view(check, found) for check in found.structural],
-        "metrics": build_metric_rows(found),
-        "measured": [_build_metric_view(metric) for metric in found.operational],
-        "plain": list(format_statistics(found.statistics)),
+        "axis_rows": build_scale_rows(comparison),
+        "checks": [_build_check_view(check, comparison) for check in comparison.structural],
+        "metrics": build_metric_rows(comparison),
+        "measured": [
+            (metric.metric, _build_sides_rows(translate("query"), comparison, metric.pairs))
+            for metric in comparison.operational
+        ],
+        "plain": list(format_statistics(comparison.statistics)),
         "watch": [translate_stored(line) for line in decision.monitoring],
     }
 
 
-def _list_parts(found: Comparison) -> Mapping[str, Aggregate]:
-    return {translate("all"): found.overall, **found.by_mode}
+def _build_sides_rows(
+    heading: str, comparison: Comparison, sides: Mapping[str, Sides]
+) -> TableRows:
+    """Return a table with both variants and their difference, one row per name."""
+    header = (heading, comparison.baseline, comparison.candidate, translate("difference"))
+    return [header, *((name, *format_sides(both, 2)) for name, both in sides.items())]
 
 
-def _format_sides(sides: Sides) -> tuple[str, str, str]:
-    return (
-        format_decimal(sides.baseline, 2),
-        format_decimal(sides.candidate, 2),
-        format_signed(sides.difference, 2),
-    )
-
-
-def _build_table_rows(found: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the decision table, with those that hold and the one that decided."""
-    table = found.rubric.decision_table
+def _build_table_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the decision table: which of them hold, and which one decided."""
+    table = comparison.rubric.decision_table
     for row in table.rows if table else ():
         yield {
             "name": row.name,
             "outcome": format_decision(row.decided),
             "kind": _DECISION_KINDS[row.decided],
             "next": translate_stored(row.next),
-            "holds": row.name in found.decision.rules,
-            "decided": row.name == found.decision.rule,
+            "holds": row.name in comparison.decision.rules,
+            "decided": row.name == comparison.decision.rule,
         }
 
 
-def _build_query_view(found: Comparison, query: Query) -> dict[str, Any]:
+def _build_query_view(comparison: Comparison, query: Query) -> dict[str, Any]:
     return {
         "item": query.item,
         "mode": query.mode,
-        "prompt": next((item.prompt for item in found.exam.items if item.id == query.item), ""),
+        "prompt": next(
+            (item.prompt for item in comparison.exam.items if item.id == query.item), ""
+        ),
         "kind": _VERDICT_KINDS.get(query.verdict, ""),
         "verdict": query.verdict or translate("no verdict"),
         "because": translate_stored(query.because),
-        "numbers": _format_sides(query.mean),
+        "numbers": format_sides(query.mean, 2),
         "below_floor": query.baseline_below_floor,
         "meaningful": query.meaningful_axes,
         "missing": query.missing,
         "first": query.first,
         "notes": query.notes,
-        "rows": list(_build_axis_cells(query)),
+        "rows": [
+            (axis, *format_sides(sides, 2), axis in query.meaningful_axes)
+            for axis, sides in query.axes.items()
+        ],
     }
 
 
-def _build_axis_cells(query: Query) -> Iterator[tuple[str, str, str, str, bool]]:
-    for axis, sides in query.axes.items():
-        yield axis, *_format_sides(sides), axis in query.meaningful_axes
-
-
-def _draw_axes(found: Comparison, axes: Mapping[str, Sides], colour: int = 0) -> Markup | None:
-    labels = {scale.name: scale.label for scale in found.rubric.scales}
+def _draw_axes(comparison: Comparison, axes: Mapping[str, Sides], colour: int = 0) -> Markup | None:
+    labels = {scale.name: scale.label for scale in comparison.rubric.scales}
     pairs = [
         DotPair(
             name=labels.get(axis, axis),
-            baseline=None if sides.baseline is None else float(sides.baseline),
-            candidate=None if sides.candidate is None else float(sides.candidate),
+            baseline=to_float(sides.baseline),
+            candidate=to_float(sides.candidate),
         )
         for axis, sides in axes.items()
     ]
     if all(pair.baseline is None and pair.candidate is None for pair in pairs):
         return None
-    return draw_paired_dots(pairs, get_chart_range(found), colour)
+    return draw_paired_dots(pairs, _get_chart_range(comparison), colour)
 
 
-def get_chart_range(found: Comparison) -> ChartRange:
-    """Return from where to where the scales go."""
-    scales = found.rubric.scales
+def _get_chart_range(comparison: Comparison) -> ChartRange:
+    """Return the range that covers all scales."""
+    scales = comparison.rubric.scales
     return ChartRange(lowest=min(s.lowest for s in scales), highest=max(s.highest for s in scales))
 
 
-def _build_check_view(check: CheckSummary, found: Comparison) -> dict[str, Any]:
+def _build_check_view(check: CheckSummary, comparison: Comparison) -> dict[str, Any]:
     """Return one row of the matrix of checks: a cell for each query and variant."""
-    cells = [
-        _build_check_cell(check, query.item, variant, value)
-        for query in found.queries
-        for variant, value in zip(
-            (found.baseline, found.candidate), _get_sides(check.pairs.get(query.item)), strict=True
+    cells = []
+    for query in comparison.queries:
+        sides = check.pairs.get(query.item) or Sides(baseline=None, candidate=None)
+        for variant, value in (
+            (comparison.baseline, sides.baseline),
+            (comparison.candidate, sides.candidate),
+        ):
+            kind, word = "fail", translate("failed")
+            if value is None:
+                kind, word = "undecided", translate("not judged")
+            elif value == 1:
+                kind, word = "pass", translate("passed")
+            reason = translate_stored(check.reasons.get((query.item, variant), ""))
+            cells.append(
+                {
+                    "item": query.item,
+                    "variant": variant,
+                    "kind": kind,
+                    "word": word,
+                    "reason": reason,
+                }
+            )
+    return {
+        "axis": check.axis,
+        "cells": cells,
+        "passed": [f"{j - f}/{j}" for j, f in zip(check.judged, check.failed, strict=True)],
+        "reasons": [cell for cell in cells if cell["kind"] != "pass"],
+    }
+
+
+def _build_variants_page(comparison: VariantsComparison) -> dict[str, Any]:
+    decided = comparison.beside_first
+    candidates = []
+    for at, pair in enumerate(decided):
+        colour = at % len(AXIS_COLOURS)
+        view = _build_comparison_view(pair, colour=colour, drawn=_MAX_DRAWN_QUERIES // len(decided))
+        candidates.append({**view, "name": pair.candidate, "id": f"v{at + 1}-", "colour": colour})
+    return {
+        "title": format_variants_title(comparison),
+        "first": decided[0],
+        "baseline": comparison.variants[0],
+        "candidates": candidates,
+        "pairs": build_variant_pair_rows(comparison),
+        "axes": _draw_variant_axes(comparison),
+        "axis_rows": _build_variant_axis_rows(comparison),
+        # Each query with what became of it under every candidate.
+        "queries": [
+            {
+                "item": views[0]["item"],
+                "mode": views[0]["mode"],
+                "b": views[0]["numbers"][0],
+                "each": views,
+            }
+            for views in zip(*(candidate["queries"] for candidate in candidates), strict=True)
+        ],
+    }
+
+
+def _collect_means(comparison: VariantsComparison) -> list[dict[str, Fraction | None]]:
+    """Return the mean of each variant on each axis, the baseline first."""
+    each = [pair.overall.axes for pair in comparison.beside_first]
+    candidates = ({axis: sides.candidate for axis, sides in axes.items()} for axes in each)
+    return [{axis: sides.baseline for axis, sides in each[0].items()}, *candidates]
+
+
+def _draw_variant_axes(comparison: VariantsComparison) -> Markup | None:
+    """Draw the mean of every variant on every axis, where something was rated."""
+    first, means = comparison.beside_first[0], _collect_means(comparison)
+    if all(mean is None for axes in means for mean in axes.values()):
+        return None
+    scales = first.rubric.scales
+    values = [[to_float(axes.get(scale.name)) for scale in scales] for axes in means]
+    return draw_dot_rows([scale.label for scale in scales], values, _get_chart_range(first))
+
+
+def _build_variant_axis_rows(comparison: VariantsComparison) -> TableRows:
+    """Return the mean of every variant on every axis."""
+    means = _collect_means(comparison)
+    rows: TableRows = [(translate("axis"), *comparison.variants)]
+    for scale in comparison.beside_first[0].rubric.scales:
+        rows.append((scale.label, *(format_decimal(axes.get(scale.name), 2) for axes in means)))
+    return rows
+
+
+def _build_runs_page(report: RunsReport) -> dict[str, Any]:
+    comparison = rename_by_subject(report.comparison)
+    several = len(comparison.beside_first) > 1
+    return {
+        "title": format_runs_title(report.comparison),
+        "heading": _format_runs_heading(comparison),
+        "found": comparison,
+        "facts": list(_list_facts(report.comparison)),
+        "outcome": {
+            "kind": EVIDENCE_KINDS[comparison.outcome],
+            "word": format_evidence(comparison.outcome),
+            "because": translate_stored(comparison.because),
+        },
+        "every_two": build_run_pair_rows(comparison) if several else [],
+        "gaps": draw_run_gaps(comparison.beside_first) if several else None,
+        "pairs": _build_run_pair_views(report, comparison),
+        "measured": build_measured_rows(comparison),
+    }
+
+
+def _build_run_pair_views(report: RunsReport, comparison: RunsComparison) -> list[dict[str, Any]]:
+    """Return what is shown of each run beside the first."""
+    pairs, limit = comparison.beside_first, compute_text_limit(report)
+    views = []
+    for at, pair in enumerate(pairs):
+        answers = [report.answers[0], report.answers[at + 1]] if report.answers else []
+        items = MovedItemsView(comparison, pair, answers, limit)
+        view = build_run_pair_view(pair, comparison.rubric, at % len(AXIS_COLOURS))
+        view["moves"] = items.build_lists(len(pairs))
+        # Only several pairs need a name, and ids that are unique on the page.
+        view["name"] = pair.candidate if len(pairs) > 1 else ""
+        view["id"] = f"r{at + 1}-" if len(pairs) > 1 else ""
+        views.append(view)
+    return views
+
+
+def _format_runs_heading(comparison: RunsComparison) -> str:
+    if len(comparison.runs) == 2:  # noqa: PLR2004 - a pair
+        return translate(
+            "Is {candidate} worse than {baseline}?",
+            candidate=comparison.runs[1],
+            baseline=comparison.runs[0],
         )
-    ]
-    passed = [f"{j - f}/{j}" for j, f in zip(check.judged, check.failed, strict=True)]
-    lost = [(cell.item, cell.variant, cell.reason) for cell in cells if cell.kind != "pass"]
-    return {"axis": check.axis, "cells": cells, "passed": passed, "reasons": lost}
+    return translate("Which run is worse than {baseline}?", baseline=comparison.runs[0])
 
 
-def _get_sides(sides: Sides | None) -> tuple[Any, Any]:
-    return (None, None) if sides is None else (sides.baseline, sides.candidate)
-
-
-def _build_check_cell(check: CheckSummary, item: str, variant: str, value: Any) -> _CheckCell:
-    kind, word = "fail", translate("failed")
-    if value is None:
-        kind, word = "undecided", translate("not judged")
-    elif value == 1:
-        kind, word = "pass", translate("passed")
-    reason = translate_stored(check.reasons.get((item, variant), ""))
-    return _CheckCell(item=item, variant=variant, kind=kind, word=word, reason=reason)
-
-
-def _build_metric_view(metric: MetricSummary) -> dict[str, Any]:
-    pairs = [(item, *_format_sides(sides)) for item, sides in metric.pairs.items()]
-    return {"metric": metric.metric, "rows": pairs}
+def _list_facts(comparison: RunsComparison) -> Iterator[tuple[str, str]]:
+    """Yield what was compared: the runs with their subjects, rubric, exam, items and margin."""
+    for at, (run, subject) in enumerate(zip(comparison.runs, comparison.subjects, strict=True)):
+        role = translate("candidate") if at else translate("baseline")
+        yield role, translate("{subject} (run {run})", subject=subject, run=run) if subject else run
+    yield translate("rubric"), f"{comparison.rubric.name} v{comparison.rubric.version}"
+    yield translate("exam"), comparison.exam.name
+    yield translate("items"), f"{len(comparison.exam.items):,}"
+    yield translate("margin"), str(comparison.margin)

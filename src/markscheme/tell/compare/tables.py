@@ -1,114 +1,69 @@
-"""A comparison in tables: rows of text, the header first, for every page."""
+"""The tables of a comparison: rows of text, the header first, for every medium."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from markscheme.tell.compare.words import (
+    format_decision,
+    format_evidence,
+    format_interval,
+    format_p_value,
+)
 from markscheme.tell.language import translate, translate_stored
 from markscheme.vocabulary import format_decimal, format_signed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from markscheme.weigh.compare import Comparison, PairedSummary, Query, Sides
+from markscheme.weigh.compare import (
+    Comparison,
+    ComparisonPlan,
+    PairComparison,
+    PairedSummary,
+    PairedTag,
+    Query,
+    RunPair,
+    RunsComparison,
+    Sides,
+    VariantsComparison,
+)
+from markscheme.weigh.totals import Measures, MeasureTotal
 
 TableRows = list[tuple[str, ...]]
+TAGS_SHOWN = 10
 _QUERIES_SHOWN = 30
+_MEDIAN, _P95 = Fraction(50), Fraction(95)
 
 
-def build_query_rows(found: Comparison) -> TableRows:
-    """Return the queries as rows, the header first."""
-    header = (
-        translate("query"),
-        translate("mode"),
-        found.baseline,
-        found.candidate,
-        translate("difference"),
-        translate("verdict"),
-        *(translate("asked first"),) * bool(found.first.known),
-        translate("why"),
-    )
-    return [header, *(_build_query_row(query, found) for query in found.queries)]
-
-
-def _build_query_row(query: Query, found: Comparison) -> tuple[str, ...]:
-    reasons = [
-        *query.reasons,
-        *(translate("baseline below the floor"),) * query.baseline_below_floor,
-    ]
-    if query.meaningful_axes:
-        axes = ", ".join(query.meaningful_axes)
-        reasons.append(translate("2+ points on {axes}", axes=axes))
-    why = "; ".join(reasons) or ("" if query.verdict else translate_stored(query.because))
+def format_sides(sides: Sides, places: int = 4) -> tuple[str, str, str]:
+    """Return the baseline value, the candidate value and their difference."""
     return (
-        query.item,
-        query.mode,
-        format_decimal(query.mean.baseline),
-        format_decimal(query.mean.candidate),
-        format_signed(query.mean.difference),
-        query.verdict or "–",
-        *(query.first or "–",) * bool(found.first.known),
-        why,
+        format_decimal(sides.baseline, places),
+        format_decimal(sides.candidate, places),
+        format_signed(sides.difference, places),
     )
 
 
-def build_aggregate_rows(found: Comparison) -> TableRows:
-    """Return the means over all queries and by mode."""
-    header = (
-        translate("mode"),
-        translate("queries"),
-        found.baseline,
-        found.candidate,
-        translate("difference"),
-    )
-    parts = {translate("all"): found.overall, **found.by_mode}
-    return [
-        header,
-        *(
-            (
-                mode,
-                str(part.n),
-                format_decimal(part.mean.baseline),
-                format_decimal(part.mean.candidate),
-                format_signed(part.mean.difference),
-            )
-            for mode, part in parts.items()
-        ),
+def _format_tally(summary: PairedSummary) -> str:
+    return f"{summary.wins} / {summary.losses} / {summary.ties}"
+
+
+def build_variant_pair_rows(comparison: VariantsComparison) -> TableRows:
+    """Return every two variants, with the decision on each."""
+    outcomes = [format_decision(pair.decision.outcome) for pair in comparison.pairs]
+    return _build_pair_rows(comparison.pairs, translate("decision"), outcomes)
+
+
+def build_run_pair_rows(comparison: RunsComparison) -> TableRows:
+    """Return every two runs, with the outcome of each."""
+    outcomes = [
+        format_evidence(pair.statistics.non_inferiority.outcome) for pair in comparison.pairs
     ]
+    heading = translate("no worse than {margin} down", margin=comparison.margin)
+    return _build_pair_rows(comparison.pairs, heading, outcomes)
 
 
-def build_axis_rows(found: Comparison) -> TableRows:
-    """Return what each scale shows."""
-    header = (
-        translate("axis"),
-        translate("difference"),
-        translate("95 % interval"),
-        translate("won / lost / tied"),
-        translate("p"),
-        translate("p (Holm)"),
-    )
-    labels = {scale.name: scale.label for scale in found.rubric.scales}
-    return [
-        header,
-        *(
-            (
-                labels.get(axis.axis, axis.axis),
-                format_signed(axis.paired.mean),
-                format_interval(axis.paired),
-                f"{axis.paired.wins} / {axis.paired.losses} / {axis.paired.ties}",
-                format_p_value(axis.p),
-                format_p_value(axis.p_holm),
-            )
-            for axis in found.statistics.axes
-        ),
-    ]
-
-
-def build_pair_rows(
-    compared: Iterable[tuple[str, str, PairedSummary, Fraction | None, str]], outcome: str
+def _build_pair_rows(
+    pairs: Sequence[PairComparison], heading: str, outcomes: Sequence[str]
 ) -> TableRows:
-    """Return pairs as rows, the header first: two names, what they show, Holm's p, the outcome."""
     header = (
         translate("baseline"),
         translate("candidate"),
@@ -117,60 +72,123 @@ def build_pair_rows(
         translate("won / lost / tied"),
         translate("p"),
         translate("p (Holm)"),
-        outcome,
+        heading,
     )
-    rows: TableRows = [header]
-    for baseline, candidate, paired, p_holm, found in compared:
-        tally = f"{paired.wins} / {paired.losses} / {paired.ties}"
-        p = format_p_value(paired.flips.two_sided if paired.flips else None)
-        shown = (
-            format_signed(paired.mean),
-            format_interval(paired),
-            tally,
-            p,
-            format_p_value(p_holm),
+    rows = [
+        (
+            pair.baseline,
+            pair.candidate,
+            format_signed(pair.statistics.paired.mean),
+            format_interval(pair.statistics.paired),
+            _format_tally(pair.statistics.paired),
+            format_p_value(pair.statistics.paired.p),
+            format_p_value(pair.p_holm),
+            outcome,
         )
-        rows.append((baseline, candidate, *shown, found))
-    return rows
+        for pair, outcome in zip(pairs, outcomes, strict=True)
+    ]
+    return [header, *rows]
 
 
-def format_p_value(p: Fraction | None, places: int = 4) -> str:
-    """Return a p-value; one that is small is not shown as 0."""
-    least = Fraction(1, 10**places)
-    return (
-        f"< {format_decimal(least, places)}"
-        if p is not None and p < least
-        else format_decimal(p, places)
+# Two variants, by ratings
+
+
+def build_query_rows(comparison: Comparison) -> TableRows:
+    """Return the queries with their averages and verdicts."""
+    with_order = bool(comparison.first.known)
+    header = (
+        translate("query"),
+        translate("mode"),
+        comparison.baseline,
+        comparison.candidate,
+        translate("difference"),
+        translate("verdict"),
+        *(translate("asked first"),) * with_order,
+        translate("why"),
     )
+    rows = [
+        (
+            query.item,
+            query.mode,
+            *format_sides(query.mean),
+            query.verdict or "–",
+            *(query.first or "–",) * with_order,
+            _format_reasons(query),
+        )
+        for query in comparison.queries
+    ]
+    return [header, *rows]
 
 
-def format_interval(paired: PairedSummary) -> str:
-    """Return a t interval; without a spread there is none."""
-    if paired.lower is None or paired.upper is None:
-        return "–"
-    lower, upper = (f"{bound:+.2f}".replace("-", "−") for bound in (paired.lower, paired.upper))
-    return translate("{lower} to {upper}", lower=lower, upper=upper)
+def _format_reasons(query: Query) -> str:
+    reasons = [*query.reasons]
+    if query.baseline_below_floor:
+        reasons.append(translate("baseline below the floor"))
+    if query.meaningful_axes:
+        reasons.append(translate("2+ points on {axes}", axes=", ".join(query.meaningful_axes)))
+    return "; ".join(reasons) or ("" if query.verdict else translate_stored(query.because))
 
 
-def build_check_rows(found: Comparison) -> TableRows:
-    """Return the structural checks side by side: how many of the judged answers pass."""
-    header = (translate("check"), found.baseline, found.candidate)
+def build_aggregate_rows(comparison: Comparison, places: int = 4) -> TableRows:
+    """Return the means over all queries and by mode."""
+    header = (
+        translate("mode"),
+        translate("queries"),
+        comparison.baseline,
+        comparison.candidate,
+        translate("difference"),
+    )
+    parts = {translate("all"): comparison.overall, **comparison.by_mode}
+    return [
+        header,
+        *((mode, str(part.n), *format_sides(part.mean, places)) for mode, part in parts.items()),
+    ]
+
+
+def build_scale_rows(comparison: Comparison) -> TableRows:
+    """Return the difference on each scale, with its evidence."""
+    header = (
+        translate("axis"),
+        translate("difference"),
+        translate("95 % interval"),
+        translate("won / lost / tied"),
+        translate("p"),
+        translate("p (Holm)"),
+    )
+    labels = {scale.name: scale.label for scale in comparison.rubric.scales}
+    rows = [
+        (
+            labels.get(axis.axis, axis.axis),
+            format_signed(axis.paired.mean),
+            format_interval(axis.paired),
+            _format_tally(axis.paired),
+            format_p_value(axis.p),
+            format_p_value(axis.p_holm),
+        )
+        for axis in comparison.statistics.axes
+    ]
+    return [header, *rows]
+
+
+def build_check_rows(comparison: Comparison) -> TableRows:
+    """Return how many judged answers pass each structural check; empty without checks."""
+    header = (translate("check"), comparison.baseline, comparison.candidate)
     rows = [
         (
             check.axis,
             *(f"{j - f}/{j}" for j, f in zip(check.judged, check.failed, strict=True)),
         )
-        for check in found.structural
+        for check in comparison.structural
     ]
     return [header, *rows] if rows else []
 
 
-def build_metric_rows(found: Comparison) -> TableRows:
-    """Return the measured numbers side by side; those that nobody knows are left out."""
+def build_metric_rows(comparison: Comparison) -> TableRows:
+    """Return the means of the measured numbers; those known for no query are left out."""
     header = (
         translate("measured"),
-        found.baseline,
-        found.candidate,
+        comparison.baseline,
+        comparison.candidate,
         translate("difference"),
         translate("queries"),
     )
@@ -182,42 +200,38 @@ def build_metric_rows(found: Comparison) -> TableRows:
             format_signed(metric.mean.difference),
             str(metric.n),
         )
-        for metric in found.operational
+        for metric in comparison.operational
         if metric.n
     ]
     return [header, *rows] if rows else []
 
 
-def format_side_lines(found: Comparison) -> Iterator[str]:
+def format_query_lines(comparison: Comparison) -> Iterator[str]:
     """Yield what was checked and measured on each query: the baseline, then the candidate."""
-    lines = [line for query in found.queries if (line := _format_side_line(query, found))]
+    lines = [line for query in comparison.queries if (line := _format_query(query, comparison))]
     yield from lines[:_QUERIES_SHOWN]
     if len(lines) > _QUERIES_SHOWN:
         yield translate("… and {n} more queries", n=len(lines) - _QUERIES_SHOWN)
 
 
-def _format_side_line(query: Query, found: Comparison) -> str:
-    checks = [(check.axis, check.pairs.get(query.item)) for check in found.structural]
-    metrics = [(metric.metric, metric.pairs.get(query.item)) for metric in found.operational]
-    told_of = [
-        ", ".join(
-            f"{axis} {_format_check_mark(s.baseline)} / {_format_check_mark(s.candidate)}"
-            for axis, s in _filter_known(checks)
-        ),
-        ", ".join(
-            f"{metric} {_format_measure(s.baseline)} / {_format_measure(s.candidate)}"
-            for metric, s in _filter_known(metrics)
-        ),
+def _format_query(query: Query, comparison: Comparison) -> str:
+    checks = [
+        f"{check.axis} {_format_check_mark(sides.baseline)} / {_format_check_mark(sides.candidate)}"
+        for check in comparison.structural
+        if (sides := _get_known(check.pairs.get(query.item)))
     ]
-    words = "; ".join(filter(None, told_of))
+    metrics = [
+        f"{metric.metric} {_format_measure(sides.baseline)} / {_format_measure(sides.candidate)}"
+        for metric in comparison.operational
+        if (sides := _get_known(metric.pairs.get(query.item)))
+    ]
+    words = "; ".join(filter(None, (", ".join(checks), ", ".join(metrics))))
     return f"{query.item} ({query.mode}): {words}" if words else ""
 
 
-def _filter_known(sides: list[tuple[str, Sides | None]]) -> Iterator[tuple[str, Sides]]:
-    """Yield those of which something is known."""
-    for name, both in sides:
-        if both is not None and (both.baseline, both.candidate) != (None, None):
-            yield name, both
+def _get_known(sides: Sides | None) -> Sides | None:
+    """Return the sides if at least one of them is known."""
+    return None if sides == Sides(baseline=None, candidate=None) else sides
 
 
 def _format_check_mark(value: Fraction | None) -> str:
@@ -228,3 +242,153 @@ def _format_measure(value: Fraction | None) -> str:
     if value is None or value.denominator != 1:
         return format_decimal(value, 2)
     return f"{value.numerator:,}"
+
+
+# Two runs
+
+
+def build_run_axis_rows(pair: RunPair) -> TableRows:
+    """Return the score and the axes of two runs."""
+    header = (
+        translate("axis"),
+        pair.baseline,
+        pair.candidate,
+        translate("difference"),
+        translate("won / lost / tied"),
+        translate("p (Holm)"),
+    )
+    tally = _format_tally(pair.statistics.paired)
+    rows = [
+        (
+            axis.axis,
+            *format_sides(pair.axes[axis.axis]),
+            _format_tally(axis.paired),
+            format_p_value(axis.p_holm),
+        )
+        for axis in pair.statistics.axes
+    ]
+    return [header, (translate("score"), *format_sides(pair.score), tally, ""), *rows]
+
+
+def build_tag_rows(pair: RunPair) -> TableRows:
+    """Return the groups of items that lost most; empty if none lost."""
+    header = (
+        translate("tag"),
+        translate("items"),
+        translate("difference"),
+        translate("won / lost / tied"),
+        translate("p (Holm)"),
+    )
+    rows = [
+        (
+            f"{tag.tag}={tag.value}",
+            str(tag.paired.n),
+            format_signed(tag.paired.mean),
+            _format_tally(tag.paired),
+            format_p_value(tag.p_holm),
+        )
+        for tag in find_lost_tags(pair)[:TAGS_SHOWN]
+    ]
+    return [header, *rows] if rows else []
+
+
+def find_lost_tags(pair: RunPair) -> list[PairedTag]:
+    """Return the groups of items that lost, the largest loss first."""
+    return [tag for tag in pair.tags if tag.paired.mean is not None and tag.paired.mean < 0]
+
+
+# What runs took: latency, tokens, cost
+
+
+def build_measured_rows(comparison: RunsComparison) -> TableRows:
+    """Return what was measured of each run, with the ratio of two; empty if nothing was."""
+    figures = [figure for figure in _list_figures(comparison.measures) if any(figure[2])]
+    if not figures:
+        return []
+    two = len(comparison.runs) == 2  # noqa: PLR2004 - a ratio is of two
+    rows: TableRows = [
+        (translate("measured"), *comparison.runs, *((translate("ratio"),) if two else ()))
+    ]
+    for name, values, counts, places in figures:
+        cells = [
+            _format_figure(value, n, measures.answers, places)
+            for value, n, measures in zip(values, counts, comparison.measures, strict=True)
+        ]
+        ratio = (_format_ratio(*values),) if two else ()
+        rows.append((name, *cells, *ratio))
+    return rows
+
+
+def _list_figures(
+    measures: Sequence[Measures],
+) -> Iterator[tuple[str, list[Fraction | None], list[int], int]]:
+    """Yield each figure: its name, its value in each run, of how many answers, and its places."""
+    latencies = [run.latencies for run in measures]
+    for name, percent in (
+        (translate("latency p50, ms"), _MEDIAN),
+        (translate("latency p95, ms"), _P95),
+    ):
+        yield name, [run.latency_percentile(percent) for run in measures], latencies, 1
+    for name, totals, places in (
+        (translate("tokens in, an answer"), [run.tokens_in for run in measures], 1),
+        (translate("tokens out, an answer"), [run.tokens_out for run in measures], 1),
+        (translate("cost of an answer"), [run.cost for run in measures], 9),
+    ):
+        means = [_compute_total_mean(total) for total in totals]
+        yield name, means, [total.n for total in totals], places
+    costs = [run.cost for run in measures]
+    yield translate("cost in all"), [cost.sum for cost in costs], [cost.n for cost in costs], 9
+
+
+def _compute_total_mean(total: MeasureTotal) -> Fraction | None:
+    return total.sum / total.n if total.n else None
+
+
+def _format_figure(value: Fraction | None, n: int, answers: int, places: int) -> str:
+    """Format a figure; one that is not known for every answer says for how many it is."""
+    if value is None or not n:
+        return "–"
+    shown = format_decimal(value, places)
+    if n == answers:
+        return shown
+    return translate("{value} ({n} of {of})", value=shown, n=n, of=answers)
+
+
+def _format_ratio(baseline: Fraction | None, candidate: Fraction | None) -> str:
+    if not baseline or candidate is None:
+        return "–"
+    return f"× {format_decimal(candidate / baseline, 2)}"
+
+
+# Plans
+
+
+def build_repeat_rows(plan: ComparisonPlan) -> TableRows:
+    """Return how many queries a plan needs, by the number of runs of each query."""
+    header = (
+        translate("runs of each query"),
+        translate("noise"),
+        translate("queries"),
+        translate("answers"),
+    )
+    rows = [
+        (
+            str(row.repeats),
+            f"{row.noise:.3f}",
+            "–" if row.queries is None else f"{row.queries:,}",
+            "–" if row.answers is None else f"{row.answers:,}",
+        )
+        for row in plan.by_repeats
+    ]
+    return [header, *rows]
+
+
+def build_ladder_rows(plan: ComparisonPlan) -> TableRows:
+    """Return what growing numbers of queries can show."""
+    header = (
+        translate("queries"),
+        translate("chance to show it"),
+        translate("smallest loss ruled out"),
+    )
+    rows = [(str(r.queries), f"{r.power:.0%}", f"{r.detectable:.2f}") for r in plan.ladder]
+    return [header, *rows]

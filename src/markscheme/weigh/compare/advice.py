@@ -301,12 +301,12 @@ def _describe_directional(statistics: Statistics) -> Iterator[str]:
     """Warn if no test of so few pairs can reach significance."""
     if not statistics.descriptive_only:
         return
-    two, one = statistics.smallest_p
+    two_sided, one_sided = statistics.smallest_p
     pairs, holm = statistics.pairs_for_p
     named = {
         "n": statistics.paired.n,
-        "two": format_decimal(two, 6),
-        "one": format_decimal(one, 6),
+        "two": format_decimal(two_sided, 6),
+        "one": format_decimal(one_sided, 6),
         "pairs": pairs,
         "holm": holm,
     }

@@ -1,11 +1,9 @@
-"""A decision table under noise, simulated: averages are drawn, and decided like observed ones.
+"""The operating characteristic of a decision table: what it decides for identical variants.
 
-How a decision table behaves under noise: what two identical variants would get.
-
-The chance of every average, then of every verdict, then of every decision is computed in whole
-numbers, so the result has no error of its own. A seeded simulation goes another way to the same
-chances, and takes their place where a table keeps too many counts apart. Noise is the spread of the
-observed differences between queries, half of its variance on each variant.
+The chances of averages, then of verdicts, then of decisions are computed in whole numbers, so the
+result has no rounding error. A seeded simulation draws averages and applies the same rules and
+table; it checks the exact chances, and replaces them where a table distinguishes too many counts.
+Noise is the spread of the observed differences between queries; each variant has half its variance.
 """
 
 from __future__ import annotations
@@ -13,14 +11,12 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import sqrt
 from random import Random
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 from markscheme.vocabulary import (
     CountCondition,
@@ -31,11 +27,8 @@ from markscheme.vocabulary import (
     resolve_matches,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 DecisionChances = Mapping[DecisionOutcome | None, Fraction]
-"""The chance of each decision; `None` stands for none at all."""
+"""The chance of each decision; `None` stands for no decision."""
 QueryAverages = tuple[str, Fraction, Fraction]
 """The mode of a query, and the averages of both variants."""
 _MIN_DRAWS, _MAX_DRAWS, _DRAWN_QUERIES = 1_000, 10_000, 50_000
@@ -43,7 +36,7 @@ _MIN_DRAWS, _MAX_DRAWS, _DRAWN_QUERIES = 1_000, 10_000, 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationResult:
-    """What two identical variants got in so many simulated comparisons."""
+    """How often each decision came out for two identical variants in `draws` comparisons."""
 
     seed: int
     draws: int
@@ -51,18 +44,18 @@ class SimulationResult:
 
 
 def choose_draws(queries: Sequence[object]) -> int:
-    """Return how many comparisons are simulated: fewer where each of them has many queries."""
+    """Return how many comparisons to simulate; fewer if each of them has many queries."""
     return max(_MIN_DRAWS, min(_MAX_DRAWS, _DRAWN_QUERIES // max(1, len(queries))))
 
 
-def compute_shares(found: Counter[DecisionOutcome | None], total: int) -> DecisionChances:
-    """Return counts as chances, of every decision there is, and of none where that occurs."""
-    order = [*DecisionOutcome, None]
-    return FrozenDict({o: Fraction(found[o], total) for o in order if o in found or o is not None})
+def compute_shares(counts: Counter[DecisionOutcome | None], total: int) -> DecisionChances:
+    """Return counts as chances: of every decision, and of no decision where that occurred."""
+    outcomes = [*DecisionOutcome, *([None] if None in counts else [])]
+    return FrozenDict({outcome: Fraction(counts[outcome], total) for outcome in outcomes})
 
 
 class Simulation:
-    """Draws averages around their centres, `noise` being the spread of their difference."""
+    """Draws averages around their centres; `noise` is the standard deviation of a difference."""
 
     def __init__(
         self, rules: VerdictRules, table: DecisionTable, noise: float, seed: int = 0
@@ -71,7 +64,7 @@ class Simulation:
         self._edges = [float(a + b) / 2 for a, b in pairwise(averages)]
         self._verdicts = [[rules.verdict(b, c) for c in averages] for b in averages]
         self._table = table
-        self._sd = noise / sqrt(2)
+        self._sd = noise / math.sqrt(2)
         self._seed = seed
 
     def compute_chances(self, queries: Sequence[QueryAverages]) -> DecisionChances:
@@ -79,13 +72,13 @@ class Simulation:
         draws, random = choose_draws(queries), Random(self._seed)  # noqa: S311 - a simulation
         columns = [self._draw_verdicts(query, draws, random) for query in queries]
         vectors = Counter(zip(*columns, strict=True))
-        found: Counter[DecisionOutcome | None] = Counter()
+        decisions: Counter[DecisionOutcome | None] = Counter()
         for vector, count in vectors.items():
-            found[self._decide_draw([mode for mode, _, _ in queries], vector)] += count
-        return compute_shares(found, draws)
+            decisions[self._decide_draw([mode for mode, _, _ in queries], vector)] += count
+        return compute_shares(decisions, draws)
 
     def _draw_verdicts(self, query: QueryAverages, draws: int, random: Random) -> list[str | None]:
-        """Return the verdicts on one query in all comparisons."""
+        """Return the verdict on one query in each simulated comparison."""
         centres = float(query[1]), float(query[2])
         edges, sd, gauss = self._edges, self._sd, random.gauss
         return [
@@ -103,17 +96,19 @@ class Simulation:
         return self._table.decide(Counter(zip(modes, map(str, verdicts), strict=True)))
 
 
-_MAX_STATES = 1000  # of counts that a table keeps apart; beyond that exactness takes too long
-_CHANCE_PARTS = 10**6  # a chance is a whole number of these
+# Combinations of counts that a table distinguishes; beyond that, exact chances take too long.
+_MAX_STATES = 1000
+# A chance is a whole number of these parts.
+_CHANCE_PARTS = 10**6
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingCharacteristic:
-    """What would come out again: for two identical variants, and for two like those observed.
+    """The chances of each decision: for two identical variants, and for variants as observed.
 
-    `noise` is the standard deviation of a difference between the averages on one query. Chances are
-    `exact`, or those of the simulation, which is always there.
+    `noise` is the standard deviation of a difference between the averages on one query. Chances
+    are `exact`, or else those of the simulation, which is always made.
     """
 
     noise: float
@@ -124,32 +119,35 @@ class OperatingCharacteristic:
 
     @property
     def apart(self) -> Fraction:
-        """The largest distance of a simulated chance from the one that is told."""
-        told, drawn, none = self.identical, self.simulated.identical, Fraction(0)
-        return max(abs(told.get(one, none) - drawn.get(one, none)) for one in {*told, *drawn})
+        """The largest difference between a reported chance and its simulated one."""
+        reported, simulated, zero = self.identical, self.simulated.identical, Fraction(0)
+        return max(
+            abs(reported.get(outcome, zero) - simulated.get(outcome, zero))
+            for outcome in {*reported, *simulated}
+        )
 
     @property
     def repeats_disagree(self) -> Fraction:
-        """The chance that two repeats with identical variants are decided differently."""
+        """The chance that two comparisons of identical variants are decided differently."""
         return 1 - sum((chance**2 for chance in self.identical.values()), Fraction(0))
 
     @property
     def observed_repeats_disagree(self) -> Fraction:
-        """The chance that two repeats with variants like those observed differ."""
+        """The chance that two comparisons of variants as observed are decided differently."""
         return 1 - sum((chance**2 for chance in self.as_observed.values()), Fraction(0))
 
 
 def compute_operating_characteristic(
     rules: VerdictRules,
     table: DecisionTable,
-    queries: Sequence[tuple[str, Fraction, Fraction]],
+    queries: Sequence[QueryAverages],
     noise: float,
     seed: int = 0,
 ) -> OperatingCharacteristic:
-    """Return what the rules and the table do to queries: mode, and the two averages of each."""
+    """Return what the rules and the table decide for `queries` under `noise`."""
     verdicts = _VerdictChances(rules, noise / math.sqrt(2))
 
-    def chances(averages: Iterable[tuple[str, Fraction, Fraction]]) -> DecisionChances | None:
+    def chances(averages: Iterable[QueryAverages]) -> DecisionChances | None:
         return _compute_decision_chances(
             table, [(mode, verdicts.get_chances(b, c)) for mode, b, c in averages]
         )
@@ -171,7 +169,7 @@ def compute_operating_characteristic(
 
 
 class _VerdictChances:
-    """The chance of each verdict for two centres; equal centres are looked at once."""
+    """The chance of each verdict for two centres; weights of a centre are cached."""
 
     def __init__(self, rules: VerdictRules, sd: float) -> None:
         self._averages = rules.scores.averages
@@ -182,15 +180,15 @@ class _VerdictChances:
         self._weights_cache: dict[Fraction, list[int]] = {}
 
     def get_chances(self, baseline: Fraction, candidate: Fraction) -> Counter[str | None]:
-        found: Counter[str | None] = Counter()
+        chances: Counter[str | None] = Counter()
         ours = list(zip(self._averages, self._get_weights(candidate), strict=True))
         for b, weight in zip(self._averages, self._get_weights(baseline), strict=True):
             for c, other in ours if weight else ():
-                found[self._verdicts[b, c]] += weight * other
-        return found
+                chances[self._verdicts[b, c]] += weight * other
+        return chances
 
     def _get_weights(self, centre: Fraction) -> list[int]:
-        """Return how often each average is given, in parts of a million."""
+        """Return the chance of each average around a centre, in parts of a million."""
         if centre not in self._weights_cache:
             half = (self._averages[1] - self._averages[0]) / 2
             edges = [average + half for average in self._averages[:-1]]
@@ -207,10 +205,10 @@ class _VerdictChances:
 def _compute_decision_chances(
     table: DecisionTable, queries: Sequence[tuple[str, Counter[str | None]]]
 ) -> DecisionChances | None:
-    """Return the chance of each decision, query by query; nothing where that would take too long.
+    """Return the chance of each decision; `None` if that takes too many states.
 
-    All that the table sees of the queries so far is how many each of its conditions counts, and
-    beyond its bounds not even that.
+    A state is how many queries each condition of the table counts so far. Counts are capped where
+    the condition no longer distinguishes them, which keeps the number of states small.
     """
     conditions = tuple(dict.fromkeys(c for row in table.rows for c in row.when))
     states: Counter[tuple[int, ...] | None] = Counter({(0,) * len(conditions): 1})
@@ -222,11 +220,10 @@ def _compute_decision_chances(
         states = then
         if len(states) > _MAX_STATES:
             return None
-    total = states.total()
-    found: Counter[DecisionOutcome | None] = Counter()
+    decisions: Counter[DecisionOutcome | None] = Counter()
     for state, weight in states.items():
-        found[_decide_state(table, conditions, state)] += weight
-    return compute_shares(found, total)
+        decisions[_decide_state(table, conditions, state)] += weight
+    return compute_shares(decisions, states.total())
 
 
 def _advance_state(
@@ -244,7 +241,7 @@ def _advance_state(
 
 
 def _get_count_cap(condition: CountCondition) -> int:
-    """Return from which count on a condition says the same, however many there are."""
+    """Return the count from which on a condition gives the same answer for any larger one."""
     return max(condition.at_least, 0 if condition.at_most is None else condition.at_most + 1)
 
 

@@ -1,10 +1,11 @@
-"""Planning a comparison before any money is spent: how many queries and repeats a margin needs."""
+"""Planning a comparison before money is spent: how many queries and repeats a margin needs."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from markscheme.vocabulary import sentence
 from markscheme.weigh.stats import (
@@ -15,16 +16,13 @@ from markscheme.weigh.stats import (
     find_detectable_effect,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 REPEAT_COUNTS = (1, 2, 3, 5)
 QUERY_COUNTS = (5, 6, 8, 10, 15, 20, 30, 50, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatPlan:
-    """So many runs of each query, and what they need: `noise` is that of a mean over them."""
+    """How many queries are needed with `repeats` runs of each; `noise` is that of their mean."""
 
     repeats: int
     noise: float
@@ -32,13 +30,13 @@ class RepeatPlan:
 
     @property
     def answers(self) -> int | None:
-        """How many answers of both variants together that takes."""
+        """The number of answers that takes, of both variants together."""
         return None if self.queries is None else 2 * self.repeats * self.queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerRung:
-    """What so many queries can do: the chance to show it, and the smallest loss they rule out."""
+    """What `queries` can show: the chance to show the margin, and the smallest loss ruled out."""
 
     queries: int
     power: float
@@ -50,7 +48,8 @@ class ComparisonPlan:
     """What it takes to show, with this power, that a candidate is no worse than the margin.
 
     `noise` is the standard deviation of the difference on one query with one run of each variant;
-    `within` the part of it that comes anew with every run. The candidate is taken to be as good.
+    `within` is the part of it that varies between runs of the same query. The plan assumes that the
+    candidate is as good as the baseline.
     """
 
     margin: float
@@ -62,14 +61,19 @@ class ComparisonPlan:
     ladder: tuple[PowerRung, ...]
     plain: tuple[str, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that `markscheme compare --plan --format json` prints."""
+        by_repeats = [{**asdict(row), "answers": row.answers} for row in self.by_repeats]
+        return {"plan": {**asdict(self), "by_repeats": by_repeats}}
+
 
 def plan_comparison(
     margin: float, noise: float, *, within: float | None = None, source: str, chance: float = POWER
 ) -> ComparisonPlan:
     """Return how many queries and repeats are needed.
 
-    Repeats take the noise of single runs away and leave that between queries: without `within`,
-    half of the variance is taken to be that of single runs.
+    Repeats average out the noise between runs of a query, not the noise between queries. Without
+    `within`, half of the variance is taken to be that between runs.
     """
     inner = noise / math.sqrt(2) if within is None else min(within, noise)
     by_repeats = []

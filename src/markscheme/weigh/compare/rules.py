@@ -214,23 +214,23 @@ class ComparisonRules:
         counts = Counter((modes[item], str(verdict)) for item, verdict in verdicts.items())
         rows = self.table.matching(counts)
         outcome = self.table.decide(counts)
-        told = self._describe_verdict_counts(verdicts, modes)
+        verdict_counts = self._describe_verdict_counts(verdicts, modes)
         if outcome is not None:
             return Ruling(
                 outcome=outcome,
                 rule=rows[0].name,
                 rules=tuple(row.name for row in rows),
-                because=told,
+                because=verdict_counts,
                 next=rows[0].next,
             )
         because = (
             sentence(
                 "rows that hold disagree ({rows}): {told}",
                 rows=", ".join(row.name for row in rows),
-                told=told,
+                told=verdict_counts,
             )
             if rows
-            else sentence("no row of the table holds for {told}", told=told)
+            else sentence("no row of the table holds for {told}", told=verdict_counts)
         )
         fix = sentence("Mend the decision table: `markscheme lint` shows what it lacks.")
         return Ruling(outcome=None, rule=None, because=because, next=fix)

@@ -178,12 +178,14 @@ def compute_non_inferiority_p(
 
 def _compute_detectable(n: int, sd: float | None, margin: Fraction) -> Detectable:
     """Return what n pairs can show; in points where the spread of the differences is known."""
-    two, one = (find_detectable_effect(n, sides=sides) if n > 1 else None for sides in (2, 1))
+    two_sided, one_sided = (
+        find_detectable_effect(n, sides=sides) if n > 1 else None for sides in (2, 1)
+    )
     return Detectable(
         n=n,
-        two_sided=two,
-        one_sided=one,
-        two_sided_points=two * sd if two and sd else None,
-        one_sided_points=one * sd if one and sd else None,
+        two_sided=two_sided,
+        one_sided=one_sided,
+        two_sided_points=two_sided * sd if two_sided and sd else None,
+        one_sided_points=one_sided * sd if one_sided and sd else None,
         pairs_needed=count_pairs_needed(float(margin) / sd, sides=1) if sd else None,
     )

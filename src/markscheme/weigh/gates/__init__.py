@@ -10,12 +10,12 @@ Everything is computed from a `Run` in exact numbers. Reading gate documents, fi
 baselines in a store, and showing outcomes are done elsewhere.
 """
 
+from markscheme.vocabulary import Evidence
 from markscheme.weigh.gates.evidence import evaluate_non_inferiority
 from markscheme.weigh.gates.judge import build_undecided_report, evaluate_gates, mismatch_reason
 from markscheme.weigh.gates.outcomes import (
     AxisChange,
     BaselineReport,
-    Evidence,
     GateOutcome,
     GateReport,
     ItemChange,

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from markscheme.vocabulary import (
     BaselineLimit,
+    Evidence,
     FrozenDict,
     Gate,
     Outcome,
@@ -18,7 +19,6 @@ from markscheme.weigh.gates.metrics import GateContext
 from markscheme.weigh.gates.outcomes import (
     AxisChange,
     BaselineReport,
-    Evidence,
     GateOutcome,
     ItemChange,
     ItemLoss,

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from markscheme.vocabulary import Allowance, sentence
-from markscheme.weigh.gates.outcomes import Evidence, NonInferiority
+from markscheme.vocabulary import Allowance, Evidence, sentence
+from markscheme.weigh.gates.outcomes import NonInferiority
 from markscheme.weigh.stats import (
     ClusteredMean,
     SampleStatistics,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar
 
 from markscheme.vocabulary import (
+    Evidence,
     FrozenDict,
     Gate,
     Level,
@@ -20,14 +20,6 @@ from markscheme.vocabulary import (
     RecordFields,
     exact_ratios,
 )
-
-
-class Evidence(StrEnum):
-    """What the paired differences show about a limit on the drop of the score."""
-
-    PASS = "pass"  # noqa: S105 - an outcome, not a password
-    FAIL = "fail"
-    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
-/* Lines that one program wrote, read by the steps that they have in common.
+/* Match lines against templates and capture their values into columns.
 
-   There may be several ways to write a line, each with its steps. A line matches if the steps of
-   one take all of it. What they capture becomes columns of text as Arrow has them. A line that
-   does not match is left to whoever asked, so nothing is decided here.
+   A template is a sequence of steps. A line matches if the steps of one template match all of it.
+   Captures become text columns in Arrow's format. Lines that do not match are listed for the caller,
+   who reads them in another way, so nothing is decided here.
    Needs no library, allocates nothing, keeps nothing. `scanner.py` calls it, and its tests
    compare it with a regular expression. */
 
@@ -37,7 +37,8 @@ struct reader {
   size_t unescaped;
 };
 
-/* A text of a column: short ones are in it, of long ones the place among all that was captured. */
+/* A text of a column (Arrow's string view): a short text is stored inline, a long one by its offset
+   among all captured texts. */
 struct view {
   uint32_t size;
   union {
@@ -49,8 +50,8 @@ struct view {
   };
 };
 
-/* What is allocated for one text: this with its columns and one of numbers, then the views of each,
-   one column after the other, then the numbers, then the texts that are not in views. */
+/* The memory of one scan: this header with one entry per column and one for the template numbers,
+   then the views of each column, then the template numbers, then the long texts. */
 struct memory {
   _Alignas(16) void (*give_back)(void *); /* called with this when nobody uses it */
   int64_t users;
@@ -66,7 +67,7 @@ static struct view *views_in(struct memory *memory, size_t column) {
   return (struct view *)(memory->column + memory->columns + 1) + column * memory->room;
 }
 
-/* Of each line that matches, in which way it is written. */
+/* For each line that matches, the number of its template. */
 static byte *numbers_in(struct memory *memory) { return (byte *)views_in(memory, memory->columns); }
 
 static byte *texts_in(struct memory *memory) { return numbers_in(memory) + memory->room; }
@@ -79,15 +80,15 @@ static uint64_t eight(const byte *at) {
   return word;
 }
 
-/* Of eight bytes, sets the high bit of those below `c`; after the first such, perhaps of others. */
+/* Set the high bit of each of eight bytes that is below `c`; only the first such is certain. */
 static uint64_t below(uint64_t word, byte c) { return (word - EACH(c)) & ~word & EACH(0x80); }
 
 static uint64_t same(uint64_t word, byte c) { return below(word ^ EACH(c), 1); }
 
-/* How many bytes come before the first of eight that is set. */
+/* Count the bytes before the first one that is set. */
 static int before(uint64_t set) { return __builtin_ctzll(set) / 8; }
 
-/* Of eight bytes, sets the high bit of those that are no characters of a text as themselves. */
+/* Set the high bit of each of eight bytes that cannot stand unescaped in an ASCII text. */
 static uint64_t special(uint64_t word) {
   return (word & EACH(0x80)) | below(word, ' ') | same(word, '"') | same(word, '\\') |
          same(word, 0x7f);
@@ -113,8 +114,8 @@ static int put(struct reader *r, uint32_t code) {
   return 1;
 }
 
-/* Take a character above ASCII in UTF-8. What is not its shortest spelling is not allowed either:
-   two bytes spell nothing from U+0800, and three spell below it what `put` would write in two. */
+/* Take a character above ASCII in UTF-8. Overlong encodings are refused: two bytes cannot encode
+   U+0800 and above, and three bytes below it are checked here. */
 static int wide(struct reader *r) {
   const byte *at = r->at;
   ptrdiff_t left = r->end - at;
@@ -155,7 +156,7 @@ static int escape(struct reader *r) {
   return 1;
 }
 
-/* Take characters for as long as they may stand in a text. */
+/* Take characters while they are allowed in a text. */
 static void text(struct reader *r, int inside) {
   for (;;) {
     int plain = 8;
@@ -202,7 +203,7 @@ static int name(struct reader *r) {
   return literal(r, (const byte *)"\"", 1);
 }
 
-/* Take digits, at most so many; return how many. */
+/* Take at most `most` digits; return how many. */
 static int digits(struct reader *r, int most) {
   int count = 0;
   while (count < most && r->at < r->end && *r->at >= '0' && *r->at <= '9') {
@@ -244,7 +245,7 @@ static struct view view_of(const byte *start, const byte *end, const byte *texts
   return made;
 }
 
-/* Take one line; `views` is where the first column has its view of it. */
+/* Match one line; `views` points to its view in the first column. */
 static int line(struct reader *r, const byte *step, struct view *views, size_t room,
                 const byte *texts) {
   for (; *step != END; step++) {
@@ -270,7 +271,7 @@ static const byte *line_end(const byte *at, const byte *end) {
   return at;
 }
 
-/* Raised with every change of what is called from outside, here and in `scanner.py`. */
+/* The version of this interface: raise it with every change, here and in `scanner.py`. */
 int edition(void) { return 2; }
 
 size_t line_ends(const byte *all, size_t size) {
@@ -283,15 +284,15 @@ size_t line_ends(const byte *all, size_t size) {
   return count;
 }
 
-/* How many bytes `scan` needs: as many views as lines in each column, as many numbers, and the
-   text once more. */
+/* Return how many bytes `scan` needs: a view per line and column, a template number per line, and
+   the text once more. */
 size_t memory_for(size_t columns, size_t lines, size_t size) {
   size_t each = sizeof(struct column) + lines * sizeof(struct view);
   return sizeof(struct memory) + columns * each + sizeof(struct column) + lines + size + 16;
 }
 
-/* Scan a text line by line, in so many ways, whose steps begin at `starts`. `left` gets three
-   numbers for each line that matches in none: its position, and where it starts and ends. */
+/* Scan a text line by line with `ways` templates, whose steps begin at `starts`. `left` receives
+   three numbers for each line that matches none: its position, start and end. */
 void scan(const byte *all, size_t size, const byte *steps, const size_t *starts, size_t ways,
           struct memory *memory, uint32_t *left, struct found *found) {
   const byte *end = all + size;
@@ -349,8 +350,8 @@ static void release_array(struct ArrowArray *array) {
   let_go(((struct column *)array->private_data)->memory);
 }
 
-/* Hand out a column of so many texts, or after the last of these the numbers; whoever takes it
-   uses the memory until it is released. */
+/* Export a text column of `height` rows, or after the last of these the template numbers; the memory
+   stays in use until the receiver releases the column. */
 void hand_out(struct memory *memory, size_t at, int64_t height, struct ArrowSchema *schema,
               struct ArrowArray *array) {
   struct column *column = &memory->column[at];

@@ -248,7 +248,7 @@ class CodexThread:
         elif kind in {"sub_agent_activity", "collab_agent_spawn_end"}:
             thread = to_text(event.get("agent_thread_id")) or to_text(event.get("new_thread_id"))
             dispatch = self._dispatches_by_call.get(id_ or "") or next(
-                (made for made in reversed(self.draft.dispatches) if made.agent is None), None
+                (d for d in reversed(self.draft.dispatches) if d.agent is None), None
             )
             started = kind != "sub_agent_activity" or event.get("kind") == "started"
             if dispatch is not None and dispatch.agent is None and started:

@@ -1,4 +1,4 @@
-"""Models of documents: what they admit, and everything that they find wrong at once."""
+"""Validation of documents by models: what is valid, and all violations reported at once."""
 
 from __future__ import annotations
 
@@ -75,20 +75,25 @@ def test_threads_that_are_the_first_to_check_a_model_check_every_key() -> None:
         for number in range(60):
             hints = {key: Annotated[str, Constraints(longest=1, above=number)] for key in given}
             model = type("Wide", (Model,), {"__annotations__": hints})
-            made = threads.map(validate_model, [model] * 4, [given] * 4)
-            assert [len(one.stated_keys) for one in made] == [len(given)] * 4
+            instances = threads.map(validate_model, [model] * 4, [given] * 4)
+            assert [len(instance.stated_keys) for instance in instances] == [len(given)] * 4
 
 
 def test_what_is_right_comes_out_with_its_defaults_and_says_what_was_stated() -> None:
-    made = validate_model(
+    instance = validate_model(
         Tree, {"name": "t", "in": "park", "leaves": ["a", {"size": 2}], "number": 3}
     )
-    assert (made.name, made.kind, made.share, made.in_) == ("t", "oak", None, "park")
-    assert isinstance(made.number, Decimal)
-    assert made.leaves is not None
-    assert isinstance(made.leaves[1], Leaf)
-    assert made.leaves[1].size == 2
-    assert made.stated_keys == {"name", "in_", "leaves", "number"}
+    assert (instance.name, instance.kind, instance.share, instance.in_) == (
+        "t",
+        "oak",
+        None,
+        "park",
+    )
+    assert isinstance(instance.number, Decimal)
+    assert instance.leaves is not None
+    assert isinstance(instance.leaves[1], Leaf)
+    assert instance.leaves[1].size == 2
+    assert instance.stated_keys == {"name", "in_", "leaves", "number"}
 
 
 def test_everything_that_is_wrong_is_found_at_once_and_in_order() -> None:
@@ -137,8 +142,8 @@ def test_true_is_no_whole_number_and_no_fraction_is_one() -> None:
 
 
 def test_a_model_may_hold_itself() -> None:
-    made = validate_model(Leaf, {"size": 1, "inner": [{"size": 2, "inner": [{"size": 3}]}]})
-    assert made.inner[0].inner[0].size == 3
+    instance = validate_model(Leaf, {"size": 1, "inner": [{"size": 2, "inner": [{"size": 3}]}]})
+    assert instance.inner[0].inner[0].size == 3
     nested = {"size": 1, "inner": [{"size": 2, "inner": [{}]}]}
     assert findings(Leaf, nested) == [("missing", ("inner", 0, "inner", 0, "size"))]
 

@@ -1,1 +1,0 @@
-"""Runs that last: recorded in the store, found again by name, judged, compared with the past."""

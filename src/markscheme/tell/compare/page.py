@@ -1,0 +1,274 @@
+"""The page of a comparison: a title, a summary and sections, drawn by `text` and `markdown`.
+
+Every kind of comparison becomes the same model. The media differ in what they have room for: the
+terminal shows several runs or variants as one table, Markdown adds the details of each pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from markscheme.tell.compare.tables import (
+    TableRows,
+    build_aggregate_rows,
+    build_check_rows,
+    build_ladder_rows,
+    build_measured_rows,
+    build_metric_rows,
+    build_query_rows,
+    build_repeat_rows,
+    build_run_axis_rows,
+    build_run_pair_rows,
+    build_scale_rows,
+    build_tag_rows,
+    build_variant_pair_rows,
+    format_query_lines,
+)
+from markscheme.tell.compare.words import (
+    format_comparison_title,
+    format_decision,
+    format_decision_lines,
+    format_evidence,
+    format_notes,
+    format_pair_lines,
+    format_pairing_lines,
+    format_plan_title,
+    format_rule,
+    format_runs_title,
+    format_statistics,
+    format_variants_title,
+)
+from markscheme.tell.language import translate, translate_stored
+from markscheme.vocabulary import DecisionOutcome
+from markscheme.weigh.compare import (
+    Comparison,
+    ComparisonPlan,
+    RunPair,
+    RunsComparison,
+    VariantsComparison,
+)
+
+AnyComparison = Comparison | VariantsComparison | RunsComparison | ComparisonPlan
+
+_DECISION_STYLES = {
+    DecisionOutcome.GO: "bold green",
+    DecisionOutcome.GO_WITH_MONITORING: "bold green",
+    DecisionOutcome.CONDITIONAL: "bold yellow",
+    DecisionOutcome.NO_GO: "bold red",
+    None: "bold magenta",
+}
+_PAIR_TEXT_COLUMNS = (0, 1, 7)
+
+
+class Medium(Enum):
+    """Where a page is drawn."""
+
+    TERMINAL = auto()
+    MARKDOWN = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading above a table or a list of lines; a section without rows and lines is not drawn.
+
+    `rows` has the header first. `text_columns` are aligned to the left, all others hold numbers.
+    `quoted` lines are the words of people, which Markdown must not read as markup. A section that
+    `leads` stands right below the title, and the terminal prints it without its heading.
+    """
+
+    heading: str
+    rows: TableRows | None = None
+    text_columns: tuple[int, ...] = (0,)
+    lines: tuple[str, ...] = ()
+    quoted: bool = False
+    leads: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryLine:
+    """One line of the outcome: an optional label, the text in an optional style, and a remark."""
+
+    text: str
+    label: str = ""
+    style: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page to draw; `outcome` is one word or two, `parts` are whole pages that follow it."""
+
+    title: str
+    sections: tuple[Section, ...]
+    outcome: str = ""
+    summary: tuple[SummaryLine, ...] = ()
+    parts: tuple[Page, ...] = ()
+
+
+def build_page(comparison: AnyComparison, medium: Medium) -> Page:
+    """Return the page of any comparison, or of a plan for one."""
+    match comparison:
+        case Comparison():
+            return _build_comparison_page(comparison, medium)
+        case VariantsComparison():
+            return _build_variants_page(comparison, medium)
+        case RunsComparison():
+            return _build_runs_page(comparison, medium)
+        case ComparisonPlan():
+            return _build_plan_page(comparison)
+
+
+def _select_drawn(sections: Iterable[Section]) -> tuple[Section, ...]:
+    return tuple(filter(None, sections))
+
+
+def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
+    decision = comparison.decision
+    word, because = format_decision(decision.outcome), translate_stored(decision.because)
+    then = translate_stored(decision.next)
+    watch = Section(
+        heading=translate("Watch"), lines=tuple(map(translate_stored, decision.monitoring))
+    )
+    notes = Section(heading=translate("Notes"), lines=tuple(format_notes(comparison)), quoted=True)
+    sections = (
+        Section(
+            heading=translate("Queries"),
+            rows=build_query_rows(comparison),
+            text_columns=(0, 1, 5, 6, 7),
+            leads=True,
+        ),
+        Section(heading=translate("Together"), rows=build_aggregate_rows(comparison)),
+        Section(heading=translate("By axis"), rows=build_scale_rows(comparison)),
+        Section(heading=translate("Structural checks passed"), rows=build_check_rows(comparison)),
+        Section(heading=translate("Measured, mean by query"), rows=build_metric_rows(comparison)),
+        Section(
+            heading=translate(
+                "By query, {baseline} / {candidate}",
+                baseline=comparison.baseline,
+                candidate=comparison.candidate,
+            ),
+            lines=tuple(format_query_lines(comparison)),
+        ),
+        Section(
+            heading=translate("What the numbers can show"),
+            lines=tuple(format_statistics(comparison.statistics)),
+        ),
+    )
+    title = format_comparison_title(comparison)
+    if medium is Medium.TERMINAL:
+        outcome = SummaryLine(
+            label=translate("\ndecision: "),
+            text=word,
+            style=_DECISION_STYLES[decision.outcome],
+            remark=format_rule(decision.rule),
+        )
+        # What to watch stands next to the decision, which the terminal prints last.
+        return Page(
+            title=title,
+            sections=_select_drawn((*sections, notes, watch)),
+            summary=(
+                outcome,
+                SummaryLine(text=translate("because: {because}", because=because)),
+                SummaryLine(text=translate("next: {next}", next=then)),
+            ),
+        )
+    rule = translate("Rule {rule}: ", rule=decision.rule) if decision.rule else ""
+    return Page(
+        title=title,
+        outcome=word,
+        sections=_select_drawn((*sections, watch, notes)),
+        summary=(
+            SummaryLine(text=f"{rule}{because}"),
+            SummaryLine(label=translate("Next"), text=then),
+        ),
+    )
+
+
+def _build_variants_page(comparison: VariantsComparison, medium: Medium) -> Page:
+    title = format_variants_title(comparison)
+    pairs = Section(
+        heading=translate("Pairs of variants"),
+        rows=build_variant_pair_rows(comparison),
+        text_columns=_PAIR_TEXT_COLUMNS,
+        leads=True,
+    )
+    if medium is Medium.TERMINAL:
+        decisions = Section(
+            heading=translate("Decisions"), lines=tuple(format_decision_lines(comparison))
+        )
+        return Page(title=title, sections=(pairs, decisions))
+    parts = tuple(_build_comparison_page(pair, medium) for pair in comparison.beside_first)
+    return Page(title=title, sections=(pairs,), parts=parts)
+
+
+def _build_runs_page(comparison: RunsComparison, medium: Medium) -> Page:
+    title, because = format_runs_title(comparison), translate_stored(comparison.because)
+    pairs = Section(
+        heading=translate("Pairs of runs"),
+        rows=build_run_pair_rows(comparison) if comparison.pairs else None,
+        text_columns=_PAIR_TEXT_COLUMNS,
+        leads=True,
+    )
+    measured = Section(heading=translate("What they took"), rows=build_measured_rows(comparison))
+    details = [
+        section for pair in comparison.pairs for section in _build_run_sections(pair, medium)
+    ]
+    if medium is Medium.MARKDOWN:
+        return Page(
+            title=title,
+            outcome=format_evidence(comparison.outcome),
+            sections=_select_drawn((pairs, measured, *details)),
+            summary=(SummaryLine(text=because),),
+        )
+    if len(comparison.pairs) > 1:
+        pairing = Section(
+            heading=translate("How the runs were paired"),
+            lines=tuple(format_pairing_lines(comparison)),
+        )
+        details = [pairs, pairing]
+    return Page(
+        title=title,
+        sections=_select_drawn((*details, measured)),
+        summary=(SummaryLine(text=translate("\noutcome: {because}", because=because)),),
+    )
+
+
+def _build_run_sections(pair: RunPair, medium: Medium) -> tuple[Section, ...]:
+    in_terminal = medium is Medium.TERMINAL
+    return (
+        Section(
+            heading=f"{pair.baseline} → {pair.candidate}",
+            rows=build_run_axis_rows(pair),
+            leads=True,
+        ),
+        Section(heading=translate("Tags that lost"), rows=build_tag_rows(pair)),
+        Section(
+            heading=translate("What the numbers can show") if in_terminal else "",
+            lines=tuple(format_pair_lines(pair)),
+        ),
+    )
+
+
+def _build_plan_page(plan: ComparisonPlan) -> Page:
+    return Page(
+        title=format_plan_title(plan),
+        sections=(
+            Section(
+                heading=translate("Repeats"),
+                rows=build_repeat_rows(plan),
+                text_columns=(),
+                leads=True,
+            ),
+            Section(
+                heading=translate("With one run of each query"),
+                rows=build_ladder_rows(plan),
+                text_columns=(),
+            ),
+            Section(heading="", lines=tuple(map(translate_stored, plan.plain))),
+        ),
+    )
