@@ -1,13 +1,13 @@
-"""The HTML report of a run of 2,000 items, as the command writes it.
+"""Measure the HTML report of a run of 2,000 items, as the command writes it.
 
     python benchmarks/report.py [--items 2000] [--output report.html]
 
-Ten runs are stored, so that there is a trend, and one of them is the baseline. Printed are the
-CPU seconds, user and system, of the whole command `markscheme report` from its start to its end;
-of writing alone, from the judged run to the file; and of what it cannot do without, each in a
-process of its own: `markscheme gate` on the same run (starting, reading and judging), the smallest
-chart by vl-convert (its engine), and the floor of reading the same rows as JSON and writing them
-again. The ratio is that of the report to these three together; then comes the size of the file.
+Ten runs are stored, so that there is a trend, and one of them is the baseline. The script prints
+CPU seconds (user and system): of the whole command `markscheme report`; of writing alone, from the
+judged run to the file; and of the work that no report can avoid, each part in a process of its own:
+`markscheme gate` on the same run (start, read, judge), the smallest chart by vl-convert (its
+engine), and reading the same rows as JSON and writing them again (the floor). The ratio is the
+report against the sum of these three. The last column is the size of the file.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ print(time.process_time() - began)
 """
 
 
-def exam_of(items: int, folder: Path) -> Exam:
+def build_exam(items: int, folder: Path) -> Exam:
     """Return an exam of so many items, three tags each."""
     lines = ["exam: large", "items:"]
     forms = traffic.forms()
@@ -78,19 +78,24 @@ def exam_of(items: int, folder: Path) -> Exam:
     return load_exam(path, rubric=load_rubric("tutor-capstone"))
 
 
-def answers(items: int, seed: int) -> Iterator[dict[str, object]]:
+def generate_answers(items: int, seed: int) -> Iterator[dict[str, object]]:
     """Yield one answer to each item, one in ten flawed, half of them slower than 250 ms."""
     rng = random.Random(seed)  # noqa: S311 - data, not secrets
-    given = traffic.answers(items, seed=seed)
-    for i, line in enumerate(given):
+    lines = traffic.answers(items, seed=seed)
+    for i, line in enumerate(lines):
         row = json.loads(line)
-        took = round(rng.lognormvariate(5.4, 0.4), 1)
-        yield {"item": f"t-{i:05}", "output": row["output"], "latency_ms": took, "subject": "tutor"}
+        latency = round(rng.lognormvariate(5.4, 0.4), 1)
+        yield {
+            "item": f"t-{i:05}",
+            "output": row["output"],
+            "latency_ms": latency,
+            "subject": "tutor",
+        }
 
 
-def cpu(*words: str | Path) -> float:
+def measure_cpu(*words: str | Path) -> float:
     """Run a Python process and return the least CPU seconds that it took."""
-    found = []
+    seconds = []
     for _ in range(ROUNDS):
         process = subprocess.Popen(
             [sys.executable, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -99,11 +104,11 @@ def cpu(*words: str | Path) -> float:
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode not in {0, 1, 4}:
             raise SystemExit(f"{words} ended with {process.returncode}")
-        found.append(usage.ru_utime + usage.ru_stime)
-    return min(found)
+        seconds.append(usage.ru_utime + usage.ru_stime)
+    return min(seconds)
 
 
-def writing(store: Path, output: Path) -> float:
+def measure_writing(store: Path, output: Path) -> float:
     """Return the least CPU seconds from the judged run to the file, in a process of its own."""
     command = [sys.executable, "-c", WRITING, str(store), str(output)]
     return min(
@@ -121,18 +126,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         place, rubric = folder / "store.db", load_rubric("tutor-capstone")
-        exam = exam_of(options.items, folder)
+        exam = build_exam(options.items, folder)
         for number in range(RUNS):
-            score(rubric, exam, answers(options.items, number), store=place)
+            score(rubric, exam, generate_answers(options.items, number), store=place)
         on = ("--store", place)
-        cpu("-m", "markscheme", "baseline", "set", "latest~5", *on)
+        measure_cpu("-m", "markscheme", "baseline", "set", "latest~5", *on)
         output = options.output or folder / "report.html"
-        report = cpu("-m", "markscheme", "report", "latest", "-o", output, *on)
-        gate = cpu("-m", "markscheme", "gate", "latest", *on)
+        report = measure_cpu("-m", "markscheme", "report", "latest", "-o", output, *on)
+        gate = measure_cpu("-m", "markscheme", "gate", "latest", *on)
         kept = folder / "rows.json"
-        cpu("-m", "markscheme", "show", "latest", "--output", kept, *on)
-        chart, floor = cpu("-c", CHART), cpu("-c", FLOOR, kept, folder / "floor.json")
-        alone, size = writing(place, output), output.stat().st_size
+        measure_cpu("-m", "markscheme", "show", "latest", "--output", kept, *on)
+        chart, floor = (
+            measure_cpu("-c", CHART),
+            measure_cpu("-c", FLOOR, kept, folder / "floor.json"),
+        )
+        alone, size = measure_writing(place, output), output.stat().st_size
     print("CPU seconds, the least of three processes each:\n")
     print("| items | runs | report | writing alone | gate | a chart | floor | ratio | size, MB |")
     print("|--:|--:|--:|--:|--:|--:|--:|--:|--:|")

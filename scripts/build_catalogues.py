@@ -1,7 +1,9 @@
-"""Collects what pages say into the message catalogues, and compiles these.
+"""Collect the messages of the code into the message catalogues, and compile them.
 
-python scripts/build_catalogues.py          # after changing a sentence: then translate the new ones
-python scripts/build_catalogues.py --check  # only say what is out of date
+python scripts/build_catalogues.py          # after changing a sentence; translate what it lists
+python scripts/build_catalogues.py --check  # change nothing, report what is out of date
+
+docs/language.md says how to change a sentence in both languages.
 """
 
 from __future__ import annotations
@@ -26,39 +28,41 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "markscheme"
 CATALOGUES = SOURCE / "tell" / "catalogues"
+# What babel looks for in templates: the functions, and which arguments are messages.
 KEYWORDS = {"translate": None, "sentence": None, "translate_plural": (1, 2)}
+# The same for Python: how many of the first arguments are messages.
 CALLS = {"translate": 1, "sentence": 1, "translate_plural": 2}
-SPEAKERS = ("markscheme.tell.language import", "markscheme.vocabulary.messages import")
 LANGUAGES = ("es",)
-WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalogue changes with its messages, not by the day
+# A fixed date, so that a catalogue changes only with its messages.
+CREATION_DATE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def collected() -> Catalog:
+def collect_messages() -> Catalog:
     """Return every message in the code, in the order of the files."""
     catalogue = Catalog(domain="markscheme")
     for path in sorted((*SOURCE.rglob("*.py"), *SOURCE.rglob("*.html"))):
-        for message in _spoken_in(path):
+        for message in _find_messages(path):
             catalogue.add(message, None, [(path.relative_to(SOURCE).as_posix(), 0)])
     return catalogue
 
 
-def _spoken_in(path: Path) -> Iterator[Any]:
-    """Yield the messages of a file; calls in Python are found wherever they are, f-strings too."""
+def _find_messages(path: Path) -> Iterator[Any]:
+    """Yield the messages of a template or a Python file, also of calls inside f-strings."""
     text = path.read_text("utf-8")
     if path.suffix == ".html":
-        found = extract_from_file("jinja2", path, keywords=KEYWORDS)
-        yield from (message for _, message, _, _ in found)
-    elif any(way in text for way in SPEAKERS):
+        matches = extract_from_file("jinja2", path, keywords=KEYWORDS)
+        yield from (message for _, message, _, _ in matches)
+    elif any(f"{name}(" in text for name in CALLS):
         calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
         for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
             count = CALLS.get(call.func.id, 0) if isinstance(call.func, ast.Name) else 0
-            literal = [part.value for part in call.args if isinstance(part, ast.Constant)][:count]
-            if count and len(literal) == count:
-                yield tuple(literal) if count > 1 else literal[0]
+            literals = [part.value for part in call.args if isinstance(part, ast.Constant)][:count]
+            if count and len(literals) == count:
+                yield tuple(literals) if count > 1 else literals[0]
 
 
-def renewed(language: str) -> Catalog:
-    """Return the catalogue of a language with the messages of the code."""
+def update_catalogue(language: str) -> Catalog:
+    """Return the catalogue of a language: the messages of the code with known translations."""
     path = CATALOGUES / language / "LC_MESSAGES" / "markscheme.po"
     known = read_po(path.open("rb"), locale=language) if path.exists() else Catalog(locale=language)
     catalogue = Catalog(
@@ -66,13 +70,13 @@ def renewed(language: str) -> Catalog:
         project="markscheme",
         version="1",
         header_comment="# What markscheme says. Written by scripts/build_catalogues.py.",
-        creation_date=WRITTEN,
-        revision_date=WRITTEN,
+        creation_date=CREATION_DATE,
+        revision_date=CREATION_DATE,
         last_translator="The markscheme authors",
         language_team=language,
         fuzzy=False,
     )
-    for message in collected():
+    for message in collect_messages():
         if message.id:
             before = known.get(message.id)
             text = before.string if before else None
@@ -80,52 +84,54 @@ def renewed(language: str) -> Catalog:
     return catalogue
 
 
-def compiled(catalogue: Catalog) -> tuple[bytes, bytes]:
-    """Return the text and the compiled form of a catalogue."""
+def compile_catalogue(catalogue: Catalog) -> tuple[bytes, bytes]:
+    """Return the `.po` text and the `.mo` form of a catalogue."""
     text, binary = io.BytesIO(), io.BytesIO()
     write_po(text, catalogue, width=100)
     write_mo(binary, catalogue)
     return text.getvalue(), binary.getvalue()
 
 
-def untranslated(catalogue: Catalog) -> list[str]:
+def list_untranslated(catalogue: Catalog) -> list[str]:
     """Return the messages without a translation, or with other fields than the English."""
-    return [str(message.id) for message in catalogue if message.id and not _is_whole(message)]
+    return [str(message.id) for message in catalogue if message.id and not _is_translated(message)]
 
 
-def _is_whole(message: Message) -> bool:
+def _is_translated(message: Message) -> bool:
     if message.fuzzy or not message.string:
         return False
     texts = message.string if isinstance(message.string, tuple) else (message.string,)
     ids = message.id if isinstance(message.id, tuple) else (message.id,)
-    return all(texts) and set(map(_fields, texts)) == set(map(_fields, ids))
+    return all(texts) and set(map(_list_fields, texts)) == set(map(_list_fields, ids))
 
 
-def _fields(text: Any) -> tuple[str, ...]:
+def _list_fields(text: Any) -> tuple[str, ...]:
     return tuple(sorted(name for _, name, _, _ in Formatter().parse(text) if name is not None))
 
 
 def main() -> int:
-    """Write or check the catalogues; say which messages want a translation."""
+    """Write or check the catalogues, and list the messages without a translation."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
     faults = 0
     for language in LANGUAGES:
-        catalogue = renewed(language)
-        for message in untranslated(catalogue):
+        catalogue = update_catalogue(language)
+        for message in list_untranslated(catalogue):
             faults += 1
             print(f"{language}: not translated: {message}")
-        faults += _write(language, catalogue, check=check)
+        faults += _write_catalogue(language, catalogue, check=check)
     return int(check and faults > 0)
 
 
-def _write(language: str, catalogue: Catalog, *, check: bool) -> int:
-    """Write what is out of date, or only say so; return how many files it is."""
+def _write_catalogue(language: str, catalogue: Catalog, *, check: bool) -> int:
+    """Write the files that are out of date, or with `check` only name them; return their number."""
     stale = 0
     folder = CATALOGUES / language / "LC_MESSAGES"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in zip(("markscheme.po", "markscheme.mo"), compiled(catalogue), strict=True):
+    for name, data in zip(
+        ("markscheme.po", "markscheme.mo"), compile_catalogue(catalogue), strict=True
+    ):
         path = folder / name
         if not path.exists() or path.read_bytes() != data:
             stale += 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gettext
+import gzip
 import json
 import os
+import pickle
 import re
 import shlex
 import subprocess
@@ -12,12 +14,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
+import polars as pl
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commands import here, markscheme
-from markscheme import load_exam, load_rubric, score
+from markscheme import load_exam, load_rubric
 from markscheme.tell.language import (
     CATALOGUES,
     set_language,
@@ -25,11 +29,18 @@ from markscheme.tell.language import (
     translate_plural,
     translate_stored,
 )
-from markscheme.vocabulary import sentence
-from markscheme.workflows.demo import generate_tutor_answers
+from markscheme.vocabulary import (
+    encode_message,
+    join_messages,
+    restore_message,
+    restore_row_messages,
+    sentence,
+)
+from markscheme.workflows.demo import examine_tutor
+from markscheme.workflows.stored_messages import fill_messages, thin_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sittings import Sitting
 
@@ -51,19 +62,40 @@ def test_the_catalogue_is_complete_translated_and_compiled() -> None:
     assert done.returncode == 0
 
 
+MISSING = sentence("{entries} is missing from {got}", entries='"ate"', got='"I eat, or so."')
+NEAR = sentence(
+    "{reason}; it would pass if {condition}",
+    reason=sentence("{part} lacks the accent of {entry}", part='"comio"', entry='"comió"'),
+    condition=sentence("accents were ignored"),
+)
+BELOW = sentence("{what} {seen} is below {limit}, {by}").format(
+    what=sentence("score"), seen="0.91", limit="0.92", by=sentence("by {margin}", margin="0.01")
+)
+
+
 @pytest.mark.usefixtures("spanish")
 @pytest.mark.parametrize(
-    ("english", "wanted"),
+    ("made", "wanted"),
     [
-        ('"ate" is missing from "I eat, or so."', 'falta "ate" en "I eat, or so."'),
+        (MISSING, 'falta "ate" en "I eat, or so."'),
         (
-            'found "ate" at character 4, "no answer" at character 9',
+            sentence(
+                "found {places}",
+                places=join_messages(
+                    ", ",
+                    (
+                        sentence("{entry} at character {place}", entry='"ate"', place=4),
+                        sentence("{entry} at character {place}", entry='"no answer"', place=9),
+                    ),
+                ),
+            ),
             'encontrado "ate" en el carácter 4, "no answer" en el carácter 9',
         ),
         (
-            (
-                '"comio" lacks the accent of "comió"; it would pass if accents were ignored '
-                "(the field `gloss` is missing, so the whole text was read)"
+            sentence(
+                "{reason} (the field `{field}` is missing, so the whole text was read)",
+                reason=NEAR,
+                field="gloss",
             ),
             (
                 'a "comio" le falta la tilde de "comió"; pasaría si se ignoraran las tildes '
@@ -71,54 +103,62 @@ def test_the_catalogue_is_complete_translated_and_compiled() -> None:
             ),
         ),
         (
-            "31 words, at most 30 allowed: 1 too many",
-            "31 palabras, se permiten como máximo 30: sobran 1",
-        ),
-        (
-            "score 0.91 is below 0.92, by 0.01; mending e-1, e-2 and 1,234 more would meet it",
+            sentence(
+                "{because}; mending {items} and {n:,} more would meet it",
+                because=BELOW,
+                items="e-1, e-2",
+                n=1234,
+            ),
             (
                 "puntuación 0.91 está por debajo de 0.92, por 0.01; se cumpliría arreglando "
                 "e-1, e-2 y 1,234 más"
             ),
         ),
-        (
-            (
-                "score 0.91 is down 0.09 from 1.00, below 0.98 (a drop of 2%); 16 items went from "
-                "pass to fail"
-            ),
-            (
-                "la puntuación 0.91 (0.09 menos respecto de 1.00) está por debajo de 0.98 (una "
-                "bajada de 2%); 16 ítems pasaron de aprobado a suspenso"
-            ),
-        ),
-        (
-            (
-                "the run is incomplete (3 missing, 1 unscored); it can be judged when every item "
-                "is scored"
-            ),
-            (
-                "la ejecución está incompleta (3 sin respuesta, 1 sin puntuar); se podrá juzgar "
-                "cuando todos los ítems estén puntuados"
-            ),
-        ),
-        ("not met: capstone, baseline", "sin cumplir: capstone, baseline"),
-        (
-            "score of tense: past-simple 0.5 is at least 0.5, exactly",
-            "puntuación de tense: past-simple 0.5 supera o iguala 0.5, exactamente",
-        ),
-        ('"a" is not "x" or "y or z"', '"a" no es "x" o "y or z"'),
     ],
 )
-def test_stored_sentences_are_told_with_what_is_inside_them(english: str, wanted: str) -> None:
-    assert translate_stored(english) == wanted
+def test_stored_sentences_are_told_with_what_is_inside_them(made: str, wanted: str) -> None:
+    assert translate_stored(made) == wanted
+    stored = restore_message(str(made), encode_message(made))
+    assert translate_stored(stored) == wanted
+    sent = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
+    assert translate_stored(sent) == wanted
+    assert [stored, sent] == [made, made]
 
 
 @pytest.mark.usefixtures("spanish")
 @pytest.mark.parametrize(
-    "foreign", ["", "no template", '"no answer"', "x: y", "(a: b) is not of type c", "\U000f0000"]
+    "foreign",
+    [
+        "",
+        "no template",
+        '"no answer"',
+        "it is empty",
+        '"ate" is missing from "I eat, or so."',
+        "the run is incomplete",
+    ],
 )
 def test_what_is_not_ours_stays_as_it_is(foreign: str) -> None:
     assert translate_stored(foreign) == foreign
+    assert encode_message(foreign) is None
+
+
+@pytest.mark.usefixtures("spanish")
+@pytest.mark.parametrize(
+    "damaged", ["", "[]", "null", '["{a}"]', '["{a.b}", {"a": "x"}]', '["it is not so"]', "[1]"]
+)
+def test_parts_that_do_not_make_the_text_are_not_used(damaged: str) -> None:
+    text = restore_message("it is empty", damaged)
+    assert text == translate_stored(text) == "it is empty"
+
+
+def test_a_message_is_its_text_wherever_it_is_written() -> None:
+    text = 'falta "ate"'.replace("falta", "no")
+    made = sentence("no {entry}", entry='"ate"')
+    assert made == text
+    assert hash(made) == hash(text)
+    assert json.dumps([made]) == json.dumps([text])
+    assert orjson.dumps([made]) == orjson.dumps([text])
+    assert pl.Series([made]).to_list() == [text]
 
 
 def messages() -> list[str]:
@@ -127,21 +167,38 @@ def messages() -> list[str]:
     return sorted(text for text in vars(catalogue)["_catalog"] if isinstance(text, str) and text)
 
 
-FRAMES = (
+def describe_fault(words: str) -> str:
+    return sentence(
+        "{item}, attempt {attempt}: {why}",
+        item="i",
+        attempt=1,
+        why=sentence(
+            "no answer, {status}: {words} (tries: {tries})", status="failed", words=words, tries=2
+        ),
+    )
+
+
+FRAMES: tuple[tuple[Callable[[str], str], str], ...] = (
+    (describe_fault, "i, intento 1: sin respuesta, failed: {} (tentativas: 2)"),
     (
-        "i, attempt 1: no answer, failed: {} (tries: 2)",
-        "i, intento 1: sin respuesta, failed: {} (tentativas: 2)",
+        lambda words: sentence(
+            "{subject} rejected the first {n} questions: {words}",
+            subject="cmd:a b",
+            n=5,
+            words=words,
+        ),
+        "cmd:a b rechazó las primeras 5 preguntas: {}",
     ),
-    ("cmd:a b rejected the first 5 questions: {}", "cmd:a b rechazó las primeras 5 preguntas: {}"),
     (
-        "m rejected the first 5 questions: {}; --no-structured leaves it out",
+        lambda words: sentence(
+            "{subject} rejected the first {n} questions: {words}; --no-structured leaves it out",
+            subject="m",
+            n=5,
+            words=words,
+        ),
         "m rechazó las primeras 5 preguntas: {}; --no-structured lo deja fuera",
     ),
-    (
-        "m said 20 times in a row that it is busy: {}",
-        "m dijo 20 veces seguidas que está ocupado: {}",
-    ),
-    ("the axis failed: {}", "el eje falló: {}"),
+    (lambda words: sentence("the axis failed: {words}", words=words), "el eje falló: {}"),
 )
 
 
@@ -154,13 +211,17 @@ FRAMES = (
 @example(frame=FRAMES[0], words=["ValueError: failed"])
 @example(frame=FRAMES[0], words=['missing, "a" is missing from "'])
 @example(frame=FRAMES[1], words=["no answer, busy: x (tries: 1)"])
-def test_what_a_subject_said_is_never_retold(frame: tuple[str, str], words: list[str]) -> None:
-    english, spanish = frame
+@example(frame=FRAMES[2], words=["; --no-structured leaves it out"])
+def test_what_a_subject_said_is_never_retold(
+    frame: tuple[Callable[[str], str], str], words: list[str]
+) -> None:
+    make, spanish = frame
     said = " ".join(words)[:2000]
-    assume(not said.endswith("; --no-structured leaves it out"))  # who says that is not told apart
+    made = make(said)
     set_language("es")
     try:
-        assert translate_stored(english.format(said)) == spanish.format(said)
+        for message in (made, restore_message(str(made), encode_message(made))):
+            assert translate_stored(message) == spanish.replace("{}", said)
     finally:
         set_language("en")
 
@@ -175,7 +236,7 @@ def test_a_sentence_keeps_its_values_whatever_they_are() -> None:
 def test_english_is_said_as_it_is_written() -> None:
     assert translate("score {score}", score=1) == "score 1"
     assert translate_plural("{n} call", "{n} calls", 1) == "1 call"
-    assert translate_stored("it is empty") == "it is empty"
+    assert translate_stored(sentence("it is empty")) == "it is empty"
 
 
 @pytest.mark.usefixtures("spanish")
@@ -197,8 +258,9 @@ def test_an_audit_in_spanish_has_no_english_sentence() -> None:
 def test_every_reason_of_the_flawed_tutor_is_told_in_spanish() -> None:
     rubric = load_rubric("tutor-capstone")
     exam = load_exam("capstone", "capstone-extra", rubric=rubric)
-    frame = score(rubric, exam, generate_tutor_answers(exam, flawed=True)).frame
-    reasons = {text for row in frame["reason"].to_list() for text in row.values()}
+    frame = examine_tutor(rubric, exam, flawed=True, messages=True)[0].frame
+    rows = restore_row_messages(frame.iter_rows(named=True))
+    reasons = {text for row in rows for text in row["reason"].values()}
     assert len(reasons) > 50
     assert not [reason for reason in reasons if translate_stored(reason) == reason]
 
@@ -318,3 +380,62 @@ def test_errors_of_a_subject_are_in_its_own_words_on_every_page(sitting: Sitting
     for page in (done.out, here("show", *where).out, report.read_text(encoding="utf-8")):
         assert told in " ".join(page.replace("\\", "").split())
     assert "errores: failed 1" in done.out
+
+
+def test_a_result_file_has_no_messages_so_its_reasons_stay_english(
+    store: Path, tmp_path: Path
+) -> None:
+    env = {"MARKSCHEME_STORE": str(store)}
+    file = tmp_path / "result.json"
+    here("show", "latest", "-o", file, **env)
+    assert "message" not in json.loads(file.read_text(encoding="utf-8"))["items"][0]
+    shown = here("show", file, "--lang", "es", **env).out
+    assert "the text is empty; " in shown
+    assert "el texto está vacío; " not in shown
+
+
+def test_reasons_of_an_axis_that_only_look_like_ours_are_not_translated() -> None:
+    ours, theirs = sentence("it is empty"), "it is empty"
+    rows = [
+        {"reason": {"a": text}, "message": {"a": encode_message(text)}} for text in (ours, theirs)
+    ]
+    set_language("es")
+    try:
+        told = [translate_stored(row["reason"]["a"]) for row in restore_row_messages(rows)]
+    finally:
+        set_language("en")
+    assert told == ["está vacía", "it is empty"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1))
+def test_each_message_is_stored_once_and_found_by_every_row(cells: list[tuple[str, str]]) -> None:
+    names = ("first", "second")
+    frame = pl.DataFrame(
+        {
+            "reason": [dict(zip(names, row, strict=True)) for row in cells],
+            "message": [
+                {
+                    name: encode_message(sentence(text))
+                    for name, text in zip(names, row, strict=True)
+                }
+                for row in cells
+            ],
+        }
+    )
+    thin = thin_messages(frame)
+    for at, name in enumerate(names):
+        kept = thin["message"].struct.field(name).drop_nulls()
+        assert len(kept) == len({row[at] for row in cells})
+    assert fill_messages(thin).equals(frame)
+
+
+def test_reasons_that_an_earlier_version_stored_stay_english(tmp_path: Path) -> None:
+    store = tmp_path / "markscheme.db"
+    kept = ROOT / "tests" / "golden" / "store-0.1.0" / "markscheme.db.gz"
+    store.write_bytes(gzip.decompress(kept.read_bytes()))
+    shown = here("show", "candidate", "--lang", "es", "--store", store).out
+    assert "the text is empty; " in shown
+    assert "el texto está vacío" not in shown
+    assert "puntuación" in shown
+    stopped = here("show", "latest", "--lang", "es", "--store", store).out
+    assert "detenido: --max-time of 1 s is over" in stopped

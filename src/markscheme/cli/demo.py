@@ -69,9 +69,9 @@ def command(
     """Examine the bundled tutor on the capstone exam, state the gate, and write the report."""
     from markscheme.cli.report_files import write_report
     from markscheme.keep import resolve_place
-    from markscheme.tell.language import translate
+    from markscheme.tell.language import get_language, translate
     from markscheme.tell.live_run import LivePage
-    from markscheme.tell.patterns import PatternPage
+    from markscheme.tell.verdicts import PatternPage
     from markscheme.weigh.patterns import build_pattern_record
     from markscheme.weigh.records import build_gate_records
     from markscheme.workflows.demo import examine_tutor
@@ -86,7 +86,9 @@ def command(
     live = _examine_model(rubric, exam, store=store, skip=no_store) if model else None
     if live is None:
         place = None if no_store else resolve_place(store)
-        result, outputs = examine_tutor(rubric, exam, flawed=flawed, store=place)
+        result, outputs = examine_tutor(
+            rubric, exam, flawed=flawed, store=place, messages=get_language() != "en"
+        )
         report_stored_runs(result.run_ids)
     else:
         replies = live.live.asked
@@ -117,6 +119,7 @@ def command(
 
 def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool) -> LiveRun:
     """Examine the local model; its prompt shows three worked examples."""
+    from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_asking_progress
     from markscheme.workflows.run import execute_plan
     from markscheme.workflows.run_plan import Settings, build_run_plan
@@ -128,7 +131,13 @@ def _examine_model(rubric: Rubric, exam: Exam, *, store: str | None, skip: bool)
         redirect_foreign_output(),
         show_asking_progress(plan.subject_names, plan.questions) as progress,
     ):
-        (run,) = execute_plan(plan, store=store, skip=skip, observer=progress.observer)
+        (run,) = execute_plan(
+            plan,
+            store=store,
+            skip=skip,
+            observer=progress.observer,
+            messages=get_language() != "en",
+        )
     report_stored_runs([run.id] if run.id else [])
     return run
 

@@ -1,4 +1,4 @@
-"""`markscheme report`: a run as one page to look at, to hand on, or for CI."""
+"""`markscheme report`: write a run as an HTML page, a Markdown comment or JUnit XML."""
 
 from __future__ import annotations
 

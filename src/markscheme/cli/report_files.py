@@ -1,4 +1,4 @@
-"""Reports as files: HTML, Markdown and JUnit by ending, and what GitHub Actions shows."""
+"""Write reports: HTML, Markdown or JUnit by the suffix, and the outputs of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFiles:
-    """Where a report goes: files that were asked for, and those that the environment names."""
+    """Where a report is written: the files of the options, and those that GitHub Actions names."""
 
     junit: Path | None
     markdown: Path | None
@@ -31,7 +31,7 @@ class ReportFiles:
     def from_options(
         cls, *, junit: str | None, markdown: str | None, inputs: Iterable[str]
     ) -> Self:
-        """Return where to write, or say at once why nothing can be written there."""
+        """Check the destinations before the work starts; raise if nothing can be written there."""
         from markscheme.workflows.output_files import check_destination
 
         def destination(name: str | None) -> Path | None:
@@ -47,11 +47,11 @@ class ReportFiles:
 
     @property
     def needs_reasons(self) -> bool:
-        """Whether somebody will read why points were lost."""
+        """Whether an output shows why points were lost, so that the answers must be read."""
         return bool(self.junit or self.markdown or self.summary)
 
     def write_reports(self, report: RunReport) -> None:
-        """Write the files; each is whole or not there, the summary of the job is added to."""
+        """Write each file atomically, and append to the summary of the job."""
         from markscheme.workflows.output_files import append_to_file, write_file_atomically
 
         if self.junit:
@@ -64,7 +64,7 @@ class ReportFiles:
                 append_to_file(self.summary, text)
 
     def print_annotations(self, report: RunReport, *, err: bool) -> None:
-        """Print the annotations of a job; to stderr where stdout is a document."""
+        """Print the annotations of a job; `err` keeps stdout free for a JSON document."""
         from markscheme.tell.github import format_annotations
 
         if self.annotations:
@@ -73,7 +73,7 @@ class ReportFiles:
 
 
 def write_report(path: Path, report: RunReport) -> int:
-    """Write a report in the format of the file's ending; return how many bytes it has."""
+    """Write a report in the format of the suffix; return its size in bytes."""
     from markscheme.workflows.output_files import write_file_atomically
 
     content = _RENDERERS[path.suffix.lower()](report)
@@ -108,7 +108,7 @@ REPORT_SUFFIXES = tuple(_RENDERERS)
 
 
 def _find_run_time(report: RunReport) -> datetime:
-    """Return when the run began; of a result file, when it was written; else it was just scored."""
+    """Return when the run began; for a result file, its modification time; else now."""
     if report.stored is not None:
         return report.stored.started
     file = Path(report.past.run.name)

@@ -172,6 +172,7 @@ def command(
     **options: Any,
 ) -> ExitCode:
     """Ask a live subject every item, score its answers, and store the run."""
+    from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_asking_progress
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.run import check_store_options, execute_plan
@@ -198,7 +199,14 @@ def command(
                 on_remark=print_note,
                 on_first_sent=_load_page if format_ == "text" else lambda: None,
             )
-            runs = execute_plan(plan, store=store, skip=no_store, tag=tag, observer=observer)
+            runs = execute_plan(
+                plan,
+                store=store,
+                skip=no_store,
+                tag=tag,
+                observer=observer,
+                messages=get_language() != "en",
+            )
     except KeyboardInterrupt:
         _print_resume_hint("interrupted", stored=not no_store)
         # With --format json this is told in the document too.

@@ -37,7 +37,7 @@ def command(
 ) -> ExitCode:
     """List the stored runs, the newest first."""
     from markscheme.keep import open_store
-    from markscheme.tell.runs import print_run_list
+    from markscheme.tell.text import print_run_list
     from markscheme.workflows.run_records import build_run_list_record
 
     with open_store(store, create=False) as opened:

@@ -104,6 +104,7 @@ def command(
     """Score recorded answers and explain every point."""
     from markscheme.keep import resolve_place
     from markscheme.read.documents import resolve_answers
+    from markscheme.tell.language import get_language
     from markscheme.workflows.score import score
     from markscheme.workflows.sinks import JsonStream, Preview
 
@@ -111,7 +112,7 @@ def command(
     _check_sources(answers, logs, log_options=log_map or log_format, engine=engine)
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")
-    preview = Preview()
+    preview = Preview(messages=get_language() != "en")
     with buffer_stdout() as stream:
         result = score(
             rubric,

@@ -1,4 +1,4 @@
-"""`markscheme show`: one run, as `score` printed it, with what its gates say; or one item of it."""
+"""`markscheme show`: print a stored run as `score` did, with its gates; or explain some items."""
 
 from __future__ import annotations
 
@@ -66,8 +66,7 @@ def command(
 ) -> ExitCode:
     """Show one run: breakdown, losses, totals, gates."""
     from markscheme.tell.live_run import LivePage
-    from markscheme.tell.patterns import PatternPage
-    from markscheme.tell.verdicts import VerdictPage
+    from markscheme.tell.verdicts import PatternPage, VerdictPage
     from markscheme.tell.words import format_run_title
     from markscheme.weigh.patterns import FrameObserver, build_pattern_record
     from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
@@ -86,24 +85,26 @@ def command(
         found = runs.find(run)
         rows = open_rows(runs, found)
         gates = judge_run(runs, found, baseline).gates
-        glimpse, observer = Preview(), FrameObserver(found.past.rubric)
+        preview, observer = Preview(), FrameObserver(found.past.rubric)
         frames = observer.observe_frames(rows.read_frames()) if patterns else rows.read_frames()
         frames = _filter_items(frames, _check_items(found, items))
-        seen = cache(lambda: find_run_patterns(runs, found, gates, observer.build_observations()))
+        find_patterns = cache(
+            lambda: find_run_patterns(runs, found, gates, observer.build_observations())
+        )
         live = rows.read_live_record()
 
-        def more() -> dict[str, Any]:
-            named = {"patterns": [*map(build_pattern_record, seen())]} if patterns else {}
-            return {**named, "live": live} if live else named
+        def build_tail() -> dict[str, Any]:
+            shown = {"patterns": [*map(build_pattern_record, find_patterns())]} if patterns else {}
+            return {**shown, "live": live} if live else shown
 
-        sinks: list[RowSink] = [glimpse]
+        sinks: list[RowSink] = [preview]
         if format_ == "json":
-            sinks.append(JsonStream(stream, more))
+            sinks.append(JsonStream(stream, build_tail))
         if destination is not None:
             sinks.append(FileSink(destination))
         write_rows(frames, sinks, rows.build_result)
-        result = rows.build_result(glimpse.frames)
-        found_patterns = seen() if patterns else ()
+        result = rows.build_result(preview.frames)
+        found_patterns = find_patterns() if patterns else ()
         explained = "\n".join(_explain_items(runs, found, result, items))
     if format_ == "text":
         VerdictPage().print_line(format_run_title(found.past, found.stored), style="bold")
@@ -111,7 +112,7 @@ def command(
             VerdictPage().print_line(explained)
         else:
             page = LivePage(result.rubric, live)
-            page.print_run(result, hidden=glimpse.hidden, written=destination)
+            page.print_run(result, hidden=preview.hidden, written=destination)
             page.print_live_facts()
             page.print_gates(gates.outcomes)
         if patterns:
@@ -120,20 +121,20 @@ def command(
 
 
 def _check_items(found: FoundRun, items: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the items, or refuse one that the exam does not have, with those that are like it."""
+    """Return the items; refuse one that the exam does not have, and suggest similar ones."""
     from difflib import get_close_matches
 
     known = [item.id for item in found.past.exam.items]
     for item in items:
         if item not in known:
             near = get_close_matches(item, known, n=3, cutoff=0.5) or known[:3]
-            told = ", ".join(f"`{one}`" for one in near)
-            raise UsageError(f"the exam has no item {format_value(item)}; there is {told}")
+            suggested = ", ".join(f"`{name}`" for name in near)
+            raise UsageError(f"the exam has no item {format_value(item)}; there is {suggested}")
     return items
 
 
 def _filter_items(frames: Iterable[pl.DataFrame], items: tuple[str, ...]) -> Iterator[pl.DataFrame]:
-    """Yield the rows of some items, or all."""
+    """Keep the rows of the given items; all rows if there are none."""
     for frame in frames:
         yield frame.filter(frame["item"].is_in(list(items))) if items else frame
 
@@ -141,16 +142,16 @@ def _filter_items(frames: Iterable[pl.DataFrame], items: tuple[str, ...]) -> Ite
 def _explain_items(
     runs: RunFinder, found: FoundRun, result: Result, items: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield some items of a run, each with its answers and the reason of every cell."""
+    """Yield the lines that explain some items: each answer with the reason of every cell."""
     from markscheme.tell.text import explain_item
     from markscheme.workflows.run_report import build_item_reports
     from markscheme.workflows.run_rows import select_item_rows
 
     past = dataclasses.replace(found.past, run=next(result.runs))
-    told = (
+    reports = (
         build_item_reports(past, select_item_rows(runs, found, items), every=True) if items else ()
     )
     known = {item.id: item for item in past.exam.items}
-    for one in told:
-        if one.item in items:
-            yield from explain_item(known[one.item], one, past.rubric)
+    for report in reports:
+        if report.item in items:
+            yield from explain_item(known[report.item], report, past.rubric)

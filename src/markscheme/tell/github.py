@@ -1,7 +1,7 @@
-"""What a job on GitHub Actions shows: annotations, which are lines in the log, and its summary.
+"""A judged run as annotations of a GitHub Actions job: lines in its log that GitHub highlights.
 
-A line begins with `::error`, `::warning` or `::notice`; what follows is escaped, so that nothing in
-it is taken for another command.
+A line begins with `::error`, `::warning` or `::notice`. The rest is escaped, so that nothing in it
+is read as another workflow command.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.page import build_verdict
 from markscheme.tell.text import format_gate_name
-from markscheme.tell.words import OUTCOME_WORDS, format_run_title, format_verdict
+from markscheme.tell.words import OUTCOME_WORDS, format_run_title
 from markscheme.vocabulary import Level, Outcome, format_decimal
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ _ANNOTATION_LEVELS = {Outcome.PASS: "notice", Outcome.FAIL: "error", Outcome.UND
 
 def format_annotations(report: RunReport) -> Iterator[str]:
     """Yield the verdict, every gate that is not met, and what moved since the baseline."""
-    said = f"{format_verdict(report.gates)}: {format_run_title(report.past, report.stored)}"
+    verdict = f"{build_verdict(report.gates)}: {format_run_title(report.past, report.stored)}"
     yield _format_workflow_command(
-        _ANNOTATION_LEVELS[report.gates.verdict], translate("verdict"), said
+        _ANNOTATION_LEVELS[report.gates.verdict], translate("verdict"), verdict
     )
     for found in report.gates.outcomes:
         yield from _format_gate_annotation(found)
@@ -50,7 +51,7 @@ def format_annotations(report: RunReport) -> Iterator[str]:
 
 
 def _format_gate_annotation(found: GateOutcome) -> Iterator[str]:
-    """Yield a gate that has something to say."""
+    """Yield an annotation for a gate that is not met or undecided."""
     if found.outcome in {Outcome.PASS, Outcome.NOT_APPLICABLE}:
         return
     hard = found.gate.level is Level.HARD

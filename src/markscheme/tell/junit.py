@@ -1,7 +1,7 @@
 """A judged run as JUnit XML, which every CI system reads: its gates and its items as test cases.
 
-It keeps to the strictest of the schemas in use (every attribute there, children in order), so that
-the others accept it too. The case `verdict` is green exactly when the exit code is 0.
+The document follows the strictest of the schemas in use (every attribute present, children in
+order), so that all tools accept it. The case `verdict` passes exactly when the exit code is 0.
 """
 
 from __future__ import annotations
@@ -11,14 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.words import (
-    OUTCOME_WORDS,
-    format_answer_lines,
-    format_item_line,
-    format_run_title,
-    format_verdict,
-)
+from markscheme.tell.language import translate
+from markscheme.tell.page import build_gate, build_verdict
+from markscheme.tell.words import format_answer_lines, format_item_line, format_run_title
 from markscheme.vocabulary import ItemStatus, Level, Outcome
 
 if TYPE_CHECKING:
@@ -29,13 +24,13 @@ if TYPE_CHECKING:
     from markscheme.weigh.gates import GateOutcome
     from markscheme.workflows.run_report import RunReport
 
-# What XML 1.0 cannot hold, not even escaped.
+# Characters that XML 1.0 cannot hold, not even escaped.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _JUnitCase:
-    """A test case: passed, or failure, error, skipped with a message and a text."""
+    """A test case; `result` is empty (passed), `failure`, `error` or `skipped`."""
 
     name: str
     group: str
@@ -46,7 +41,7 @@ class _JUnitCase:
 
 
 def render_junit(report: RunReport, when: datetime) -> bytes:
-    """Return the whole document; `when` is the time of the run."""
+    """Return the XML document; `when` is the time of the run."""
     suites = {"gates": list(_build_gate_cases(report)), "items": list(_build_item_cases(report))}
     root = Element("testsuites")
     for at, (name, cases) in enumerate(suites.items()):
@@ -117,29 +112,27 @@ def _build_gate_cases(report: RunReport) -> Iterator[_JUnitCase]:
         group="gates",
         result=_JUNIT_RESULTS[report.gates.verdict],
         kind=report.gates.verdict.value,
-        message=format_verdict(report.gates),
+        message=str(build_verdict(report.gates)),
     )
     yield from map(_build_junit_gate_case, report.gates.outcomes)
 
 
 def _build_junit_gate_case(found: GateOutcome) -> _JUnitCase:
-    """Return a gate as a test case: a soft one that is not met is skipped with its warning."""
-    hard = found.gate.level is Level.HARD
+    """Return a gate as a test case; a soft gate that is not met is skipped, with its warning."""
+    view, hard = build_gate(found), found.gate.level is Level.HARD
     result = _JUNIT_RESULTS.get(found.outcome, "skipped")
+    losses = (
+        translate("{item} costs {points:.4g}", item=loss.item, points=float(loss.lost))
+        for loss in found.fix_first
+    )
     return _JUnitCase(
         name=found.gate.name,
         group=f"gates.{found.gate.level.value}",
         result=result if hard or not result else "skipped",
         kind=found.outcome.value,
-        message=f"{translate_stored(OUTCOME_WORDS[found.outcome])}: {translate_stored(found.because)}",
-        text="\n".join(_format_gate_details(found)),
+        message=f"{view.outcome_word}: {view.because}",
+        text="\n".join((view.because, *losses)),
     )
-
-
-def _format_gate_details(found: GateOutcome) -> Iterator[str]:
-    yield translate_stored(found.because)
-    for loss in found.fix_first:
-        yield translate("{item} costs {points:.4g}", item=loss.item, points=float(loss.lost))
 
 
 def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:
@@ -166,5 +159,5 @@ def _format_lost_answers(item: ItemReport, report: RunReport) -> Iterator[str]:
 
 
 def _escape_xml_text(text: str) -> str:
-    """Return a text that XML can hold, with what it cannot hold written out."""
+    """Replace the characters that XML cannot hold by their escapes."""
     return _NOT_IN_XML.sub(lambda found: ascii(found[0])[1:-1], text)

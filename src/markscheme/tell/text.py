@@ -1,6 +1,7 @@
-"""One item of a run, explained: what was asked, what was got, and why each cell has its value.
+"""Terminal pages of scored runs: one run with its rows, losses and totals; one item; the run list.
 
-Results for people: a table to read at a glance, then what was lost and where.
+This module is loaded whenever `score` prints, so it imports neither gates nor patterns nor reports;
+the terminal pages of judged runs are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,25 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.tell.bad_rows import format_bad_row_count, format_bad_row_reason
-from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.tell.operations import print_operations
-from markscheme.tell.words import format_answer_lines, format_item_line
-from markscheme.vocabulary import Level, Outcome, format_decimal, sentence
+from markscheme.tell.language import (
+    replace_control_characters,
+    translate,
+    translate_plural,
+    translate_stored,
+)
+from markscheme.tell.words import (
+    format_answer_lines,
+    format_bad_row_count,
+    format_bad_row_reason,
+    format_item_line,
+)
+from markscheme.vocabulary import (
+    Level,
+    Outcome,
+    format_decimal,
+    restore_row_messages,
+    sentence,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,25 +45,14 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Item, ItemReport, RowError, Rubric, Summary, TagGroup
     from markscheme.weigh.gates import GateOutcome
     from markscheme.weigh.result import Result
-
-
-def explain_item(item: Item, found: ItemReport, rubric: Rubric) -> Iterator[str]:
-    """Yield an item and its answers, line by line."""
-    yield f"{item.id}: {format_item_line(found, rubric)}"
-    tags = ", ".join(f"{tag}={value}" for tag, value in item.tags.items())
-    if tags:
-        yield f"  {translate('tags')}: {tags}"
-    yield f"  {translate('prompt')}: {item.prompt}"
-    for row in found.answers:
-        yield from (f"  {line}" for line in format_answer_lines(row, rubric))
-    if found.more:
-        yield f"  {translate('… and {n:,} more', n=found.more)}"
+    from markscheme.weigh.totals import OperationalMetric, OperationGroup
 
 
 LOSSES_SHOWN = 15
 ERRORS_SHOWN = 10
 GROUPS_SHOWN = 3
 PIPE_WIDTH = 120
+_NAME_WIDTH = 24  # of subjects, exams and rubrics in the list of runs
 _OUTCOME_STYLES = {
     Outcome.PASS: "bold green",
     Outcome.WARN: "bold yellow",
@@ -59,14 +63,14 @@ _OUTCOME_STYLES = {
 
 
 def create_console() -> Console:
-    """Return the console: as wide as the terminal, of fixed width and without colour in a pipe."""
+    """Return a console as wide as the terminal; in a pipe, of fixed width and without colour."""
     if sys.stdout.isatty():
         return _PipeSafeConsole(width=_get_terminal_width(), emoji=False)
     return _PipeSafeConsole(width=PIPE_WIDTH, no_color=True, highlight=False, emoji=False)
 
 
 def _get_terminal_width() -> int | None:
-    """Return how wide the terminal is; rich looks at streams that may lead elsewhere."""
+    """Return the width of the terminal behind stdout; rich would ask other streams as well."""
     if "COLUMNS" in os.environ:
         return None
     with suppress(OSError, ValueError):
@@ -75,14 +79,14 @@ def _get_terminal_width() -> int | None:
 
 
 class _PipeSafeConsole(Console):
-    """A console that leaves a broken pipe to the command, which knows the exit code."""
+    """A console that raises on a broken pipe, so that the command chooses the exit code."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
 class RunPage:
-    """Prints one run, part by part."""
+    """Print one run, part by part."""
 
     def __init__(
         self, rubric: Rubric, out: Console | None = None, *, is_live: bool = False
@@ -100,7 +104,7 @@ class RunPage:
         written: Path | None = None,
         writes: str = "-o FILE",
     ) -> None:
-        """Print the whole run; `writes` is what writes the rows that are not shown."""
+        """Print the whole run; `writes` is the option that writes the rows that are not shown."""
         self.print_breakdown(result.frame, hidden, writes)
         self.print_losses(result.frame, hidden)
         self.print_errors(result.errors, result.summary.errors)
@@ -184,7 +188,7 @@ class RunPage:
             )
 
     def print_errors(self, errors: Sequence[RowError], total: int) -> None:
-        """Print the rows that were no answers."""
+        """Print the first of the rows that were no answers."""
         if not total:
             return
         many = format_bad_row_count(total, live=self._is_live)
@@ -207,7 +211,8 @@ class RunPage:
         for spec in self.rubric:
             value = summary.axes[spec.name]
             self.out.print(
-                f"  {spec.name:<16} {format_decimal(value):>7}  × {spec.weight}  {self._draw_bar(value)}",
+                f"  {spec.name:<16} {format_decimal(value):>7}  × {spec.weight}"
+                f"  {self._draw_bar(value)}",
                 highlight=False,
             )
         if len(summary.subjects) > 1:
@@ -229,11 +234,8 @@ class RunPage:
             lacking = f", {missing}" if found.missing else ""
             answers = translate_plural("{n:,} answer", "{n:,} answers", found.n)
             who = translate("subject {subject}", subject=found.subject or translate("(none)"))
-            self.out.print(
-                Text(
-                    f"  {_replace_unprintable(f'{who}: {format_decimal(found.score)} ({answers}{lacking})')}"
-                )
-            )
+            line = f"{who}: {format_decimal(found.score)} ({answers}{lacking})"
+            self.out.print(Text(f"  {_replace_unprintable(line)}"))
 
     def _print_worst_groups(self, summary: Summary) -> None:
         tags: dict[str, list[TagGroup]] = {}
@@ -249,7 +251,8 @@ class RunPage:
 
     def _format_group(self, group: TagGroup) -> str:
         worst = min(group.axes, key=lambda axis: (group.axes[axis], axis))
-        return f"{group.value} {format_decimal(group.score)} ({group.n}, {worst} {format_decimal(group.axes[worst])})"
+        lowest = f"{worst} {format_decimal(group.axes[worst])}"
+        return f"{group.value} {format_decimal(group.score)} ({group.n}, {lowest})"
 
     def _draw_bar(self, value: Fraction | None, width: int = 20) -> str:
         if value is None:
@@ -288,7 +291,7 @@ _ROW_STATUS_WORDS = {
 
 
 def format_gate_name(level: Level, name: str) -> str:
-    """Return how pages call a gate."""
+    """Return the name of a gate with its level."""
     return (
         translate("hard gate {gate}", gate=name)
         if level is Level.HARD
@@ -297,7 +300,7 @@ def format_gate_name(level: Level, name: str) -> str:
 
 
 def _format_row_label(row: Mapping[str, Any]) -> str:
-    """Return the item, with the subject and the attempt where they are told."""
+    """Return the item, with its subject and attempt if the row has them."""
     subject = f"{row['subject']}/" if row["subject"] is not None else ""
     attempt = f"#{row['attempt']}" if row["attempt"] not in {None, 1} else ""
     return _replace_unprintable(f"{subject}{row['item']}{attempt}")
@@ -308,7 +311,8 @@ def _measure_widest_label(frame: pl.DataFrame) -> int:
 
 
 def _iterate_marked_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    return frame.filter(frame["status"].is_in(["scored", "unscored"])).iter_rows(named=True)
+    rows = frame.filter(frame["status"].is_in(["scored", "unscored"])).iter_rows(named=True)
+    return restore_row_messages(rows)
 
 
 def _has_lost_points(row: Mapping[str, Any], axis: str) -> bool:
@@ -322,3 +326,122 @@ def _replace_unprintable(text: str) -> str:
 
 def _can_print_unicode(out: Console) -> bool:
     return out.encoding.lower().startswith("utf")
+
+
+def print_operations(groups: Sequence[OperationGroup], out: Console) -> None:
+    """Print what was measured in session logs: means and sums for each group of sessions.
+
+    `≥` marks a value that may be higher; sessions without a value are counted as unknown.
+    """
+    if not groups:
+        return
+    out.print(f"\n[bold]{translate('Measured, not scored: mean (sum)')}[/bold]")
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True)
+    heads = (
+        translate("sessions"),
+        translate("latency s"),
+        translate("tool calls"),
+        translate("dispatches"),
+        translate("tokens"),
+    )
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for group in _skip_repeated_groups(groups):
+        metrics = (_format_operation(found) for found in group.metrics.values())
+        table.add_row(
+            Text(replace_control_characters(_format_group_name(group))),
+            str(group.sessions),
+            *metrics,
+        )
+    out.print(table)
+
+
+def _skip_repeated_groups(groups: Sequence[OperationGroup]) -> Iterator[OperationGroup]:
+    """Yield the groups, except variants that hold all sessions of the group above them."""
+    above = 0
+    for group in groups:
+        if group.variant is None:
+            above = group.sessions
+        if group.variant is None or group.sessions < above:
+            yield group
+
+
+def _format_group_name(group: OperationGroup) -> str:
+    of = group.item or (f"{group.tag}: {group.value}" if group.tag else translate("all"))
+    return of if group.variant is None else f"  {of}, {group.variant}"
+
+
+def _format_operation(found: OperationalMetric) -> str:
+    if found.sum is None:
+        return "–"
+    bound = "≥ " if found.lower_bounds else ""
+    unknown = (
+        f" {translate_plural('{n} unknown', '{n} unknown', found.unknown)}" if found.unknown else ""
+    )
+    mean, total = map(_format_operation_number, (found.mean, found.sum))
+    return f"{bound}{mean} ({total}){unknown}"
+
+
+def _format_operation_number(value: Fraction | None) -> str:
+    whole, _, decimals = format_decimal(value, 2).partition(".")
+    return f"{int(whole):,}" if decimals == "00" else f"{int(whole):,}.{decimals}"
+
+
+def explain_item(item: Item, found: ItemReport, rubric: Rubric) -> Iterator[str]:
+    """Yield the lines that explain one item: tags, prompt, and each answer with its cells."""
+    yield f"{item.id}: {format_item_line(found, rubric)}"
+    tags = ", ".join(f"{tag}={value}" for tag, value in item.tags.items())
+    if tags:
+        yield f"  {translate('tags')}: {tags}"
+    yield f"  {translate('prompt')}: {item.prompt}"
+    for row in found.answers:
+        yield from (f"  {line}" for line in format_answer_lines(row, rubric))
+    if found.more:
+        yield f"  {translate('… and {n:,} more', n=found.more)}"
+
+
+def print_run_list(document: dict[str, Any]) -> None:
+    """Print the list of stored runs as a table."""
+    out = create_console()
+    if not document["runs"]:
+        out.print(translate("no run is stored that fits"))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for name in (translate("run"), translate("started (UTC)")):
+        table.add_column(name, no_wrap=True)
+    for name in (translate("subject"), translate("exam"), translate("rubric")):
+        table.add_column(name, overflow="ellipsis", max_width=_NAME_WIDTH)
+    table.add_column(translate("score"), justify="right", no_wrap=True)
+    table.add_column(translate("answers"), justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for run in document["runs"]:
+        table.add_row(*map(Text, _build_run_cells(run)))
+    out.print(table)
+
+
+def _build_run_cells(run: dict[str, Any]) -> list[str]:
+    score = "–" if run["score"] is None else f"{run['score']:.4f}"
+    answers = "–" if run["answers"] is None else f"{run['answers']:,}"
+    return [
+        run["id"],
+        run["started"][:16].replace("T", " "),
+        replace_control_characters(run["subject"] or "–"),
+        run["exam"]["name"],
+        f"{run['rubric']['name']} v{run['rubric']['version']}",
+        score,
+        answers,
+        ", ".join(_list_run_notes(run)),
+    ]
+
+
+def _list_run_notes(run: dict[str, Any]) -> Iterable[str]:
+    if run["status"] == "open":
+        yield translate("not finished")
+    elif not run["complete"]:
+        yield translate("incomplete")
+    if run["baseline"]:
+        yield translate("baseline")
+    if run["rescored_from"]:
+        yield translate("rescored from {run}", run=run["rescored_from"][:6])
+    yield from (translate("tag {tag}", tag=tag) for tag in run["tags"])

@@ -1,7 +1,4 @@
-"""What verification found, for people.
-
-What was judged, for people: gates, baselines, recalibration.
-"""
+"""Terminal pages about judged runs: gates, patterns, baselines and recalibrations."""
 
 from __future__ import annotations
 
@@ -10,45 +7,38 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.tell.patterns import PatternPage
-from markscheme.tell.runs import format_subject
+from markscheme.tell.language import (
+    translate,
+    translate_plural,
+    translate_stored,
+)
+from markscheme.tell.page import (
+    PATTERNS_SHOWN,
+    BaselineView,
+    ChangeView,
+    build_patterns,
+    build_report_page,
+)
 from markscheme.tell.text import RunPage, create_console
-from markscheme.tell.words import EVIDENCE_WORDS, OUTCOME_WORDS, VERDICT_WORDS, format_run_title
-from markscheme.vocabulary import Outcome, format_decimal, format_signed
+from markscheme.tell.words import OUTCOME_WORDS, format_subject
+from markscheme.vocabulary import Outcome, format_decimal
 from markscheme.weigh.records import build_distribution_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
     from markscheme.keep import Baseline
     from markscheme.weigh.distribution import ScoreDistribution, TrendPoint
-    from markscheme.weigh.gates import BaselineReport, GateReport, ItemChange
+    from markscheme.weigh.gates import GateReport
+    from markscheme.weigh.patterns import Pattern
     from markscheme.weigh.recalibrate import Recalibration
     from markscheme.weigh.verify import Finding
     from markscheme.workflows.run_report import RunReport
 
-
-def format_verification_finding(found: Finding) -> str:
-    """Return where something published is wrong, what is right, and why."""
-    item = f"{found.item}: " if found.item else ""
-    was = (
-        translate("{value} are published", value=found.published)
-        if ", " in found.published
-        else translate("{value} is published", value=found.published)
-    )
-    right = (
-        translate("{value} are right", value=found.computed)
-        if ", " in found.computed
-        else translate("{value} is right", value=found.computed)
-    )
-    place = f"{found.file}:{found.line}: {item}{found.field}"
-    return f"{place}: {was}, {right}: {translate_stored(found.because)}"
-
-
 _CHANGES_SHOWN = 10
+_PATTERN_ITEMS_SHOWN = 10
 _VERDICT_STYLES = {
     Outcome.PASS: "bold green",
     Outcome.FAIL: "bold red",
@@ -57,30 +47,29 @@ _VERDICT_STYLES = {
 
 
 class VerdictPage:
-    """Prints what was judged."""
+    """Print judged runs, baselines and recalibrations."""
 
     def __init__(self, out: Console | None = None) -> None:
         self.out = out or create_console()
 
     def print_report(self, report: RunReport) -> None:
         """Print one run and every gate on it, the verdict last."""
-        self.print_line(format_run_title(report.past, report.stored), style="bold")
+        page = build_report_page(report)
+        self.print_line(page.title, style="bold")
         RunPage(report.past.rubric, self.out).print_gates(report.gates.outcomes)
-        for found in report.comparisons:
-            since = translate("Since the baseline {baseline}", baseline=found.baseline)
+        for view in page.baselines:
+            since = translate("Since the baseline {baseline}", baseline=view.baseline)
             self.print_line(f"\n{since}", style="bold")
-            for line in format_baseline_lines(found):
+            for line in _format_baseline_lines(view):
                 self.print_line(f"  {line}")
         self._print_fix_first(report.gates)
         PatternPage(self.out).print_first(report.patterns)
-        verdict = report.gates.verdict
-        said = Text(f"\n{translate('verdict')}: ").append(
-            translate_stored(VERDICT_WORDS[verdict]), _VERDICT_STYLES[verdict]
-        )
-        self.out.print(said.append(f" ({translate_stored(report.gates.because)})"), soft_wrap=True)
+        verdict = Text(f"\n{translate('verdict')}: ")
+        verdict.append(page.verdict.word, _VERDICT_STYLES[page.verdict.outcome])
+        self.out.print(verdict.append(f" ({page.verdict.because})"), soft_wrap=True)
 
     def print_line(self, text: str, *, style: str = "") -> None:
-        """Print one line as it stands, however long."""
+        """Print one line without wrapping it."""
         self.out.print(Text(text, style=style), soft_wrap=True)
 
     def print_baseline(self, baseline: Baseline, found: ScoreDistribution | None) -> None:
@@ -95,7 +84,7 @@ class VerdictPage:
         )
         when = translate("set {when} UTC", when=f"{baseline.set_at:%Y-%m-%d %H:%M}")
         self.print_line(f"{what}, {when}{by}{note}", style="bold")
-        for line in () if found is None else format_distribution_lines(found):
+        for line in () if found is None else _format_distribution_lines(found):
             self.print_line(line)
 
     def _print_fix_first(self, report: GateReport) -> None:
@@ -133,55 +122,53 @@ class VerdictPage:
             )
             table.add_row(*map(Text, cells))
         self.out.print(table)
-        for line in format_recalibration_lines(found, applied):
+        for line in _format_recalibration_lines(found, applied):
             self.print_line(line)
 
 
-def format_baseline_lines(report: BaselineReport) -> Iterator[str]:
-    """Yield the comparison with a baseline in sentences, which every format shows."""
-    before, after = format_decimal(report.before), format_decimal(report.after)
-    moved = translate("score {before} → {after}", before=before, after=after)
-    yield f"{moved} ({format_signed(report.change)})"
-    for axis in report.axes:
-        if axis.change:
-            change = f"{format_decimal(axis.before)} → {format_decimal(axis.after)} ({format_signed(axis.change)})"
-            yield f"  {axis.axis} {change}"
-    if report.evidence is not None:
-        evidence = report.evidence
-        yield f"{translate('evidence')}: {translate_stored(EVIDENCE_WORDS[evidence.outcome])} ({translate_stored(evidence.because)})"
-    lost, won = len(report.regressed), len(report.recovered)
-    for what, changes in (
-        (
-            translate_plural(
-                "{n} item went from pass to fail", "{n} items went from pass to fail", lost
-            ),
-            report.regressed,
-        ),
-        (
-            translate_plural(
-                "{n} item went from fail to pass", "{n} items went from fail to pass", won
-            ),
-            report.recovered,
-        ),
-    ):
+def _format_baseline_lines(view: BaselineView) -> Iterator[str]:
+    """Yield the comparison with a baseline, line by line."""
+    score = translate("score {before} → {after}", before=view.score.before, after=view.score.after)
+    yield f"{score} ({view.score.change})"
+    for axis in view.axes:
+        if axis.has_moved:
+            yield f"  {axis.name} {axis.before} → {axis.after} ({axis.change})"
+    if view.evidence:
+        yield f"{translate('evidence')}: {view.evidence}"
+    regressed = translate_plural(
+        "{n} item went from pass to fail",
+        "{n} items went from pass to fail",
+        len(view.regressed),
+    )
+    recovered = translate_plural(
+        "{n} item went from fail to pass",
+        "{n} items went from fail to pass",
+        len(view.recovered),
+    )
+    for title, changes in ((regressed, view.regressed), (recovered, view.recovered)):
         if changes:
-            yield f"{what}:"
+            yield f"{title}:"
             yield from map(_format_change_line, changes[:_CHANGES_SHOWN])
             if len(changes) > _CHANGES_SHOWN:
                 yield f"  {translate('… and {n:,} more', n=len(changes) - _CHANGES_SHOWN)}"
-    for what, names in (
-        (translate("new items"), report.added),
-        (translate("gone items"), report.removed),
+    for title, names in (
+        (translate("new items"), view.added),
+        (translate("gone items"), view.removed),
     ):
         if names:
-            yield f"{what}: {', '.join(names)}"
-    if report.warning:
-        yield f"{translate('suspicious')}: {translate_stored(report.warning)}"
-        yield from map(_format_change_line, report.moved[:_CHANGES_SHOWN])
+            yield f"{title}: {', '.join(names)}"
+    if view.warning:
+        yield f"{translate('suspicious')}: {view.warning}"
+        yield from map(_format_change_line, view.moved[:_CHANGES_SHOWN])
 
 
-def format_distribution_lines(found: ScoreDistribution) -> Iterator[str]:
-    """Yield the stable distribution in sentences."""
+def _format_change_line(change: ChangeView) -> str:
+    axes = ", ".join(f"{axis} {by}" for axis, by in change.axes)
+    return f"  {change.item}: {change.scores} ({axes})"
+
+
+def _format_distribution_lines(found: ScoreDistribution) -> Iterator[str]:
+    """Yield the distribution of the scores of a baseline, and its trend, line by line."""
     record = build_distribution_record(found)
     yield _format_estimate_line(translate("score"), record["score"])
     for axis, estimate in record["axes"].items():
@@ -192,7 +179,7 @@ def format_distribution_lines(found: ScoreDistribution) -> Iterator[str]:
     for group in record["groups"]:
         if group["score"] < record["score"]["mean"]:
             yield f"  {group['tag']}={group['value']}: {group['score']:.4f} ({group['n']})"
-    yield from format_trend_lines(found)
+    yield from _format_trend_lines(found)
     who = (
         f"{format_subject(found.own_trend[-1].subject)}: "
         if found.has_subject_trends and found.own_trend
@@ -203,8 +190,8 @@ def format_distribution_lines(found: ScoreDistribution) -> Iterator[str]:
         yield translate("a drift can be told from {n} runs on", n=record["runs_needed"])
 
 
-def format_trend_lines(found: ScoreDistribution) -> Iterator[str]:
-    """Yield the scores of the last runs, and whose they are."""
+def _format_trend_lines(found: ScoreDistribution) -> Iterator[str]:
+    """Yield the scores of the last runs, by subject if there are several."""
     subjects, n = found.by_subject, len(found.trend)
     if found.has_subject_trends:
         yield translate("last {n} runs by subject, the newest last:", n=n)
@@ -232,8 +219,8 @@ def _format_trend_scores(points: Iterable[TrendPoint], *, named: bool = False) -
     )
 
 
-def format_recalibration_lines(found: Recalibration, applied: Mapping[str, str]) -> Iterator[str]:
-    """Yield what recalibration says beside its table."""
+def _format_recalibration_lines(found: Recalibration, applied: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines below the table of a recalibration."""
     for ranking in found.rankings:
         tau = translate("not defined") if ranking.tau is None else f"{ranking.tau:.4f}"
         what = translate("rank correlation (Kendall's tau-b) over {n} runs", n=ranking.runs)
@@ -250,11 +237,6 @@ def format_recalibration_lines(found: Recalibration, applied: Mapping[str, str])
         yield translate(
             "{run} cannot be weighed anew: {why}", run=refused, why=translate_stored(why)
         )
-
-
-def _format_change_line(change: ItemChange) -> str:
-    axes = ", ".join(f"{axis} {format_signed(by)}" for axis, by in change.axes.items())
-    return f"  {change.item}: {format_decimal(change.before)} → {format_decimal(change.after)} ({axes})"
 
 
 def _format_estimate_line(name: str, estimate: Mapping[str, Any]) -> str:
@@ -278,3 +260,68 @@ def _translate_outcome(outcome: Outcome | None) -> str:
     return (
         translate("no such gate") if outcome is None else translate_stored(OUTCOME_WORDS[outcome])
     )
+
+
+class PatternPage:
+    """Print patterns, the most telling first."""
+
+    def __init__(self, out: Console | None = None) -> None:
+        self.out = out or create_console()
+
+    def print_first(self, patterns: Sequence[Pattern]) -> None:
+        """Print the first few patterns in short, if there are any."""
+        if patterns:
+            self._print_line(f"\n{translate('What to look at first')}", "bold")
+            for line in _format_pattern_lines(patterns[:PATTERNS_SHOWN]):
+                self._print_line(line)
+            if len(patterns) > PATTERNS_SHOWN:
+                more = translate(
+                    "… and {n:,} more: `markscheme show RUN --patterns`",
+                    n=len(patterns) - PATTERNS_SHOWN,
+                )
+                self._print_line(more)
+
+    def print_all(self, patterns: Sequence[Pattern]) -> None:
+        """Print all patterns with their evidence, or that there is none."""
+        self._print_line(f"\n{translate('Patterns')}", "bold")
+        if not patterns:
+            self._print_line(translate("no pattern: nothing here is unlikely by luck"))
+        for line in _format_pattern_lines(patterns, evidence=True):
+            self._print_line(line)
+
+    def _print_line(self, text: str, style: str = "") -> None:
+        self.out.print(Text(text, style=style), soft_wrap=True)
+
+
+def _format_pattern_lines(patterns: Sequence[Pattern], *, evidence: bool = False) -> Iterator[str]:
+    """Yield patterns in numbered sentences, each with its action."""
+    for number, view in enumerate(build_patterns(patterns), start=1):
+        yield f"{number}. {view.sentence}"
+        yield f"   → {view.action}"
+        if evidence:
+            yield from (f"   {reason}" for reason in view.evidence)
+            yield from _format_pattern_items(view.pattern.items)
+
+
+def _format_pattern_items(items: Sequence[str]) -> Iterator[str]:
+    if items:
+        shown, more = ", ".join(items[:_PATTERN_ITEMS_SHOWN]), len(items) - _PATTERN_ITEMS_SHOWN
+        tail = f" {translate('and {n:,} more', n=more)}" if more > 0 else ""
+        yield f"   {translate('items: {items}', items=shown)}{tail}"
+
+
+def format_verification_finding(found: Finding) -> str:
+    """Return one line: where a published value is wrong, which value is right, and why."""
+    item = f"{found.item}: " if found.item else ""
+    was = (
+        translate("{value} are published", value=found.published)
+        if ", " in found.published
+        else translate("{value} is published", value=found.published)
+    )
+    right = (
+        translate("{value} are right", value=found.computed)
+        if ", " in found.computed
+        else translate("{value} is right", value=found.computed)
+    )
+    place = f"{found.file}:{found.line}: {item}{found.field}"
+    return f"{place}: {was}, {right}: {translate_stored(found.because)}"

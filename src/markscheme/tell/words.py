@@ -1,40 +1,30 @@
-"""The words in which a judged run is described, shared by every medium."""
+"""Words that every page of a run shares: outcomes, the run's title, items, answers, bad rows.
+
+The terminal page of `score` imports this module, so it imports neither gates nor patterns nor
+reports; what only judged runs need is in `page`.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.language import translate, translate_stored
-from markscheme.vocabulary import (
-    Evidence,
-    ItemStatus,
-    Level,
-    Outcome,
-    format_decimal,
-    sentence,
-)
+from markscheme.tell.language import translate, translate_plural, translate_stored
+from markscheme.vocabulary import ItemStatus, Level, Outcome, format_decimal, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from markscheme.keep import StoredRun
-    from markscheme.vocabulary import ItemReport, Rubric
-    from markscheme.weigh.gates import GateReport
+    from markscheme.vocabulary import ItemReport, RowError, Rubric
     from markscheme.weigh.recalibrate import PastRun
 
     Row = Mapping[str, Any]
-
-
-PATTERNS_SHOWN = 3  # where patterns stand beside other things, so many are shown
-
 
 VERDICT_WORDS = {
     Outcome.PASS: sentence("PASS"),
     Outcome.FAIL: sentence("FAIL"),
     Outcome.UNDECIDED: sentence("CANNOT TELL"),
 }
-
-
 OUTCOME_WORDS = {
     Outcome.PASS: sentence("pass"),
     Outcome.WARN: sentence("warn"),
@@ -42,26 +32,16 @@ OUTCOME_WORDS = {
     Outcome.UNDECIDED: sentence("undecided"),
     Outcome.NOT_APPLICABLE: sentence("not applicable"),
 }
-
-
 LEVEL_WORDS = {Level.HARD: sentence("hard"), Level.SOFT: sentence("soft")}
 
 
-# By the values of `weigh.gates.Evidence`: a page without gates does not load them.
-EVIDENCE_WORDS = {
-    "pass": sentence("pass"),
-    "fail": sentence("fail"),
-    "inconclusive": sentence("inconclusive"),
-}
-
-
-def format_verdict(gates: GateReport) -> str:
-    """Return the verdict that follows from all gates, with its reason."""
-    return f"{translate_stored(VERDICT_WORDS[gates.verdict])} ({translate_stored(gates.because)})"
+def format_subject(subject: str | None) -> str:
+    """Return the name of a subject, or the words for a subject without a name."""
+    return subject or translate("no subject")
 
 
 def format_run_title(past: PastRun, stored: StoredRun | None) -> str:
-    """Say which run it is."""
+    """Return a line that names the run, its subject, exam and rubric, and when it began."""
     when = f", {stored.started:%Y-%m-%d %H:%M} UTC" if stored else ""
     what = {
         "run": past.run.name,
@@ -75,7 +55,7 @@ def format_run_title(past: PastRun, stored: StoredRun | None) -> str:
 
 
 def format_item_line(item: ItemReport, rubric: Rubric) -> str:
-    """Say in one line what became of an item."""
+    """Return the score of an item in one line, or why it has none."""
     match item.status:
         case ItemStatus.MISSING:
             return translate("no answer")
@@ -92,7 +72,7 @@ def format_item_line(item: ItemReport, rubric: Rubric) -> str:
 
 
 def format_answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
-    """Yield one answer as text: what was got and expected, then each cell with its reason."""
+    """Yield the lines of one answer: what was got and expected, then each cell with its reason."""
     score = "–" if row["score"] is None else f"{float(row['score']):.4g}"
     yield translate("attempt {n}: score {score}", n=row.get("attempt") or 1, score=score)
     yield f"  {translate('got')}: {row.get('got')}"
@@ -101,7 +81,9 @@ def format_answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
         entries = expected if isinstance(expected, list | tuple) else [expected]
         yield f"  {translate('expected')}: {', '.join(map(str, entries))}"
     for spec in rubric:
-        yield f"  {spec.name} {_format_axis_value(row, spec.name)} × {spec.weight}: {format_cell_reason(row, spec.name)}"
+        value = _format_axis_value(row, spec.name)
+        reason = format_cell_reason(row, spec.name)
+        yield f"  {spec.name} {value} × {spec.weight}: {reason}"
 
 
 def find_lost_axes(row: Row, rubric: Rubric) -> Iterator[str]:
@@ -113,11 +95,33 @@ def find_lost_axes(row: Row, rubric: Rubric) -> Iterator[str]:
 
 
 def format_cell_reason(row: Row, axis: str) -> str:
-    """Return why a cell has its value, where the row says it."""
-    found = (row.get("reason") or {}).get(axis)
-    return translate_stored(found) if found else translate("no reason is recorded")
+    """Return why a cell has its value, if the row says so."""
+    reason = (row.get("reason") or {}).get(axis)
+    return translate_stored(reason) if reason else translate("no reason is recorded")
 
 
 def _format_axis_value(row: Row, axis: str) -> str:
     value = row["breakdown"].get(axis)
     return "–" if value is None else f"{float(value):.4g}"
+
+
+def format_bad_row_count(total: int, *, live: bool) -> str:
+    """Return how many rows were no answers; in a live run they are questions without one."""
+    if live:
+        return translate_plural(
+            "{n:,} question without an answer", "{n:,} questions without an answer", total
+        )
+    return translate_plural("{n:,} bad row", "{n:,} bad rows", total)
+
+
+def get_bad_row_place(error: RowError, *, live: bool) -> str:
+    """Return the place of a bad row: its file and line, or its item if the run was live."""
+    return error.item or "" if live else error.place
+
+
+def format_bad_row_reason(error: RowError, *, live: bool) -> str:
+    """Return the place of a bad row and why it is no answer."""
+    reason, place = translate_stored(error.reason), get_bad_row_place(error, live=live)
+    # The reasons of a live run begin with the item already.
+    is_named = live and (not place or reason.startswith(place))
+    return reason if is_named else f"{place}: {reason}"

@@ -49,7 +49,15 @@ from markscheme.vocabulary.gate import (
     Level,
     Outcome,
 )
-from markscheme.vocabulary.messages import sentence
+from markscheme.vocabulary.messages import (
+    MESSAGE_COLUMN,
+    Message,
+    encode_message,
+    join_messages,
+    restore_message,
+    restore_row_messages,
+    sentence,
+)
 from markscheme.vocabulary.numbers import (
     EXACT_CONTEXT,
     ZERO,
@@ -97,6 +105,7 @@ from markscheme.vocabulary.transcript import (
 __all__ = [
     "EXACT_CONTEXT",
     "MAIN_AGENT",
+    "MESSAGE_COLUMN",
     "NO_RESULT",
     "ZERO",
     "Allowance",
@@ -129,6 +138,7 @@ __all__ = [
     "ItemStatus",
     "Level",
     "MarkschemeError",
+    "Message",
     "Mutation",
     "NoteAxis",
     "Outcome",
@@ -162,6 +172,7 @@ __all__ = [
     "compute_digest",
     "compute_mean",
     "dump_json",
+    "encode_message",
     "exact_ratios",
     "format_decimal",
     "format_distinct",
@@ -169,8 +180,11 @@ __all__ = [
     "format_ratio",
     "format_signed",
     "format_value",
+    "join_messages",
     "list_pairs",
     "resolve_matches",
+    "restore_message",
+    "restore_row_messages",
     "sentence",
     "simplest_fraction",
     "sum_amounts",

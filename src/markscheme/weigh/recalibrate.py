@@ -23,6 +23,7 @@ from markscheme.vocabulary import (
     Rubric,
     exact_ratios,
     format_decimal,
+    join_messages,
     list_pairs,
     sentence,
 )
@@ -146,7 +147,7 @@ def recalibrate_history(
     for past in history:
         reasons = list(find_reuse_obstacles(past, new))
         if reasons:
-            refused.append((past.run.name, "; ".join(reasons)))
+            refused.append((past.run.name, join_messages("; ", reasons)))
         else:
             weighed.append(
                 _evaluate_under_both(past, new, (baselines or {}).get(past.exam.fingerprint))

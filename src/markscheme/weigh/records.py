@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from markscheme.vocabulary import (
+    MESSAGE_COLUMN,
     Exam,
     RecordFields,
     RowError,
@@ -56,6 +57,7 @@ def build_exam_record(exam: Exam) -> dict[str, Any]:
 def iter_item_records(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the record of each answered or missing item; rows that were no answers are skipped."""
     for row in frame.iter_rows(named=True):
+        row.pop(MESSAGE_COLUMN, None)
         if row.pop("error") is None:
             yield row
 

@@ -32,7 +32,15 @@ class BackgroundMarker:
     The store is left alone until `finish_runs`: while questions are asked, the journal uses it.
     """
 
-    def __init__(self, plan: RunPlan, run_writer: RunWriter | None, observer: RunObserver) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        run_writer: RunWriter | None,
+        observer: RunObserver,
+        *,
+        messages: bool = False,
+    ) -> None:
+        self._messages = messages
         self._plan, self._run_writer, self._observer = plan, run_writer, observer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
         self._futures: list[Future[object]] = []
@@ -107,7 +115,9 @@ class BackgroundMarker:
 
         if not self._markers:
             for subject in self._plan.subjects:
-                marker = SubjectMarker(self._plan, subject.name, self._run_writer)
+                marker = SubjectMarker(
+                    self._plan, subject.name, self._run_writer, messages=self._messages
+                )
                 self._markers[subject.name] = marker
 
     def _mark_batch(self, batch: list[AskedQuestion]) -> None:

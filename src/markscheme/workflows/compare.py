@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.read.nfc import to_nfc
 from markscheme.read.ratings import RatingScope, read_ratings
-from markscheme.vocabulary import AnswersError, Exam, Problem, Rating, Rubric, UsageError
+from markscheme.vocabulary import (
+    AnswersError,
+    Exam,
+    Problem,
+    Rating,
+    Rubric,
+    UsageError,
+    restore_row_messages,
+)
 from markscheme.weigh.compare import (
     Comparison,
     ComparisonRules,
@@ -24,6 +32,7 @@ from markscheme.weigh.compare import (
 )
 from markscheme.workflows.documents import load_exam, load_rubric
 from markscheme.workflows.score import score
+from markscheme.workflows.sinks import FrameCollector
 
 if TYPE_CHECKING:
     from markscheme.read.session_logs import LogFolder
@@ -74,11 +83,14 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     observations, first = list(observed), dict[str, str]()
     if answers is not None:
         file = str(answers) if isinstance(answers, str | Path) else "answers"
-        observations += _observe_answers(score(rubric, exam, answers), file, rules.variants)
+        rows = FrameCollector(messages=True)
+        result = rows.show_in(score(rubric, exam, answers, sinks=[rows]))
+        observations += _observe_answers(result, file, rules.variants)
         first |= find_first_asked(read_recorded_order(answers), rules.variants)
     if logs is not None:
         folder = read_logs(str(logs), exam.items, mapping=log_map)
-        result = score(rubric, exam, logs=folder)
+        rows = FrameCollector(messages=True)
+        result = rows.show_in(score(rubric, exam, logs=folder, sinks=[rows]))
         observations += _observe_answers(result, str(logs), rules.variants)
         first |= find_first_asked(_find_start_times(folder), rules.variants)
     return compare_ratings(rules, known_ratings, observations, margin, first, seed)
@@ -139,7 +151,8 @@ def _observe_answers(result: Result, file: str, variants: tuple[str, str]) -> tu
             Problem(file=row.file or file, line=row.line, field=row.item or "", message=row.reason)
             for row in result.errors
         )
-    observations = collect_observations(result.frame.iter_rows(named=True), variants)
+    rows = restore_row_messages(result.frame.iter_rows(named=True))
+    observations = collect_observations(rows, variants)
     for variant in variants:
         if not any(observation.variant == variant for observation in observations):
             raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")

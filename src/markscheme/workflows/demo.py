@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from markscheme.workflows.score import score
+from markscheme.workflows.sinks import FrameCollector
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,12 +15,21 @@ if TYPE_CHECKING:
 
 
 def examine_tutor(
-    rubric: Rubric, exam: Exam, *, flawed: bool = False, store: str | Path | None = None
+    rubric: Rubric,
+    exam: Exam,
+    *,
+    flawed: bool = False,
+    store: str | Path | None = None,
+    messages: bool = False,
 ) -> tuple[Result, dict[str, str | None]]:
-    """Score the answers of the bundled tutor; return also its output for each item."""
+    """Score the answers of the bundled tutor; return also its output for each item.
+
+    With `messages` the rows have the hidden column from which pages translate reasons.
+    """
     answers = generate_tutor_answers(exam, flawed=flawed)
     outputs: dict[str, str | None] = {answer["item"]: answer["output"] for answer in answers}
-    return score(rubric, exam, answers, store=store), outputs
+    rows = FrameCollector(messages=messages)
+    return rows.show_in(score(rubric, exam, answers, store=store, sinks=[rows])), outputs
 
 
 def generate_tutor_answers(exam: Exam, *, flawed: bool = False) -> list[dict[str, Any]]:

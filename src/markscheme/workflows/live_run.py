@@ -14,13 +14,14 @@ from markscheme.ask.replies import Fault
 from markscheme.ask.runner import AskedQuestion
 from markscheme.mark.batch import ERROR
 from markscheme.read.answers import AnswerBatch, read_rows
-from markscheme.vocabulary import RowError, sentence
+from markscheme.vocabulary import MESSAGE_COLUMN, RowError, sentence
 from markscheme.weigh.live import LiveRunSummary, RunningScore, compute_running_score
 from markscheme.weigh.result import Result
 from markscheme.workflows.live_session import LiveSessionResult
 from markscheme.workflows.run_plan import RunPlan
 from markscheme.workflows.run_writer import RunRecorder, RunWriter
 from markscheme.workflows.scoring_session import ScoredChunk, ScoringSession
+from markscheme.workflows.stored_messages import fill_messages, thin_messages
 
 # A stored chunk holds at most so many rows, and about so many bytes of answers: it is read whole.
 _CHUNK_ROWS, _CHUNK_BYTES = 20_000, 2**26
@@ -131,21 +132,25 @@ class SubjectMarker:
     No answer is stored with its run before the end: until then the journal holds every reply.
     """
 
-    def __init__(self, plan: RunPlan, subject: str, run_writer: RunWriter | None) -> None:
+    def __init__(
+        self, plan: RunPlan, subject: str, run_writer: RunWriter | None, *, messages: bool = False
+    ) -> None:
         self._plan = plan
         self._subject = subject
         self._item_positions = {item.id: at for at, item in enumerate(plan.exam.items)}
         self._answered: list[AskedQuestion] = []
         self._faults: list[AskedQuestion] = []
         self._outputs: list[pl.Series] = []
+        self._reasons: list[pl.DataFrame] = []
         self._answer_frames: list[pl.DataFrame] = []
         self._error_frames: list[pl.DataFrame] = []
         self._recorder = RunRecorder(run_writer) if run_writer else None
         keep = self._collect_outputs if self._recorder else None
-        self._scoring = ScoringSession(plan.rubric, plan.exam, keep=keep)
+        self._scoring = ScoringSession(plan.rubric, plan.exam, keep=keep, messages=messages)
 
-    def _collect_outputs(self, outputs: pl.Series, _: pl.DataFrame) -> None:
+    def _collect_outputs(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
         self._outputs.append(outputs)
+        self._reasons.append(frame.select("reason", MESSAGE_COLUMN))
 
     def mark_replies(self, replies: Sequence[AskedQuestion]) -> None:
         """Mark the answers among these replies."""
@@ -207,8 +212,12 @@ class SubjectMarker:
     def _store_answers(self, rows: pl.DataFrame, sorting: pl.Series) -> None:
         if self._recorder is not None:
             outputs = pl.concat(self._outputs).gather(sorting)
+            # Each batch holds a message once; the chunks of the sorted rows cut across batches.
+            messages = [fill_messages(reasons)[MESSAGE_COLUMN] for reasons in self._reasons]
+            rows = rows.with_columns(pl.concat(messages).gather(sorting))
             for start, length in _split_chunks(outputs):
-                self._recorder.store_batch(outputs.slice(start, length), rows.slice(start, length))
+                chunk = thin_messages(rows.slice(start, length))
+                self._recorder.store_batch(outputs.slice(start, length), chunk)
 
     def _collect_row_errors(self, session: LiveSessionResult) -> Iterator[RowError]:
         """Yield an error for each question without an answer.

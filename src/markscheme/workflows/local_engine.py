@@ -50,8 +50,10 @@ class LocalEngine:
         workers: int | None = 1,
         *,
         outputs: bool = False,
+        messages: bool = False,
     ) -> None:
         self._outputs = outputs
+        self._messages = messages
         self._rubric = rubric
         self._exam = exam
         self._answers = answers
@@ -79,7 +81,13 @@ class LocalEngine:
             from markscheme.workflows.workers import WorkerPool
 
             # This process scores too, so it needs one worker less.
-            pool = WorkerPool(self._rubric, self._exam, self._workers - 1, outputs=self._outputs)
+            pool = WorkerPool(
+                self._rubric,
+                self._exam,
+                self._workers - 1,
+                outputs=self._outputs,
+                messages=self._messages,
+            )
             self._pool = self._exit_stack.enter_context(pool)
         return self
 

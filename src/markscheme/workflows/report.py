@@ -1,11 +1,11 @@
-"""Reports: a judged run with its items, as much of them as somebody will read."""
+"""Build the report of a judged run, with as many of its answers as the output shows."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING
 
-from markscheme.vocabulary import ItemStatus
+from markscheme.vocabulary import ItemStatus, restore_row_messages
 from markscheme.weigh.distribution import describe_distribution
 from markscheme.weigh.patterns import FrameObserver, RowObservations, find_patterns, observe_rows
 from markscheme.weigh.recalibrate import PastRun
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def build_report(runs: RunFinder, judged: JudgedRun, *, reasons: bool) -> RunReport:
-    """Return what every output draws; answers are read only for the `reasons` of lost points."""
+    """Build the report of a run; its answers are read only for the `reasons` of lost points."""
     found = judged.found
     items = () if is_open_run(found) else build_item_reports(found.past)
     if reasons:
@@ -45,9 +45,9 @@ def build_report(runs: RunFinder, judged: JudgedRun, *, reasons: bool) -> RunRep
 def add_patterns(
     runs: RunFinder, judged: JudgedRun, report: RunReport, *, answers: bool
 ) -> RunReport:
-    """Return the report of a run with what to look at first.
+    """Add the patterns of the run to its report.
 
-    Without its `answers`, which many runs have many of, that is what the marks show.
+    Without `answers` only its marks are looked at, because reading all answers can take long.
     """
     observed = None if answers else RowObservations()
     patterns = find_run_patterns(runs, judged.found, judged.gates, observed)
@@ -55,7 +55,7 @@ def add_patterns(
 
 
 def build_full_report(runs: RunFinder, judged: JudgedRun) -> RunReport:
-    """Return all that is known: every answer with its output, distribution, trend, patterns."""
+    """Build the report for the HTML page: answers with outputs, distribution, trend, patterns."""
     found = judged.found
     if is_open_run(found):
         return _assemble_report(runs, judged, ())
@@ -75,7 +75,7 @@ def build_full_report(runs: RunFinder, judged: JudgedRun) -> RunReport:
 
 
 def _load_earlier_runs(runs: RunFinder, found: FoundRun) -> tuple[list[Run], list[Run]]:
-    """Return the last runs of all subjects and of this one, up to this run where it is stored."""
+    """Return the last runs of all subjects and of this subject, up to this run if it is stored."""
     past, stored = found.past, found.stored
     if stored is None and not runs.has_store:
         return [], []
@@ -89,7 +89,7 @@ def _load_earlier_runs(runs: RunFinder, found: FoundRun) -> tuple[list[Run], lis
 def _assemble_report(
     runs: RunFinder, judged: JudgedRun, items: tuple[ItemReport, ...]
 ) -> RunReport:
-    found, beside = judged.found, judged.baseline
+    found, baseline = judged.found, judged.baseline
     return RunReport(
         past=found.past,
         gates=judged.gates,
@@ -97,16 +97,17 @@ def _assemble_report(
         bad_rows=load_bad_rows(runs, found),
         is_live=is_live_run(runs, found),
         stored=found.stored,
-        baseline=beside.stored if beside else None,
+        baseline=baseline.stored if baseline else None,
     )
 
 
 def build_result_report(result: Result, outputs: Mapping[str, str | None]) -> RunReport:
-    """Return all that is known of a run of one subject that was just scored."""
+    """Build the report of a run of one subject that was just scored."""
     run = next(result.runs)
     past = PastRun(run=run, rubric=result.rubric, exam=result.exam)
     rows = (
-        {**row, "output": outputs.get(row["item"])} for row in result.frame.iter_rows(named=True)
+        {**row, "output": outputs.get(row["item"])}
+        for row in restore_row_messages(result.frame.iter_rows(named=True))
     )
     return RunReport(
         past=past,

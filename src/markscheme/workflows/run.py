@@ -65,10 +65,12 @@ def execute_plan(
     skip: bool = False,
     tag: str | None = None,
     observer: RunObserver = NULL_OBSERVER,
+    messages: bool = False,
 ) -> list[LiveRun]:
     """Ask, mark and store what a plan says; return the run of each subject.
 
     The caller has checked the exam against the rubric. With `skip` nothing is stored.
+    With `messages` the rows have the hidden column from which pages translate reasons.
     """
     check_axes(plan.rubric)
     check_store_options(
@@ -82,7 +84,9 @@ def execute_plan(
             run_writer = RunWriter(
                 opened, plan.rubric, plan.exam, source=_format_live_source, seed=plan.seed, tag=tag
             )
-        marker = stack.enter_context(BackgroundMarker(plan, run_writer, observer))
+        marker = stack.enter_context(
+            BackgroundMarker(plan, run_writer, observer, messages=messages)
+        )
         session_result = LiveSession(plan, opened, marker.observer, run_writer).run()
         return marker.finish_runs(session_result)
 

@@ -1,4 +1,4 @@
-"""A judged run as one plain value: text, JSON, HTML, Markdown and JUnit all draw it."""
+"""The report of a judged run as one value, which text, JSON, HTML, Markdown and JUnit draw."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from markscheme.weigh.totals import ScoreTotals
 
 
-_ANSWERS_KEPT = 5
+_ANSWERS_KEPT = 5  # of each item: what a reader looks at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """A judged run: which it is, what its gates say, and how each of its items did.
+    """A judged run: which run it is, what its gates say, and the result of each item.
 
-    `items` is empty where the run cannot be judged under its rubric and exam at all; `bad_rows` are
-    the first of those that were no answers, of a live run questions without one. The `distribution`
-    and the `patterns` are there where the whole report was asked for.
+    `items` is empty if the run cannot be judged under its rubric and exam. `bad_rows` are the first
+    rows that were no answers; in a live run, questions without an answer. `distribution` and
+    `patterns` are filled only if they were asked for.
     """
 
     past: PastRun
@@ -58,21 +58,21 @@ class RunReport:
 
     @property
     def comparisons(self) -> Iterator[BaselineReport]:
-        """Yield what the baseline gates compared."""
+        """Yield the comparisons of the baseline gates."""
         return (found.baseline for found in self.gates.outcomes if found.baseline)
 
     @property
     def means(self) -> list[tuple[Mapping[str, Fraction | None], int]]:
-        """The different means of the axes on items that have a score, and how many items have each.
+        """The distinct axis means of the scored items, with the number of items that have them.
 
-        Items whose answers got the same share them, so there are few.
+        Items with equal results share one mapping, so there are few.
         """
         scored = [item.axes for item in self.items if item.score is not None]
         each = {id(axes): axes for axes in scored}
         return [(each[which], count) for which, count in Counter(map(id, scored)).items()]
 
     def find_item(self, name: str) -> ItemReport | None:
-        """Return what became of an item."""
+        """Return the report of one item, if the run has it."""
         return next((item for item in self.items if item.item == name), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,28 +100,28 @@ class RunReport:
 def build_item_reports(
     past: PastRun, rows: Iterable[Row] = (), *, every: bool = False
 ) -> tuple[ItemReport, ...]:
-    """Return what became of each item; `rows` are answers from which the reasons are taken.
+    """Build the report of each item; `rows` are its answers, which hold the reasons.
 
-    Of these, the answers that lost points are kept, or the first of `every` kind.
+    The first answers that lost points are kept; with `every`, the first answers of any kind.
     """
     if mismatch_reason(past.rubric, past.exam, past.run):
         return ()
     scale, mark = WeightScale(past.rubric), Fraction(past.rubric.pass_mark)
-    kept, told = _select_answers(rows, every=every)
-    found = []
+    kept, answer_counts = _select_answers(rows, every=every)
+    reports = []
     for item, counts in past.run.marks.items.items():
         totals, answers = scale.sum_item(counts), kept.get(item, [])
-        found.append(
+        reports.append(
             ItemReport(
                 item=item,
                 status=_find_item_status(totals, sum(counts.values()), mark),
                 score=totals.mean,
                 axes=totals.axis_means,
                 answers=tuple(answers),
-                more=told[item] - len(answers),
+                more=answer_counts[item] - len(answers),
             )
         )
-    return tuple(found)
+    return tuple(reports)
 
 
 def _find_item_status(totals: ScoreTotals, answers: int, mark: Fraction) -> ItemStatus:
@@ -135,16 +135,16 @@ def _find_item_status(totals: ScoreTotals, answers: int, mark: Fraction) -> Item
 def _select_answers(
     rows: Iterable[Row], *, every: bool
 ) -> tuple[dict[str, list[Row]], Counter[str]]:
-    """Return the first few answers to each item, or those that lost points, and how many."""
+    """Return the answers that are kept of each item, and how many there are in all."""
     kept: dict[str, list[Row]] = {}
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for row in rows:
         if row.get("breakdown") is None or not (every or _is_below_full_marks(row)):
             continue
-        told[row["item"]] += 1
-        if told[row["item"]] <= _ANSWERS_KEPT:
+        counts[row["item"]] += 1
+        if counts[row["item"]] <= _ANSWERS_KEPT:
             kept.setdefault(row["item"], []).append(row)
-    return kept, told
+    return kept, counts
 
 
 def _is_below_full_marks(row: Row) -> bool:

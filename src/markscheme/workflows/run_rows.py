@@ -18,10 +18,22 @@ from markscheme.keep import RunStatus
 from markscheme.mark import compute_score
 from markscheme.mark.batch import FrameBuilder
 from markscheme.read.storable import validate_count
-from markscheme.vocabulary import RowError, Rubric, UsageError, simplest_fraction, to_float
+from markscheme.vocabulary import (
+    RowError,
+    Rubric,
+    UsageError,
+    restore_row_messages,
+    simplest_fraction,
+    to_float,
+)
 from markscheme.weigh.gates import mismatch_reason
 from markscheme.weigh.result import Result
 from markscheme.weigh.totals import Marks, parse_operation_group, summarise_marks
+from markscheme.workflows.stored_messages import (
+    fill_messages,
+    restore_bad_rows,
+    restore_live_record,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -102,9 +114,9 @@ def _build_cells_column(
 class RunRows:
     """The rows of a run, read frame by frame, and its result."""
 
-    def __init__(self, past: PastRun) -> None:
+    def __init__(self, past: PastRun, *, messages: bool = False) -> None:
         self._past = past
-        self._frames = FrameBuilder(past.rubric, past.exam)
+        self._frames = FrameBuilder(past.rubric, past.exam, messages=messages)
         self._marks = past.run.marks
         self.schema = self._frames.schema
 
@@ -158,7 +170,7 @@ class StoredRows(RunRows):
     """The rows of a stored run."""
 
     def __init__(self, past: PastRun, stored: StoredRun, store: Store) -> None:
-        super().__init__(past)
+        super().__init__(past, messages=True)
         self._stored = stored
         self._store = store
         if stored.status is RunStatus.OPEN:
@@ -170,7 +182,7 @@ class StoredRows(RunRows):
         for answers, cells in zip(
             self._store.read_answers(run), self._store.read_cells(run), strict=True
         ):
-            kept = pl.concat([answers, cells], how="horizontal")
+            kept = pl.concat([answers, fill_messages(cells)], how="horizontal")
             yield self._complete_rows(kept).with_columns(kept["output"])
 
     def _count_cells(self) -> Marks:
@@ -193,12 +205,11 @@ class StoredRows(RunRows):
 
     def read_live_record(self) -> Mapping[str, Any] | None:
         """Return the record of a live run; None for any other run."""
-        record: Mapping[str, Any] | None = self._load_summary().get("live")
-        return record
+        return restore_live_record(self._load_summary())
 
     def read_bad_rows(self) -> tuple[RowError, ...]:
         """Return the first rows that were no answers."""
-        return tuple(RowError(**row) for row in self._load_summary().get("bad_rows", ()))
+        return restore_bad_rows(self._load_summary())
 
     def _load_summary(self) -> Mapping[str, Any]:
         summaries = self._store.read_summaries([self._stored.id])
@@ -241,7 +252,7 @@ def select_item_rows(
         return
     wanted = pl.col("item").is_in(list(items))
     for frame in open_rows(runs, found).read_frames():
-        yield from frame.filter(wanted).iter_rows(named=True)
+        yield from restore_row_messages(frame.filter(wanted).iter_rows(named=True))
 
 
 def select_answers(
@@ -252,7 +263,8 @@ def select_answers(
         yield from select_item_rows(runs, found, items)
         return
     for frame in open_rows(runs, found).read_answers():
-        yield from frame.filter(pl.col("item").is_in(list(items))).iter_rows(named=True)
+        rows = frame.filter(pl.col("item").is_in(list(items)))
+        yield from restore_row_messages(rows.iter_rows(named=True))
 
 
 def load_bad_rows(runs: RunFinder, found: FoundRun) -> tuple[RowError, ...]:
@@ -278,7 +290,7 @@ def read_rows_with_outputs(
         yield from found.rows
         return
     for frame in observer.observe_frames(open_rows(runs, found).read_answers()):
-        yield from frame.iter_rows(named=True)
+        yield from restore_row_messages(frame.iter_rows(named=True))
 
 
 def load_attempts(runs: RunFinder, found: FoundRun) -> AttemptValues:

@@ -10,8 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme import __version__
 from markscheme.keep import AnswerSource, NewRun, Store
-from markscheme.vocabulary import Exam, Rubric, Summary, UsageError, format_ratio, to_float
+from markscheme.vocabulary import (
+    MESSAGE_COLUMN,
+    Exam,
+    Rubric,
+    Summary,
+    UsageError,
+    format_ratio,
+    to_float,
+)
 from markscheme.workflows.stored_documents import build_exam_document, build_rubric_document
+from markscheme.workflows.stored_messages import (
+    build_message_records,
+    fill_messages,
+    thin_messages,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +47,7 @@ ANSWER_COLUMNS = (
     "line",
 )
 # Cells without weights: recalibration reads them under new weights.
-CELL_COLUMNS = ("got", "breakdown", "reading", "reason", "near_miss")
+CELL_COLUMNS = ("got", "breakdown", "reading", "reason", "near_miss", MESSAGE_COLUMN)
 
 
 class RunWriter:
@@ -100,10 +113,17 @@ class RunRecorder:
         self._tag = tag
 
     def store_batch(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
-        """Store the answers of one batch and their cells; they are on disk when this returns."""
+        """Store the answers of one batch and their cells; they are on disk when this returns.
+
+        The hidden column of the frame holds each message once, as `thin_messages` leaves it.
+        """
         with self._store.transaction():
             rows = frame.with_columns(outputs.alias("output"))
-            for part in rows.partition_by("subject", maintain_order=True):
+            parts = rows.partition_by("subject", maintain_order=True)
+            if len(parts) > 1:  # each part needs the messages that stand once in the batch
+                filled = fill_messages(rows).partition_by("subject", maintain_order=True)
+                parts = [thin_messages(part) for part in filled]
+            for part in parts:
                 run = self._run_writer.open_run(part["subject"][0])
                 self._store.append_chunk(
                     run, part.select(ANSWER_COLUMNS), part.select(CELL_COLUMNS)
@@ -124,6 +144,7 @@ class RunRecorder:
             for run in result.runs:
                 summary = self._summarise_run(result, run)
                 record = {**build_summary_record(summary), "bad_rows": errors, **(more or {})}
+                record["messages"] = build_message_records(result.errors, more or {})
                 if result.operations:
                     record["operational"] = build_variant_records(result.operations, run.subject)
                 runs.append(self._run_writer.open_run(run.subject))

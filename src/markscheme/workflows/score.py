@@ -129,6 +129,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     if tag is not None:
         _check_tag(tag, store)
 
+    needs_messages = any(sink.needs_messages for sink in sinks)
     chosen: Engine
     if answers is None:
         from markscheme.read.session_logs import LogFolder, read_logs
@@ -144,7 +145,14 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     else:
         from markscheme.workflows.local_engine import LocalEngine
 
-        chosen = LocalEngine(rubric, exam, answers, workers, outputs=store is not None)
+        chosen = LocalEngine(
+            rubric,
+            exam,
+            answers,
+            workers,
+            outputs=store is not None,
+            messages=needs_messages or store is not None,
+        )
 
     with chosen:
         from markscheme.workflows.scoring_session import ScoringSession
@@ -165,6 +173,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             files=chosen.is_folder,
             logs=chosen.logs,
             keep=stored.store_batch if stored and not chosen.stores_rows else None,
+            messages=needs_messages,
         )
         frames = chosen.iter_frames(session, progress or _show_nothing)
         if chosen.stores_rows:

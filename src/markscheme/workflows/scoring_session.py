@@ -89,15 +89,18 @@ class ScoredChunk(Struct, kw_only=True):
 class ChunkScorer:
     """Scores chunks of answers under one rubric and exam.
 
-    With `outputs`, the raw outputs stay with the rows, for the store.
+    With `outputs`, the raw outputs stay with the rows, for the store; with `messages`, the messages
+    of the reasons, for the store and for pages in another language.
     """
 
-    def __init__(self, rubric: Rubric, exam: Exam, *, outputs: bool = False) -> None:
+    def __init__(
+        self, rubric: Rubric, exam: Exam, *, outputs: bool = False, messages: bool = False
+    ) -> None:
         self._rubric = rubric
         self._outputs = outputs
         self._ids = [item.id for item in exam.items]
         self._known_items = KnownItems(self._ids)
-        self._marker = BatchMarker(rubric, exam)
+        self._marker = BatchMarker(rubric, exam, messages=messages)
         self._line_templates = create_template_reader(self._known_items, self.fields)
         self._has_duplicates = False
 
@@ -155,7 +158,9 @@ class ScoringSession:
     """Merges scored chunks into one run: rows frame by frame, and exact totals.
 
     Memory does not grow with the number of answers, except for the set of attempts seen. `keep` is
-    called with the raw outputs and the rows of each batch of answers, before its frame is yielded.
+    called with the raw outputs and the rows of each batch of answers, before its frame is yielded;
+    these rows have the hidden column of messages, each message once. With `messages` the frames
+    have that column too, in every row.
     """
 
     def __init__(
@@ -166,6 +171,7 @@ class ScoringSession:
         files: bool = False,
         logs: bool = False,
         keep: AnswersCallback | None = None,
+        messages: bool = False,
     ) -> None:
         check_exam(rubric, exam)
         self._keep = keep
@@ -174,8 +180,10 @@ class ScoringSession:
         self.tally = RunTally(rubric, exam)
         self.errors: list[RowError] = []
         self.seen_attempts = SeenAttempts()
-        self.scorer = ChunkScorer(rubric, exam, outputs=keep is not None)
-        self.frame_builder = FrameBuilder(rubric, exam, files=files, logs=logs)
+        self.scorer = ChunkScorer(
+            rubric, exam, outputs=keep is not None, messages=messages or keep is not None
+        )
+        self.frame_builder = FrameBuilder(rubric, exam, files=files, logs=logs, messages=messages)
         self.operations = OperationsCollector(exam)
         self._current_path: Path | None = None
         self._lines_before = 0
@@ -250,7 +258,8 @@ class ScoringSession:
                     batch.sheet, before=self._lines_before, file=file
                 )
                 if self._keep:
-                    self._keep(batch.sheet.rows["output"], frame)
+                    messages = self.frame_builder.build_messages(batch.sheet, once=True)
+                    self._keep(batch.sheet.rows["output"], frame.with_columns(messages))
                 yield frame
             if batch.errors:
                 errors = [

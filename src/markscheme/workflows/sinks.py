@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import orjson
 
-from markscheme.vocabulary import Exam, Rubric
+from markscheme.vocabulary import MESSAGE_COLUMN, Exam, Rubric
 from markscheme.workflows.output_files import create_file_atomically
 
 if TYPE_CHECKING:
@@ -45,10 +45,12 @@ class RowSink(ABC):
     """A destination for the rows of a run.
 
     `frames_needed` is how many frames the sink wants of rows that are already stored elsewhere, as
-    those of a Ray run are; None means all of them.
+    those of a Ray run are; None means all of them. `needs_messages` asks for the hidden column of
+    messages, which pages in another language need.
     """
 
     frames_needed: int | None = None
+    needs_messages: bool = False
 
     @abstractmethod
     def open(self, build_result: BuildResult) -> AbstractContextManager[WriteFrame]:
@@ -75,7 +77,8 @@ def write_rows(
 class FrameCollector(RowSink):
     """Keeps all frames in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, messages: bool = False) -> None:
+        self.needs_messages = messages
         self.frames: list[pl.DataFrame] = []
 
     def open(self, build_result: BuildResult) -> AbstractContextManager[WriteFrame]:
@@ -83,13 +86,20 @@ class FrameCollector(RowSink):
         del build_result
         return nullcontext(self.frames.append)
 
+    def show_in(self, result: Result) -> Result:
+        """Return the result with the kept rows in place of its own."""
+        import polars as pl
+
+        return replace(result, frame=pl.concat(self.frames)) if self.frames else result
+
 
 class Preview(RowSink):
     """Keeps the rows that a person will look at: all of a small run, some losses of a large one."""
 
     frames_needed = FRAMES_SAMPLED
 
-    def __init__(self) -> None:
+    def __init__(self, *, messages: bool = False) -> None:
+        self.needs_messages = messages
         self.frames: list[pl.DataFrame] = []
         self.total = 0
         self._kept = 0
@@ -170,7 +180,10 @@ class JsonStream(RowSink):
 
 
 class FileSink(RowSink):
-    """Writes all rows to a file in the format of its suffix: .json, .jsonl, .parquet or .csv."""
+    """Writes all rows to a file in the format of its suffix: .json, .jsonl, .parquet or .csv.
+
+    No file has the hidden column of messages.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -178,20 +191,26 @@ class FileSink(RowSink):
     @contextmanager
     def open(self, build_result: BuildResult) -> Iterator[WriteFrame]:
         """Write to a temporary sibling file; rename it to `path` on success."""
+        with create_file_atomically(self._path) as partial, ExitStack() as stack:
+            write = stack.enter_context(self._open_writer(partial, build_result))
+            yield lambda frame: write(frame.drop(MESSAGE_COLUMN, strict=False))
+
+    @contextmanager
+    def _open_writer(self, partial: Path, build_result: BuildResult) -> Iterator[WriteFrame]:
         suffix = self._path.suffix.lower()
-        with create_file_atomically(self._path) as partial:
-            if suffix == ".parquet":
-                with _open_parquet(partial, build_result().frame.schema) as write:
+        empty = build_result().frame.drop(MESSAGE_COLUMN, strict=False)
+        if suffix == ".parquet":
+            with _open_parquet(partial, empty.schema) as write:
+                yield write
+            return
+        with partial.open("wb") as stream:
+            if suffix == ".json":
+                with JsonStream(stream).open(build_result) as write:
                     yield write
-                return
-            with partial.open("wb") as stream:
-                if suffix == ".json":
-                    with JsonStream(stream).open(build_result) as write:
-                        yield write
-                elif suffix == ".csv":
-                    yield _create_csv_writer(stream, build_result().frame)
-                else:
-                    yield lambda frame: _write_json_lines(frame, stream)
+            elif suffix == ".csv":
+                yield _create_csv_writer(stream, empty)
+            else:
+                yield lambda frame: _write_json_lines(frame, stream)
 
 
 def _write_json_lines(frame: pl.DataFrame, stream: BinaryIO) -> None:

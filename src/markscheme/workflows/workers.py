@@ -47,8 +47,17 @@ class _WorkerProcess:
 class WorkerPool:
     """Workers beside this process; forks them on entering, ends them on leaving."""
 
-    def __init__(self, rubric: Rubric, exam: Exam, count: int, *, outputs: bool = False) -> None:
+    def __init__(
+        self,
+        rubric: Rubric,
+        exam: Exam,
+        count: int,
+        *,
+        outputs: bool = False,
+        messages: bool = False,
+    ) -> None:
         self._outputs = outputs
+        self._messages = messages
         self._rubric = rubric
         self._exam = exam
         self._count = count
@@ -78,7 +87,7 @@ class WorkerPool:
     def _create_scorer(self) -> ChunkScorer:
         from markscheme.workflows.scoring_session import ChunkScorer
 
-        return ChunkScorer(self._rubric, self._exam, outputs=self._outputs)
+        return ChunkScorer(self._rubric, self._exam, outputs=self._outputs, messages=self._messages)
 
     def __exit__(self, *_: object) -> None:
         for worker in self._workers:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import BaseAxis, quote_excerpt
-from markscheme.vocabulary import Cell, Item, Reading, Response, sentence
+from markscheme.vocabulary import Cell, Item, Reading, Response, join_messages, sentence
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -110,7 +110,7 @@ class JsonSchema(BaseAxis):
             if not any(f'"{name}"' in told or told.startswith(f"{name}:") for told in violations)
         ]
         if violations:
-            told = "; ".join(violations[:_MAX_SHOWN_VIOLATIONS])
+            told = join_messages("; ", violations[:_MAX_SHOWN_VIOLATIONS])
             if len(violations) > _MAX_SHOWN_VIOLATIONS:
                 told = sentence("{violations}; and more", violations=told)
             return Cell.missed(told)

@@ -23,7 +23,7 @@ from markscheme.mark.normalise import (
     normalise,
 )
 from markscheme.read.nfc import to_nfc
-from markscheme.vocabulary import Cell, Item, sentence
+from markscheme.vocabulary import Cell, Item, join_messages, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -217,7 +217,7 @@ def _format_found(entries: Sequence[str], places: Sequence[int]) -> str:
         sentence("{entry} at character {place}", entry=quote_excerpt(entry), place=place + 1)
         for entry, place in zip(entries, places, strict=True)
     ]
-    return sentence("found {places}", places=", ".join(matches))
+    return sentence("found {places}", places=join_messages(", ", matches))
 
 
 def _join_alternatives(entries: Sequence[str]) -> str:

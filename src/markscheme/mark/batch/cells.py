@@ -13,7 +13,7 @@ from fractions import Fraction
 import polars as pl
 
 from markscheme.read.answers import copy_texts
-from markscheme.vocabulary import AxisSpec, Cell
+from markscheme.vocabulary import MESSAGE_COLUMN, AxisSpec, Cell, encode_message
 
 # Above any of these limits a table is cleared before the next batch, so that memory stays flat.
 MAX_CELLS = 16_000
@@ -31,11 +31,12 @@ class CellTable:
     """The different cells of one axis so far; a code is a position in `cells`.
 
     `values` lists the different values of the cells, and the column `number` of `to_frame` says
-    which of them each cell has.
+    which of them each cell has. With `messages` that frame has the encoded messages of the reasons.
     """
 
-    def __init__(self, spec: AxisSpec) -> None:
+    def __init__(self, spec: AxisSpec, *, messages: bool = False) -> None:
         self.spec = spec
+        self._schema = {**_CELL_SCHEMA, MESSAGE_COLUMN: pl.String} if messages else _CELL_SCHEMA
         self.clear()
 
     def clear(self) -> None:
@@ -47,7 +48,7 @@ class CellTable:
         self._index = CellIndex()
         self._value_numbers: dict[object, int] = {}
         self._characters = 0
-        self._frame = pl.DataFrame(schema=_CELL_SCHEMA)
+        self._frame = pl.DataFrame(schema=self._schema)
 
     @property
     def is_full(self) -> bool:
@@ -116,7 +117,9 @@ class CellTable:
                 "reason": [cell.reason for cell in new],
                 "near_miss": [cell.near_miss for cell in new],
             }
-            added = pl.DataFrame(columns, schema=_CELL_SCHEMA)
+            if MESSAGE_COLUMN in self._schema:
+                columns[MESSAGE_COLUMN] = [encode_message(cell.reason) for cell in new]
+            added = pl.DataFrame(columns, schema=self._schema)
             # One chunk, because rows are looked up by position, which is slow across chunks.
             self._frame = self._frame.vstack(added).rechunk()
         return self._frame

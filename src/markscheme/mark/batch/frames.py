@@ -19,7 +19,7 @@ from markscheme.mark.batch.cells import CellTable
 from markscheme.mark.batch.pipeline import MarkedColumns, get_code_column
 from markscheme.mark.definition import compute_score, find_leading_axis, get_expected
 from markscheme.read.answers import get_measured_schema
-from markscheme.vocabulary import Exam, RowError, Rubric, to_float
+from markscheme.vocabulary import MESSAGE_COLUMN, Exam, RowError, Rubric, to_float
 
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
 _ANSWER_COLUMNS = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost")
@@ -87,6 +87,7 @@ def _build_cell_frame(table: CellTable, weight: Fraction) -> pl.DataFrame:
             pl.Series(weighted, dtype=pl.Float64)[cells["number"]].alias("weighted"),
             cells["reason"],
             cells["near_miss"],
+            *([cells[MESSAGE_COLUMN]] if MESSAGE_COLUMN in cells.columns else []),
         ]
     )
 
@@ -108,11 +109,18 @@ def lookup_series(values: Mapping[int, Any], dtype: type[pl.DataType]) -> pl.Ser
 class FrameBuilder:
     """Builds the frames of one rubric and exam.
 
-    `files` adds a column that names the file; `logs` adds the columns measured in session logs.
+    `files` adds a column that names the file; `logs` adds the columns measured in session logs;
+    `messages` adds the hidden column from which `restore_row_messages` restores the reasons.
     """
 
     def __init__(
-        self, rubric: Rubric, exam: Exam, *, files: bool = False, logs: bool = False
+        self,
+        rubric: Rubric,
+        exam: Exam,
+        *,
+        files: bool = False,
+        logs: bool = False,
+        messages: bool = False,
     ) -> None:
         self.rubric = rubric
         self.exam = exam
@@ -123,6 +131,7 @@ class FrameBuilder:
             [_list_expected_texts(get_expected(leading, item)) for item in exam.items],
             dtype=pl.List(pl.String),
         )
+        self._has_messages = messages
         self.schema = self._build_schema(files=files, logs=logs)
 
     def _build_schema(self, *, files: bool, logs: bool) -> pl.Schema:
@@ -154,6 +163,8 @@ class FrameBuilder:
             columns["file"] = pl.String
         if logs:
             columns |= get_measured_schema()
+        if self._has_messages:
+            columns[MESSAGE_COLUMN] = each(pl.String)
         return pl.Schema(columns)
 
     def build_answers(
@@ -181,7 +192,23 @@ class FrameBuilder:
             "near_miss": each("near_miss"),
             "line": rows["line"] + before,
         }
+        if self._has_messages:
+            columns[MESSAGE_COLUMN] = self.build_messages(sheet)
         return self._build_frame(columns, rows.height)
+
+    def build_messages(self, sheet: MarkSheet, *, once: bool = False) -> pl.Series:
+        """Return the hidden column of marked answers: the encoded messages of their reasons.
+
+        With `once` each message stands only in the first row with its cell, which is what the
+        store keeps: writing it for every row would take as long as writing the reasons.
+        """
+        columns = []
+        for axis, table in enumerate(sheet.cells):
+            codes = sheet.rows[get_code_column(axis)]
+            if once:
+                codes = codes.set(~codes.is_first_distinct(), None)
+            columns.append(table[MESSAGE_COLUMN][codes])
+        return self._join_axes(columns).alias(MESSAGE_COLUMN)
 
     def build_stored_answers(self, kept: pl.DataFrame, weighed: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of stored answers and cells; prompts and the like come from the exam.
@@ -202,6 +229,8 @@ class FrameBuilder:
             **{name: self._order_axes(kept[name]) for name in ("breakdown", "reason", "near_miss")},
             **{name: kept[name] for name in _STORED_COLUMNS},
         }
+        if self._has_messages and MESSAGE_COLUMN in kept.columns:
+            columns[MESSAGE_COLUMN] = self._order_axes(kept[MESSAGE_COLUMN])
         return self._build_frame(columns, kept.height)
 
     def _order_axes(self, cells: pl.Series) -> pl.Series:

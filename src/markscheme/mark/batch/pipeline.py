@@ -56,13 +56,13 @@ class MarkedColumns:
 class BatchMarker:
     """Marks batches of answers under one rubric and exam; cells are kept from batch to batch."""
 
-    def __init__(self, rubric: Rubric, exam: Exam) -> None:
+    def __init__(self, rubric: Rubric, exam: Exam, *, messages: bool = False) -> None:
         self.rubric = rubric
         self.items: tuple[Item, ...] = exam.items
         self._ids = pl.Enum([item.id for item in exam.items])
         self._reader = ResponseReader(rubric.fields)
         self._got_field: str | None = getattr(find_leading_axis(rubric), "reads", None)
-        self._tables = [CellTable(spec) for spec in rubric]
+        self._tables = [CellTable(spec, messages=messages) for spec in rubric]
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from markscheme.mark.axes import AXES, ContainsAll, Match
-from markscheme.vocabulary import Axis, Rubric, sentence
+from markscheme.vocabulary import Axis, Rubric, join_messages, sentence
 
 Steps = tuple[str, ...]
 """Normalisation steps in the order in which they run."""
@@ -62,7 +62,7 @@ def prove_equal_steps(before: Steps, after: Steps) -> str:
     ours, theirs = _find_equivalent_lists(before), _find_equivalent_lists(after)
     proofs = ((*theirs[steps], *ours[steps]) for steps in ours.keys() & theirs.keys())
     shortest = min(proofs, key=lambda facts: (len(facts), facts), default=())
-    return "; ".join(dict.fromkeys(shortest))
+    return join_messages("; ", dict.fromkeys(shortest))
 
 
 def _find_equivalent_lists(steps: Steps) -> dict[Steps, tuple[str, ...]]:

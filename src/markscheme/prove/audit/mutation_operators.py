@@ -370,7 +370,10 @@ def _generate_choice_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]
         value = getattr(axis, field.name)
         for other in type(value) if isinstance(value, StrEnum) else ():
             if other is not value:
-                change = (f"{field.name}={other}", f"`{field.name}` is {other}, not {value}")
+                says = sentence(
+                    "`{field}` is {moved}, not {value}", field=field.name, moved=other, value=value
+                )
+                change = (f"{field.name}={other}", says)
                 changed = replace(axis, **{field.name: other})
                 yield _build_mutant(rubric, spec, MutantKind.CHOICE, change, changed)
 

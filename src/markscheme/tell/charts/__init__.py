@@ -1,4 +1,7 @@
-"""TODO charts."""
+"""Charts as SVG: Vega-Lite specifications, drawn by vl-convert when a page is written.
+
+Only drawing belongs here. What a chart shows is chosen by the pages in `html` and `compare`.
+"""
 
 from markscheme.tell.charts.colours import AXIS_COLOURS, COLOUR_SCHEMES
 from markscheme.tell.charts.comparison import ChartRange, DotPair, draw_dot_rows, draw_paired_dots

@@ -1,7 +1,7 @@
-"""Charts, drawn as SVG by Vega-Lite when a report is written. No script, no style, no network.
+"""Draw the charts of a run as SVG with Vega-Lite, when a report is written.
 
-A chart says its colours as attributes, which the stylesheet of the page turns into those of the
-reader's scheme, light or dark. Numbers come as they are shown; nothing is decided here.
+The SVG has no script, no style and no address. Its colours are attributes, which the stylesheet of
+the page replaces by those of the reader's scheme, light or dark.
 """
 
 from __future__ import annotations
@@ -47,11 +47,16 @@ _VEGA_CONFIG = {
         "titleFontWeight": "normal",
     },
 }
-_CHART_PADDING = {"left": 14, "top": 5, "right": 8, "bottom": 5}  # a reader's font may be wider
+_CHART_PADDING = {
+    "left": 14,
+    "top": 5,
+    "right": 8,
+    "bottom": 5,
+}  # the font of a reader may be wider than the one measured here
 _UNIT_SCALE = {"domain": [0, 1], "nice": False}
 _LABEL_LENGTH = 28
-_BARS_WIDTH = 1000  # so wide are all bars together
-_MAX_SPACED_BARS = 400  # so many bars have room for gaps between them
+_BARS_WIDTH = 1000  # of all bars together
+_MAX_SPACED_BARS = 400  # more bars than this leave no room for gaps
 _EXTRA_DECIMALS = re.compile(r"(\.\d\d)\d+(?=[^<>]*>)")  # in attributes only
 _UNUSED_ATTRIBUTES = re.compile(
     r' (?:pointer-events="none"|opacity="1"|aria-hidden="true"|role="[^"]*"|aria-[a-z]+="[^"]*")'
@@ -60,12 +65,12 @@ _BAR_PATH = re.compile(r'<path d="M0(,[^"]*)" fill="([^"]*)"/>')
 
 
 def render_svg(spec: Mapping[str, Any]) -> Markup:
-    """Return a Vega-Lite specification as SVG, without what a page does not need.
+    """Draw a Vega-Lite specification as SVG, and drop the attributes that a page does not need.
 
-    Its data stand in it: no specification of ours names an address to fetch something from.
+    All data are in the specification, so nothing is fetched.
     """
     whole = {"padding": _CHART_PADDING, **spec, "config": _VEGA_CONFIG}
-    text = orjson.dumps(whole).decode()  # read faster than a dict
+    text = orjson.dumps(whole).decode()  # vl-convert reads text faster than a dict
     svg = vl_convert.vegalite_to_svg(text)
     bare = _EXTRA_DECIMALS.sub(r"\1", _UNUSED_ATTRIBUTES.sub("", svg)).replace(
         "<svg ", '<svg aria-hidden="true" ', 1
@@ -74,7 +79,7 @@ def render_svg(spec: Mapping[str, Any]) -> Markup:
 
 
 def shorten_labels(names: Iterable[str], most: int = _LABEL_LENGTH) -> list[str]:
-    """Return labels that fit and that differ: printable, cut, and numbered where they are alike."""
+    """Return printable labels of limited length; equal ones are numbered, so that all differ."""
     found: dict[str, None] = {}
     for name in names:
         line = " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "–"
@@ -88,7 +93,7 @@ def shorten_labels(names: Iterable[str], most: int = _LABEL_LENGTH) -> list[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartLimit:
-    """A line in a chart that something is held against."""
+    """A line in a chart that marks a limit or a target."""
 
     at: float
     label: str
@@ -98,7 +103,7 @@ class ChartLimit:
 def draw_score_strip(
     score: float, bounds: tuple[float, float] | None, limits: Sequence[ChartLimit], *, met: bool
 ) -> Markup:
-    """Draw one score with its interval on a line, beside the limits that it is held against."""
+    """Draw one score with its interval on a line, together with its limits."""
     seen = [score, *(bounds or ()), *(limit.at for limit in limits)]
     lowest = max(0.0, min(0.8, min(seen) - 0.05))
     colour = GOOD if met else BAD
@@ -124,7 +129,7 @@ def draw_score_strip(
 def _build_band_layer(
     ends: tuple[float, float], look: Mapping[str, Any], x: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a layer with a thick line from one value to another."""
+    """Return a layer with a thick horizontal line from one value to another."""
     return {
         "data": {"values": [{"x": ends[0], "end": ends[1]}]},
         "mark": {"type": "rect", "cornerRadius": 6, **look},
@@ -135,9 +140,10 @@ def _build_band_layer(
 def draw_stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
     """Draw one bar for each item, from the weighted values of its axes, bottom up.
 
-    Under `bars_marks` is one path for each axis, with a rectangle for each item in their order, so
-    that the page can put them into another order, and has four things to paint, not thousands.
-    Items with the same values have the same bar, which is drawn once and put in the place of each.
+    Items with the same values share a bar: Vega draws each distinct bar once, and `_place_bars`
+    copies it to the place of every item. The group `bars_marks` then holds one path for each axis,
+    with a rectangle for each item, so that a browser paints four paths instead of thousands of
+    shapes, and the script of the page can sort the items.
     """
     count, values = max(len(items), 1), []
     width = 0.86 if count <= _MAX_SPACED_BARS else 1
@@ -174,9 +180,9 @@ def draw_stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
 
 
 def _place_bars(svg: str, items: Sequence[int], axes: int) -> Markup:
-    """Return the chart with the bar of every item in its place, the parts of an axis as one path.
+    """Copy the bar of every item to its place, and join the rectangles of each axis to one path.
 
-    An item is given by the number of its bar. All bars were drawn in the first place.
+    `items` are the numbers of their bars. Vega drew all bars at the first place.
     """
     begin = svg.index(">", svg.index("bars_marks")) + 1
     end = svg.index("</g>", begin)
@@ -192,7 +198,7 @@ def _place_bars(svg: str, items: Sequence[int], axes: int) -> Markup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisMean:
-    """A mean with its interval, where there is one."""
+    """The mean of an axis, and its interval if there is one."""
 
     name: str
     mean: float
@@ -201,7 +207,7 @@ class AxisMean:
 
 
 def draw_axis_means(found: Sequence[AxisMean]) -> Markup:
-    """Draw the mean of each axis as a bar of its colour, with its interval."""
+    """Draw the mean of each axis as a bar in the colour of the axis, with its interval."""
     labels = shorten_labels(mean.name for mean in found)
     values = [
         {"n": label, "v": mean.mean, "l": mean.lower, "u": mean.upper, "t": f"{mean.mean:.3f}"}
@@ -215,7 +221,7 @@ def draw_axis_means(found: Sequence[AxisMean]) -> Markup:
     colour: dict[str, Any] = {"field": "n", "type": "nominal", "legend": None, "sort": None}
     colour["scale"] = {"domain": labels, "range": colours}
     whisker = {"type": "rule", "color": INK, "strokeWidth": 2}
-    told = {"type": "text", "align": "left", "dx": 6, "x": 300, "color": INK, "fontSize": 12}
+    label = {"type": "text", "align": "left", "dx": 6, "x": 300, "color": INK, "fontSize": 12}
     return render_svg(
         {
             "width": 300,
@@ -231,14 +237,14 @@ def draw_axis_means(found: Sequence[AxisMean]) -> Markup:
                     "mark": whisker,
                     "encoding": {"x": {**x, "field": "l"}, "x2": {"field": "u"}, "y": y},
                 },
-                {"mark": told, "encoding": {"y": y, "text": {"field": "t"}}},
+                {"mark": label, "encoding": {"y": y, "text": {"field": "t"}}},
             ],
         }
     )
 
 
 def find_heat_step(value: float) -> int:
-    """Return which step of a heat map a value from 0 to 1 is on."""
+    """Return the step of the colour scale for a value from 0 to 1."""
     return sum(value >= float(limit) for limit in HEAT_LIMITS)
 
 
@@ -285,12 +291,12 @@ _HEAT_TEXT_COLOUR = {"condition": {"test": "datum.s === 0", "value": "#fffffe"},
 
 
 def _format_heat_value(value: float) -> str:
-    """Return two places, and no 1 that is not one."""
+    """Return two decimals; only exactly 1 is shown as 1."""
     return "1" if value == 1 else f"{min(value, 0.99):.2f}".removeprefix("0")
 
 
 def draw_histogram(values: Mapping[float, int], limits: Sequence[ChartLimit], title: str) -> Markup:
-    """Draw how often a measure fell where, beside the limits that it is held against."""
+    """Draw a histogram of a measure, together with its limits."""
     data = [{"v": value, "n": count} for value, count in values.items()]
     x: dict[str, Any] = {"field": "v", "type": "quantitative", "bin": {"maxbins": 24}}
     x |= {"title": title, "axis": {"labelColor": MUTED, "format": ",~f"}}
@@ -310,8 +316,8 @@ def draw_histogram(values: Mapping[float, int], limits: Sequence[ChartLimit], ti
         rule = {"type": "rule", "color": limit.colour, "strokeWidth": 2, "strokeDash": [4, 3]}
         text = {"type": "text", **side, "y": 8 + 15 * max(0, row - 1), "color": INK}
         layers.append({"data": line, "mark": rule, "encoding": {"x": at}})
-        told = {"x": at, "text": {"field": "t"}}
-        layers.append({"data": line, "mark": {**text, "fontSize": 12}, "encoding": told})
+        label = {"x": at, "text": {"field": "t"}}
+        layers.append({"data": line, "mark": {**text, "fontSize": 12}, "encoding": label})
     return render_svg({"width": 380, "height": 170, "layer": layers})
 
 
@@ -321,9 +327,9 @@ def draw_trend(
     *,
     legend: bool = False,
 ) -> Markup:
-    """Draw means over runs, the first line the strongest; a line passes over runs it has none of.
+    """Draw means over runs; the first line is thick, and a line skips runs without a value.
 
-    Axes have the same colours all over a page, so that only other lines need a legend.
+    Axes have the same colours on the whole page, so only other lines need a legend.
     """
     labels, names = shorten_labels(runs, 20), shorten_labels(name for name, _ in lines)
     values = [

@@ -141,7 +141,7 @@ def format_statistics(statistics: Statistics) -> Iterator[str]:
         yield translate(
             "no worse than {margin} down: {outcome} (sign-flip p {p})",
             margin=format_decimal(statistics.margin),
-            outcome=translate_stored(evidence.outcome.value),
+            outcome=translate(evidence.outcome.value),
             p=format_p_value(statistics.non_inferiority_p, 6),
         )
     if statistics.agreement is not None:

@@ -1,4 +1,8 @@
-"""TODO html."""
+"""Self-contained HTML pages: the report of a run, and what the pages of comparisons share.
+
+`templates` fills a Jinja template under a strict content policy, `report` builds the page of a run,
+`figures` its charts and `item_rows` its list of items. Nothing here decides anything about a run.
+"""
 
 from markscheme.tell.html.item_rows import format_cell_value, list_expected_texts, truncate_text
 from markscheme.tell.html.report import render_run_html

@@ -1,4 +1,7 @@
-"""The charts of a run: what each draws, what it says in a sentence, and the same as a table."""
+"""The charts on the page of a run, each with a sentence that describes it and with a table.
+
+Charts carry no labels for screen readers, so the sentence and the table must say the same.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,15 @@ from markscheme.tell.charts import colours
 from markscheme.tell.charts import drawing as charts
 from markscheme.tell.html.item_rows import build_tag_link
 from markscheme.tell.language import translate, translate_plural
+from markscheme.tell.words import format_subject
 from markscheme.vocabulary import Level, format_decimal, format_plain, to_float
 from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from markscheme.vocabulary import TagGroup
-    from markscheme.weigh.distribution import MeanEstimate
+    from markscheme.weigh.distribution import MeanEstimate, ScoreDistribution, TrendPoint
     from markscheme.workflows.run_report import RunReport
 
 _TAG_VALUES_SHOWN = 12
@@ -30,11 +34,14 @@ _HEAT_TABLE_VALUES = 60
 _HEAT_CHART_VALUES = 16
 _POINTS = 2
 _ALMOST_ONE = Fraction(99, 100)
+_MIN_TREND_RUNS = 2
+# How many characters of a subject and of a run's id make the label of a point.
+_SUBJECT_LABEL_LENGTH, _RUN_LABEL_LENGTH = 14, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A chart, what it shows in a sentence, and the same as a table where that helps."""
+    """A chart, a sentence that describes it (`says`), and the same data as a table."""
 
     name: str
     svg: Markup
@@ -44,7 +51,7 @@ class Figure:
 
 
 def build_axis_views(report: RunReport) -> list[dict[str, Any]]:
-    """Return each axis: weight, colour, and on how many items it lost something."""
+    """Return each axis: its weight, its colour, and on how many items it lost points."""
     return [
         {
             "name": spec.name,
@@ -114,7 +121,7 @@ def _format_bounds(found: MeanEstimate) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatMap:
-    """The mean score of every pair of two tags' values, as a chart and as a table with links."""
+    """The mean score for each pair of values of two tags, as a chart and as a table with links."""
 
     key: str
     name: str
@@ -126,7 +133,7 @@ class HeatMap:
 
 
 def build_heat_maps(report: RunReport, tags: Mapping[str, Sequence[str]]) -> list[HeatMap]:
-    """Draw the pairs of tags whose groups differ most, worst values first."""
+    """Build heat maps for the pairs of tags whose groups differ most, worst values first."""
     known = report.distribution
     if known is None:
         return []
@@ -144,7 +151,7 @@ def build_heat_maps(report: RunReport, tags: Mapping[str, Sequence[str]]) -> lis
 
 
 def _is_grouping_tag(report: RunReport, values: int) -> bool:
-    """Whether a tag with so many values puts items together at all."""
+    """Whether a tag with so many values groups the items: some values must have several items."""
     return values > 1 and 3 * values <= 2 * len(report.items)
 
 
@@ -155,7 +162,7 @@ def _put_longer_first(pair: tuple[str, str], order: Mapping[str, Sequence[str]])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TagPair:
-    """Two tags, the mean of every pair of their values, and how far these are apart."""
+    """Two tags, the mean for each pair of their values, and the spread of these means."""
 
     down: str
     across: str
@@ -202,7 +209,7 @@ def _build_heat_map(pair: _TagPair, order: Mapping[str, Sequence[str]]) -> HeatM
 
 
 def _build_heat_cell(pair: _TagPair, row: str, column: str) -> tuple[str, str, int]:
-    """Return a cell of the table: its mean, where it leads, and its step."""
+    """Return a cell of the table: its mean, its link, and its step on the colour scale."""
     mean = pair.means.get((row, column))
     if mean is None:
         return "", "", -1
@@ -211,7 +218,7 @@ def _build_heat_cell(pair: _TagPair, row: str, column: str) -> tuple[str, str, i
 
 
 def _select_drawn_cells(cells: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """Return the cells that are drawn: a chart is for the eye, the table has more."""
+    """Return the cells that fit into the chart; the table has more."""
     return {at: value for at, value in cells.items() if max(at) < _HEAT_CHART_VALUES}
 
 
@@ -231,7 +238,7 @@ def _describe_worst_pairs(
 
 
 def build_tag_views(report: RunReport) -> list[dict[str, Any]]:
-    """Return for each tag its worst values, with the mean of each axis."""
+    """Return the worst values of each tag, with the mean of each axis."""
     known = report.distribution
     tags: dict[str, list[TagGroup]] = {}
     for group in known.groups if known else ():
@@ -269,13 +276,13 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
 
 
 def _format_graded_mean(value: Fraction) -> tuple[str, int]:
-    """Return a mean with two places, and no 1 that is not one, with its step."""
+    """Return a mean with two decimals and its step; only a mean of exactly 1 is shown as 1."""
     shown = "1" if value == 1 else format_decimal(min(value, _ALMOST_ONE), 2)
     return shown, charts.find_heat_step(to_float(value) or 0.0)
 
 
 def draw_latency(report: RunReport) -> Figure | None:
-    """Draw how long the answers took, where that was recorded."""
+    """Draw a histogram of the latencies, if they were recorded."""
     measures = report.past.run.measures
     if not measures.latency_ms:
         return None
@@ -309,3 +316,120 @@ def draw_latency(report: RunReport) -> Figure | None:
 
 def _format_milliseconds(value: Fraction | None) -> str:
     return f"{to_float(value) or 0.0:,.1f}".removesuffix(".0")
+
+
+def build_trend_figures(report: RunReport) -> Iterator[Figure]:
+    """Yield the means over the last runs, if there are several.
+
+    It is one figure, unless several subjects have several runs each: then the first figure has a
+    line for each subject, and the second shows the axes of this run's subject only.
+    """
+    known = report.distribution
+    if known is None or len(known.trend) < _MIN_TREND_RUNS:
+        return
+    if not known.has_subject_trends:
+        yield _draw_mean_trend(known)
+        return
+    yield _draw_subject_trend(known, report.past.run.subject)
+    if len(known.own_trend) >= _MIN_TREND_RUNS:
+        yield _draw_mean_trend(known)
+
+
+def _draw_mean_trend(known: ScoreDistribution) -> Figure:
+    """Draw score and axes over the runs in which drifts are looked for."""
+    points = known.drift_points
+    subjects = {point.subject for point in points}
+    lines: list[tuple[str, list[float | None]]] = [
+        (translate("score"), [to_float(point.score) for point in points]),
+        *((axis, [to_float(point.axes[axis]) for point in points]) for axis in known.axes),
+    ]
+    mixed = len(subjects) > 1
+    labels = [_format_point_label(point) if mixed else point.run for point in points]
+    return Figure(
+        name=translate("Trend over runs")
+        if mixed or subjects == {None}
+        else translate("Trend over runs of {subject}", subject=points[0].subject),
+        svg=charts.draw_trend(labels, lines),
+        says=" ".join(_describe_mean_trend(known)),
+        columns=(
+            translate("run"),
+            *([translate("subject")] if mixed else []),
+            translate("score"),
+            *known.axes,
+        ),
+        rows=tuple(
+            (
+                point.run,
+                *([format_subject(point.subject)] if mixed else []),
+                format_decimal(point.score),
+                *(format_decimal(point.axes[axis]) for axis in known.axes),
+            )
+            for point in points
+        ),
+    )
+
+
+def _describe_mean_trend(known: ScoreDistribution) -> Iterator[str]:
+    points = known.drift_points
+    yield translate(
+        "Score over the last {n} runs: {first} → {last}.",
+        n=len(points),
+        first=format_decimal(points[0].score),
+        last=format_decimal(points[-1].score),
+    )
+    subjects = len({point.subject for point in points})
+    if subjects > 1:
+        yield translate("The runs are of {n} subjects, which the labels name.", n=subjects)
+    yield translate("The thick line is the score.")
+    for drift in known.drifts:
+        yield translate(
+            "{axis} is trending down: {first} → {last}.",
+            axis=drift.axis,
+            first=format_decimal(drift.first),
+            last=format_decimal(drift.last),
+        )
+
+
+def _draw_subject_trend(known: ScoreDistribution, subject: str | None) -> Figure:
+    """Draw a line of scores for each subject; the subject of this run comes first."""
+    by_subject = known.by_subject
+    order = sorted(by_subject, key=lambda who: who != subject)
+    lines: list[tuple[str, list[float | None]]] = [
+        (
+            format_subject(who),
+            [to_float(p.score) if p.subject == who else None for p in known.trend],
+        )
+        for who in order
+    ]
+    sentences = [
+        translate("One line for each subject, over the last {n} runs.", n=len(known.trend))
+    ]
+    if subject in by_subject:
+        sentences.append(translate("The thick line is {subject}.", subject=format_subject(subject)))
+    sentences += [
+        translate_plural(
+            "{subject}: {first} → {last} ({n} run).",
+            "{subject}: {first} → {last} ({n} runs).",
+            len(by_subject[who]),
+            subject=format_subject(who),
+            first=format_decimal(by_subject[who][0].score),
+            last=format_decimal(by_subject[who][-1].score),
+        )
+        for who in order
+    ]
+    return Figure(
+        name=translate("Trend by subject"),
+        svg=charts.draw_trend([point.run for point in known.trend], lines, legend=True),
+        says=" ".join(sentences),
+        columns=(translate("run"), translate("subject"), translate("score")),
+        rows=tuple(
+            (p.run, format_subject(p.subject), format_decimal(p.score)) for p in known.trend
+        ),
+    )
+
+
+def _format_point_label(point: TrendPoint) -> str:
+    """Return a label with the beginning of the subject and of the run's id."""
+    who = format_subject(point.subject)
+    short = who if len(who) <= _SUBJECT_LABEL_LENGTH else f"{who[: _SUBJECT_LABEL_LENGTH - 1]}…"
+    return f"{short} {point.run[:_RUN_LABEL_LENGTH]}"

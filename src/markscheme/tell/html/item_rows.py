@@ -1,4 +1,4 @@
-"""The items of a run as a page lists them: a row for each, and as data what opens under it."""
+"""The list of items on a page: a row for each item, and the JSON that a row shows when opened."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MIN_TEXT_LENGTH, _MAX_TEXT_LENGTH = 500, 12_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRow:
-    """One line of the list: what can be seen before it is opened. `bar` is which of the bars."""
+    """A row of the list before it is opened; `bar` is the position of its bar in the listing."""
 
     item: str
     status: str
@@ -39,7 +39,7 @@ class ItemRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemListing:
-    """The rows, the different bars in them, and what the page's script reads of each item."""
+    """The rows, the distinct bars in them, and the data of each item for the script of the page."""
 
     rows: tuple[ItemRow, ...]
     bars: tuple[tuple[tuple[int, int, int], ...], ...]
@@ -48,41 +48,41 @@ class ItemListing:
 
 
 def build_items_link(**state: str) -> str:
-    """Return the address, within the page, of a state of the list of items."""
+    """Return a link within the page that sets a state of the list, such as the open item."""
     return f"#{urlencode(state)}"
 
 
 def build_tag_link(tags: Mapping[str, str], **state: str) -> str:
-    """Return the address of the items that have these tags."""
+    """Return a link within the page that shows only the items with these tags."""
     return (
         f"#{urlencode([*(('tag.' + tag, value) for tag, value in tags.items()), *state.items()])}"
     )
 
 
 def build_item_listing(report: RunReport) -> ItemListing:
-    """Return the items of a report, in the order of the exam."""
+    """Build the list of the items of a report, in the order of the exam."""
     items = {item.id: item for item in report.past.exam.items}
     tags = _collect_tag_values(items.values())
     changes = {change.item: change for found in report.comparisons for change in found.moved}
-    texts, looks = _ValueIndex(), _ItemDisplayCache(report)
+    texts, displays = _ValueIndex(), _ItemDisplayCache(report)
     answers = sum(len(found.answers) for found in report.items)
     limit = max(_MIN_TEXT_LENGTH, min(_MAX_TEXT_LENGTH, _PAGE_TEXT_BUDGET // max(answers, 1)))
     records = _ItemRecordBuilder(report, items, tags, texts, limit)
-    rows = tuple(_build_item_row(found, looks.get_display(found)) for found in report.items)
+    rows = tuple(_build_item_row(found, displays.get_display(found)) for found in report.items)
     data = {
         "axes": [[spec.name, str(spec.weight)] for spec in report.past.rubric],
         "tags": [[tag, list(values)] for tag, values in tags.items()],
         "items": [
-            records.build_item(found, looks.get_display(found), changes.get(found.item))
+            records.build_item(found, displays.get_display(found), changes.get(found.item))
             for found in report.items
         ],
         "texts": list(texts),
     }
-    return ItemListing(rows=rows, bars=tuple(looks.bars), tags=tags, data=data)
+    return ItemListing(rows=rows, bars=tuple(displays.bars), tags=tags, data=data)
 
 
 def translate_status(status: ItemStatus) -> str:
-    """Say what became of an item."""
+    """Return the word for the status of an item."""
     match status:
         case ItemStatus.PASSED:
             return translate("passed")
@@ -95,7 +95,7 @@ def translate_status(status: ItemStatus) -> str:
 
 
 class _ValueIndex(dict[Any, int]):
-    """Numbers values in the order in which they are met; equal ones share a number."""
+    """Numbers values in the order of their first use; equal values share a number."""
 
     def get_number(self, value: Any) -> int:
         return self.setdefault(value, len(self))
@@ -111,7 +111,7 @@ def _collect_tag_values(items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ItemDisplay:
-    """What is shown of the means of an item: its score, which bar, and where it lost points."""
+    """How the means of an item are shown: its score, its bar, and the axes that lost points."""
 
     score: str
     number: float | None
@@ -120,7 +120,7 @@ class _ItemDisplay:
 
 
 class _ItemDisplayCache:
-    """Knows the look of every item; those that share their means share it."""
+    """Builds the display of an item once for all items that share their means."""
 
     def __init__(self, report: RunReport) -> None:
         self._rubric = report.past.rubric
@@ -128,7 +128,7 @@ class _ItemDisplayCache:
         self.bars = _ValueIndex()
 
     def get_display(self, found: ItemReport) -> _ItemDisplay:
-        """Return what is shown of the means of an item."""
+        """Return how the means of an item are shown."""
         key = (id(found.axes), found.score)
         if key not in self._displays:
             self._displays[key] = self._build_display(found)
@@ -144,22 +144,22 @@ class _ItemDisplayCache:
         )
 
 
-def _build_item_row(found: ItemReport, look: _ItemDisplay) -> ItemRow:
+def _build_item_row(found: ItemReport, display: _ItemDisplay) -> ItemRow:
     got = found.answers[0].get("got") if found.answers else None
     return ItemRow(
         item=found.item,
         status=found.status.value,
         word=translate_status(found.status),
-        score=look.score,
+        score=display.score,
         got=_shorten_excerpt(str(got or "")),
-        bar=look.bar,
+        bar=display.bar,
     )
 
 
 def _build_bar_segments(
     rubric: Rubric, axes: Mapping[str, Fraction | None]
 ) -> tuple[tuple[int, int, int], ...]:
-    """Return the parts of a bar: which axis, from where, how wide."""
+    """Return the segments of a bar: the colour number of the axis, the start and the width."""
     parts, end = [], 0
     for at, spec in enumerate(rubric):
         width = round(float(spec.weight) * (to_float(axes[spec.name]) or 0) * _BAR_WIDTH)
@@ -175,7 +175,7 @@ def _shorten_excerpt(text: str) -> str:
 
 
 class _ItemRecordBuilder:
-    """Makes what opens under a row; keys are short, because there may be thousands."""
+    """Builds the data that a row shows when opened; keys are short, because there are thousands."""
 
     def __init__(
         self,
@@ -194,15 +194,15 @@ class _ItemRecordBuilder:
         self._limit = limit
 
     def build_item(
-        self, found: ItemReport, look: _ItemDisplay, change: ItemChange | None
+        self, found: ItemReport, display: _ItemDisplay, change: ItemChange | None
     ) -> dict[str, Any]:
-        """Return one item: its question, how it did, and its answers."""
+        """Return the data of one item: its prompt, expectations, result and answers."""
         item = self._items[found.item]
         record: dict[str, Any] = {
             "i": found.item,
             "s": found.status.value,
-            "v": look.number,
-            "l": look.lost,
+            "v": display.number,
+            "l": display.lost,
             "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
             "e": [[key, list_expected_texts(value)] for key, value in item.expectations.items()],
@@ -251,7 +251,7 @@ class _ItemRecordBuilder:
 
 
 def truncate_text(text: Any, limit: int) -> str:
-    """Return a text of at most so many characters, with how many more there are."""
+    """Cut a text to `limit` characters, and say how many characters are left out."""
     whole = "" if text is None else str(text)
     if len(whole) <= limit:
         return whole
@@ -260,15 +260,15 @@ def truncate_text(text: Any, limit: int) -> str:
 
 
 def list_expected_texts(expected: Any) -> list[str]:
-    """Return what an item expects, as texts."""
+    """Return what an item expects as a list of texts."""
     return list(map(str, expected if isinstance(expected, list | tuple) else [expected]))
 
 
 def _to_json_number(value: Any) -> Any:
-    """Return a number as a page holds it; a result file has exact ones."""
+    """Return a number that JSON can hold; result files give exact decimals."""
     return float(value) if isinstance(value, Decimal) else value
 
 
 def format_cell_value(value: Any) -> str | None:
-    """Return a value of an axis or a score as a page shows it."""
+    """Format the value of an axis or a score for the page."""
     return None if value is None else f"{float(value):.4g}"

@@ -1,42 +1,82 @@
-"""A judged run as one HTML file: no other file, no network, and what models said is only text."""
+"""A judged run as one HTML file, which needs no other file and no network.
+
+`page.build_report_page` gives the texts that every format shows. This module adds what only the
+HTML page has: facts, the score with its interval, links into the list of items, and charts.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.html import dashboard, figures
-from markscheme.tell.html.item_rows import build_item_listing
+from markscheme.tell.charts import colours
+from markscheme.tell.charts import drawing as charts
+from markscheme.tell.html import figures
+from markscheme.tell.html.item_rows import (
+    build_item_listing,
+    build_items_link,
+    build_tag_link,
+    translate_status,
+)
 from markscheme.tell.html.templates import render_page
-from markscheme.tell.html.trends import build_trend_figures
-from markscheme.tell.language import translate
-from markscheme.tell.words import format_run_title
+from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.page import (
+    BadRowsView,
+    BaselineView,
+    GateView,
+    PatternView,
+    build_report_page,
+)
+from markscheme.vocabulary import (
+    ItemStatus,
+    Level,
+    Outcome,
+    format_decimal,
+    format_plain,
+    sentence,
+    to_float,
+)
+from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markscheme.weigh.distribution import MeanEstimate
+    from markscheme.weigh.gates import GateOutcome
     from markscheme.workflows.run_report import RunReport
+
+_LOSSES_LISTED = 8
+_CHANGES_LISTED = 30
+_BAD_ROWS_LISTED = 50
+_SMALL_PROBABILITY = Fraction(1, 10_000)
 
 
 def render_run_html(report: RunReport, version: str) -> str:
     """Return the whole page; `version` is that of the program that wrote it."""
-    items = build_item_listing(report)
+    items, page = build_item_listing(report), build_report_page(report)
     return render_page(
         "run.html",
-        {**items.data, "words": build_script_words()},
+        {**items.data, "words": _build_script_words()},
         version=version,
-        title=format_run_title(report.past, report.stored),
-        heading=dashboard.format_heading(report),
-        verdict=dashboard.build_verdict_view(report),
-        facts=dashboard.build_facts_view(report),
-        score=dashboard.build_score_view(report),
-        gates=dashboard.build_gate_views(report),
-        patterns=dashboard.build_pattern_views(report),
-        losses=dashboard.build_loss_views(report),
-        bad_rows=dashboard.build_bad_rows_view(report),
-        comparisons=dashboard.build_baseline_views(report),
+        title=page.title,
+        heading=_format_heading(report),
+        verdict={
+            "kind": page.verdict.outcome.value,
+            "word": page.verdict.word,
+            "because": page.verdict.because,
+        },
+        facts=_build_facts_view(report),
+        score=_build_score_view(report),
+        gates=list(map(_build_gate_view, page.gates)),
+        patterns=list(map(_build_pattern_view, page.patterns)),
+        losses=_build_loss_views(report),
+        bad_rows=_build_bad_rows_view(page.bad_rows),
+        comparisons=list(map(_build_baseline_view, page.baselines)),
         axes=figures.build_axis_views(report),
         bars=figures.draw_item_bars(report),
         means=figures.build_axis_means_figure(report),
         latency=figures.draw_latency(report),
-        trends=list(build_trend_figures(report)),
+        trends=list(figures.build_trend_figures(report)),
         heat_maps=figures.build_heat_maps(report, items.tags),
         by_tag=figures.build_tag_views(report),
         listing=items,
@@ -45,8 +85,197 @@ def render_run_html(report: RunReport, version: str) -> str:
     )
 
 
-def build_script_words() -> dict[str, str]:
-    """Return what the script of the page says, in the language that is spoken."""
+def _format_heading(report: RunReport) -> str:
+    """Return the heading: which subject sat which exam."""
+    past = report.past
+    who = past.run.subject or translate("run {run}", run=past.run.name)
+    return translate("{subject} on {exam}", subject=who, exam=past.exam.name)
+
+
+def _build_facts_view(report: RunReport) -> list[tuple[str, str]]:
+    """Return the facts about the run as pairs of a term and its value."""
+    past, stored, beside = report.past, report.stored, report.baseline
+    missing = sum(item.status is ItemStatus.MISSING for item in report.items)
+    found = [
+        (translate("run"), past.run.name),
+        (translate("rubric"), f"{past.rubric.name} v{past.rubric.version}"),
+        (translate("items"), f"{len(past.exam.items):,}"),
+    ]
+    if missing:
+        found.append((translate("no answer"), f"{missing:,}"))
+    if stored is not None:
+        found.append((translate("when"), f"{stored.started:%Y-%m-%d %H:%M} UTC"))
+    if beside is not None:
+        found.append((translate("baseline"), beside.id))
+    return found
+
+
+def _build_score_view(report: RunReport) -> dict[str, Any] | None:
+    """Return the score with its interval, and the limits of the gates on it."""
+    known = report.distribution
+    if known is None:
+        return None
+    mean = WeightScale(report.past.rubric).sum_answers(
+        report.past.run.marks.counts()
+    ).mean or Fraction(0)
+    limits = list(_build_score_limits(report))
+    bounds = None
+    if known.score.lower is not None and known.score.upper is not None:
+        bounds = (known.score.lower, known.score.upper)
+    missed = {Outcome.FAIL, Outcome.WARN}
+    met = not any(found.outcome in missed for found in _find_score_gates(report))
+    return {
+        "shown": format_decimal(mean),
+        "interval": _format_interval(known.score),
+        "svg": charts.draw_score_strip(to_float(mean) or 0.0, bounds, limits, met=met),
+        "says": "; ".join(
+            (
+                translate("Score {score}", score=format_decimal(mean)),
+                _format_interval(known.score),
+                *(limit.label for limit in limits),
+            )
+        ),
+        "passed": translate(
+            "{passed} of {n} items pass",
+            passed=f"{int(known.passed.mean * known.items):,}",
+            n=f"{known.items:,}",
+        ),
+    }
+
+
+def _find_score_gates(report: RunReport) -> Iterator[GateOutcome]:
+    """Yield the gates on the score of the whole run."""
+    for found in report.gates.outcomes:
+        if found.gate.metric == "score" and not found.gate.axis and not found.gate.tags:
+            yield found
+
+
+def _build_score_limits(report: RunReport) -> Iterator[charts.ChartLimit]:
+    for gate in (found.gate for found in _find_score_gates(report)):
+        if gate.at_least is not None:
+            label = translate(
+                "{gate}: at least {limit}", gate=gate.name, limit=format_plain(gate.at_least)
+            )
+            colour = colours.BAD if gate.level is Level.HARD else colours.WARN
+            yield charts.ChartLimit(at=float(gate.at_least), label=label, colour=colour)
+        if gate.target is not None:
+            target = translate("target {limit}", limit=format_plain(gate.target))
+            yield charts.ChartLimit(at=float(gate.target), label=target, colour=colours.GOOD)
+
+
+def _format_interval(found: MeanEstimate) -> str:
+    if found.lower is None or found.upper is None:
+        return translate("no interval: one item")
+    return translate(
+        "95 % interval {lower} to {upper}",
+        lower=f"{found.lower:.3f}",
+        upper=f"{found.upper:.3f}",
+    )
+
+
+_GATE_WORDS = {
+    Outcome.PASS: sentence("met"),
+    Outcome.WARN: sentence("not met, a warning"),
+    Outcome.FAIL: sentence("not met"),
+    Outcome.UNDECIDED: sentence("cannot tell"),
+    Outcome.NOT_APPLICABLE: sentence("does not apply"),
+}
+
+
+def _build_gate_view(view: GateView) -> dict[str, str]:
+    return {
+        "name": view.name,
+        "level": view.level_word,
+        "kind": view.outcome.value.split()[0],
+        "word": translate_stored(_GATE_WORDS[view.outcome]),
+        "observed": view.observed,
+        "limit": view.limit,
+        "margin": view.margin,
+        "because": view.because,
+    }
+
+
+def _build_pattern_view(view: PatternView) -> dict[str, Any]:
+    """Return a pattern with its chance by luck, and links to the items that it is about."""
+    pattern, luck = view.pattern, ""
+    if pattern.p is not None:
+        p = "< 0.0001" if pattern.p < _SMALL_PROBABILITY else f"{float(pattern.p):.2g}"
+        luck = translate("chance of seeing this by luck: {p}", p=p)
+    state = {"axis": pattern.axis} if pattern.axis else {}
+    return {
+        "sentence": view.sentence,
+        "action": view.action,
+        "evidence": view.evidence,
+        "count": translate("{hits} of {of}", hits=f"{pattern.hits:,}", of=f"{pattern.of:,}"),
+        "luck": luck,
+        "href": build_tag_link(pattern.tags, **state) if pattern.tags or state else "",
+        "items": [(item, build_items_link(open=item)) for item in pattern.items[:_LOSSES_LISTED]],
+        "more": max(0, len(pattern.items) - _LOSSES_LISTED),
+    }
+
+
+def _build_bad_rows_view(view: BadRowsView | None) -> dict[str, Any] | None:
+    if view is None:
+        return None
+    shown = view.rows[:_BAD_ROWS_LISTED]
+    left = view.total - len(shown)
+    more = translate("… and {n:,} more", n=left) if left > 0 else ""
+    return {
+        "name": view.title,
+        "rows": [(row.place, row.reason, row.excerpt) for row in shown],
+        "more": more if shown else translate("The result file lists them."),
+    }
+
+
+def _build_loss_views(report: RunReport) -> list[dict[str, Any]]:
+    """Return the items that lost most; those without a score come first."""
+    lossy = [item for item in report.items if item.score != 1]
+    lossy.sort(key=lambda item: -1.0 if item.score is None else float(item.score))
+    return [
+        {
+            "item": item.item,
+            "href": build_items_link(open=item.item),
+            "lost": "–" if item.score is None else f"−{format_decimal(1 - item.score)}",
+            "axes": translate_status(item.status)
+            if item.score is None
+            else ", ".join(axis for axis, value in item.axes.items() if value != 1),
+        }
+        for item in lossy[:_LOSSES_LISTED]
+    ]
+
+
+def _build_baseline_view(view: BaselineView) -> dict[str, Any]:
+    """Return what moved since the baseline."""
+    return {
+        "baseline": view.baseline,
+        "rows": [
+            (moved.name, moved.before, moved.after, moved.change)
+            for moved in (view.score, *view.axes)
+        ],
+        "evidence": view.evidence_because,
+        "warning": view.warning,
+        "lists": [
+            (
+                title,
+                len(changes),
+                [
+                    (change.item, build_items_link(open=change.item), change.scores)
+                    for change in changes[:_CHANGES_LISTED]
+                ],
+            )
+            for title, changes in (
+                (translate("Went from pass to fail"), view.regressed),
+                (translate("Went from fail to pass"), view.recovered),
+            )
+            if changes
+        ],
+        "moved": len(view.moved),
+        "href": build_items_link(show="changed"),
+    }
+
+
+def _build_script_words() -> dict[str, str]:
+    """Return the words that the script of the page shows, in the current language."""
     return {
         "after": translate("now"),
         "answer": translate("answer"),

@@ -1,6 +1,7 @@
-"""Pages: one HTML file with everything in it, under a policy that admits its script by its hash.
+"""Render pages from Jinja templates: one HTML file each, with its style and script inside.
 
-Every page type is a template that extends `base.html`; whatever is put into it is escaped.
+Every page is a template that extends `base.html`. All values are escaped, and the content policy of
+the page admits its own style and script by their hashes and nothing else.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ def render_page(template: str, data: dict[str, Any], **view: Any) -> str:
 
 
 def build_content_policy(style: str, script: str) -> str:
-    """Return the content policy: nothing from anywhere but this style and this script."""
+    """Return a content security policy that admits only this style and this script."""
     return (
-        f"default-src 'none'; style-src '{_hash_source(style)}'; script-src '{_hash_source(script)}'; "
+        "default-src 'none'; "
+        f"style-src '{_hash_source(style)}'; script-src '{_hash_source(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
@@ -51,13 +53,13 @@ def _hash_source(text: str) -> str:
 
 
 def _embed_json(data: dict[str, Any]) -> Markup:
-    """Return data as JSON that cannot end the element it stands in."""
+    """Return data as JSON that cannot close the `script` element it stands in."""
     text = orjson.dumps(data).decode().replace("<", "\\u003c")
     return Markup(text)  # noqa: S704 - no tag can begin in it
 
 
 def mark_up_code(text: str) -> Markup:
-    """Return a sentence of ours with the names in backticks set as code; all of it is escaped."""
+    """Escape a sentence, and set the names between backticks as code."""
     parts = [escape(part) for part in text.split("`")]
     if len(parts) % 2 == 0:
         return escape(text)
@@ -85,7 +87,7 @@ def _create_environment() -> Environment:
 
 @cache
 def _build_stylesheet() -> str:
-    """Return the stylesheet, with the colours of both schemes and what charts make of them."""
+    """Return the stylesheet with the colours of both schemes, for the page and its charts."""
     light = "".join(f"--{name}:{pair[0]};" for name, pair in COLOUR_SCHEMES.items())
     dark = "".join(f"--{name}:{pair[1]};" for name, pair in COLOUR_SCHEMES.items())
     charts = "".join(

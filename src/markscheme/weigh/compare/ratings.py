@@ -282,7 +282,7 @@ def _merge_observations(observed: Iterable[Observed]) -> dict[tuple[str, str], O
 def _merge_cells(rows: Sequence[Mapping[str, Any]], axis: str) -> Cell:
     """Return the mean cell of several attempts, with the reason of the worst one."""
     value = _average_known([row["breakdown"][axis] for row in rows])
-    reasons = [str(row["reason"][axis]) for row in rows]
+    reasons = [row["reason"][axis] for row in rows]
     if value is None:
         return Cell.abstained(reasons[0])
     worst = min(range(len(rows)), key=lambda at: rows[at]["breakdown"][axis])

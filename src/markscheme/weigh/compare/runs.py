@@ -104,8 +104,8 @@ def _explain_incomparable(past: PastRun, first: PastRun) -> str:
     """Say why a run cannot be compared with the first; empty if it can."""
     run, other = past.run, first.run
     for document, ours, theirs in (
-        ("rubric", run.rubric, other.rubric),
-        ("exam", run.exam, other.exam),
+        (sentence("rubric"), run.rubric, other.rubric),
+        (sentence("exam"), run.exam, other.exam),
     ):
         if ours is None:
             return sentence(

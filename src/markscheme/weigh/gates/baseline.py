@@ -48,7 +48,7 @@ def evaluate_baseline_gate(gate: Gate, context: GateContext, baseline: Run | Non
         because = sentence(
             "{because}; evidence is required and is {outcome}",
             because=because,
-            outcome=report.evidence.outcome.value,
+            outcome=sentence(report.evidence.outcome.value),
         )
         return _build_baseline_outcome(
             gate,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from markscheme.vocabulary import sentence
+from markscheme.vocabulary import join_messages, sentence
 from markscheme.weigh.totals.marks import Marks
 from markscheme.weigh.totals.measures import Measures
 
@@ -35,7 +35,8 @@ def explain_incomplete(marks: Marks, whose: str = "") -> str:
         sentence("{n:,} unscored"): marks.unscored,
         sentence("{n:,} error") if marks.errors == 1 else sentence("{n:,} errors"): marks.errors,
     }
-    lacks = ", ".join(template.format(n=count) for template, count in counts.items() if count)
+    parts = (template.format(n=count) for template, count in counts.items() if count)
+    lacks = join_messages(", ", parts)
     return sentence(
         "{whose} is incomplete ({lacks}); it can be judged when every item is scored",
         whose=whose,
