@@ -12,9 +12,12 @@ from itertools import count
 from typing import Any, TypedDict
 
 from markscheme.ask.questions import (
+    PromptTemplate,
     ScheduledQuestion,
     compute_question_key,
+    load_template,
     order_subjects,
+    read_shots,
     shuffle_attempts,
 )
 from markscheme.ask.rate_limit import RunLimits
@@ -27,7 +30,6 @@ from markscheme.ask.subjects import (
     TokenPrice,
     create_subject,
 )
-from markscheme.ask.template import PromptTemplate, load_template, read_shots
 from markscheme.read.storable import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import ErrorCollector, Exam, Rubric, UsageError, format_value
 

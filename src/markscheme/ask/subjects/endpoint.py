@@ -9,14 +9,11 @@ from typing import Any, Self
 
 import orjson
 
-from markscheme.ask.addresses import HttpAddress
-from markscheme.ask.completions import extract_error_message, parse_completion
-from markscheme.ask.faults import build_status_reply
-from markscheme.ask.http import HttpClient, HttpError, HttpResponse
+from markscheme.ask.completions import CompletionStream, extract_error_message, parse_completion
+from markscheme.ask.http import HttpAddress, HttpClient, HttpError, HttpResponse
 from markscheme.ask.questions import Question
-from markscheme.ask.replies import Reply
+from markscheme.ask.replies import Reply, build_status_reply
 from markscheme.ask.secrets import Secrets, read_api_key
-from markscheme.ask.sse import CompletionStream
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, Stopwatch, SubjectOptions
 from markscheme.vocabulary import UsageError, format_value
 

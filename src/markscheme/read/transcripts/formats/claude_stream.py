@@ -23,8 +23,7 @@ from markscheme.read.transcripts.draft import (
     DraftPrompt,
     sum_tokens,
 )
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.formats.claude_messages import (
+from markscheme.read.transcripts.formats.claude_code import (
     SYNTHETIC_MODEL,
     ClaudeUsage,
     LineKey,
@@ -32,7 +31,7 @@ from markscheme.read.transcripts.formats.claude_messages import (
     build_line_key,
     parse_result_status,
 )
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "claude-stream"

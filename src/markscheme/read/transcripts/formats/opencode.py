@@ -26,8 +26,7 @@ from markscheme.read.json_fields import (
 )
 from markscheme.read.tools import CallDetails, extract_call_details
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftDispatch
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 if TYPE_CHECKING:

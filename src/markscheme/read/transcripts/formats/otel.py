@@ -25,8 +25,7 @@ from markscheme.read.json_fields import (
     to_text,
 )
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftCall
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "otel"
