@@ -55,7 +55,7 @@ def _parse_choice(document: Any, secrets: Secrets) -> tuple[str, str | None] | R
         return None
     if text is None or refusal is None:
         return Reply.from_fault(Fault.GARBLED, "the content of the answer is not text")
-    return text or refusal, "refusal" if refusal else _get_text_or_none(reason)
+    return text or refusal, "refusal" if refusal else reason if isinstance(reason, str) else None
 
 
 def find_choice_error(choice: Any, document: Any) -> Any:
@@ -138,16 +138,15 @@ def _parse_cost(value: Any) -> Decimal | None:
     return amount if amount.is_finite() and 0 <= float(amount) <= MAX_STORABLE_NUMBER else None
 
 
-def _get_text_or_none(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 def extract_error_message(body: bytes, secrets: Secrets) -> str:
     """Return the message of an error body, redacted, on one line and shortened."""
-    message = _find_error_message(body)
-    return _format_error_message(
-        body.decode("utf-8", "replace") if message is None else str(message), secrets
-    )
+    try:
+        error = orjson.loads(body)["error"]
+        message = error["message"] if isinstance(error, dict) else error
+    except (orjson.JSONDecodeError, LookupError, TypeError):
+        message = None
+    text = body.decode("utf-8", "replace") if message is None else str(message)
+    return _format_error_message(text, secrets)
 
 
 def _format_error_message(text: str, secrets: Secrets) -> str:
@@ -155,25 +154,13 @@ def _format_error_message(text: str, secrets: Secrets) -> str:
     return to_single_line(secrets.redact(text)[: 4 * _MAX_MESSAGE_LENGTH], _MAX_MESSAGE_LENGTH)
 
 
-def _find_error_message(body: bytes) -> Any:
-    try:
-        error = orjson.loads(body)["error"]
-        return error["message"] if isinstance(error, dict) else error
-    except (orjson.JSONDecodeError, LookupError, TypeError):
-        return None
-
-
-_DATA_PREFIX = b"data:"
-_DONE_MARKER = b"[DONE]"
-_SURROGATE_ESCAPE = rb"\ud"  # how the JSON escape of a surrogate begins
-
-
 def _load_event_json(data: bytes) -> Any:
     """Parse JSON that may end in half of a surrogate pair; the next event may hold the other."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        if _SURROGATE_ESCAPE not in data.lower():
+        # The JSON escape of a surrogate begins like this.
+        if rb"\ud" not in data.lower():
             raise
         return json.loads(data)
 
@@ -234,10 +221,10 @@ class CompletionStream:
         if self._ended_at is not None:
             return
         line = line.removeprefix(BOM_UTF8).strip()
-        if line.startswith(_DATA_PREFIX):
+        if line.startswith(b"data:"):
             self.has_events = True
-            data = line.removeprefix(_DATA_PREFIX).strip()
-            if data == _DONE_MARKER:
+            data = line.removeprefix(b"data:").strip()
+            if data == b"[DONE]":
                 self._ended_at = self._stopwatch()
             elif self._event_lines or not self._process_event(data):
                 self._event_lines.append(data)
@@ -271,7 +258,10 @@ class CompletionStream:
             self._reason = reason if isinstance(reason, str) else self._reason
 
     def _process_choice(self, choice: dict[str, Any]) -> None:
-        delta = self._select_delta(choice)
+        # Some streams have no deltas, and a message in their place.
+        delta = choice.get("delta")
+        self._in_deltas = self._in_deltas or delta is not None
+        delta = delta if self._in_deltas else choice.get("message")
         if delta is None:
             return
         text, refusal = extract_text(delta.get("content")), extract_refusal(delta)
@@ -281,12 +271,6 @@ class CompletionStream:
         if (text or refusal) and self._first_token_at is None:
             self._first_token_at = self._stopwatch()
         self._texts.append(text or refusal)
-
-    def _select_delta(self, choice: dict[str, Any]) -> dict[str, Any] | None:
-        """Return what a choice adds: its delta, or its message if the stream has no deltas."""
-        delta: dict[str, Any] | None = choice.get("delta")
-        self._in_deltas = self._in_deltas or delta is not None
-        return delta if self._in_deltas else choice.get("message")
 
     def build_reply(self, latency: int) -> Reply:
         """Build the reply: the whole answer, or why there is none; either has the usage."""

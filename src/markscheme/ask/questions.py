@@ -108,8 +108,7 @@ def order_subjects(subjects: Sequence[str], place: int) -> list[str]:
     return order[::-1] if is_reversed else order
 
 
-PLAIN_TEMPLATE = "{prompt}"
-SCHEMA_TEMPLATE = """\
+_SCHEMA_TEMPLATE = """\
 Answer with one JSON object that keeps to this JSON Schema, and with nothing else:
 {schema}
 ---
@@ -177,11 +176,10 @@ def load_template(
     With `structured`, subjects that can enforce a schema are asked to do so.
     """
     schema = find_response_schema(rubric)
-    text = (
-        (PLAIN_TEMPLATE if schema is None else SCHEMA_TEMPLATE)
-        if file is None
-        else _read_template_file(file, schema)
-    )
+    if file is None:
+        text = "{prompt}" if schema is None else _SCHEMA_TEMPLATE
+    else:
+        text = _read_template_file(file, schema)
     parts = _SEPARATOR.split(text, maxsplit=1)
     system, user = parts if len(parts) > 1 else ("", text)
     return PromptTemplate(

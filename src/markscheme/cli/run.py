@@ -123,11 +123,7 @@ _RESUME_HELP = "Go on with what broke off: ask only what is missing."
     help="Questions at a time, at most.",
 )
 @click.option(
-    "--timeout",
-    type=_SECONDS_TYPE,
-    default=60,
-    show_default=True,
-    help="Seconds for one try.",
+    "--timeout", type=_SECONDS_TYPE, default=60, show_default=True, help="Seconds for one try."
 )
 @click.option(
     "--retries",
@@ -145,12 +141,7 @@ _RESUME_HELP = "Go on with what broke off: ask only what is missing."
 )
 @click.option("--price", metavar="IN:OUT", help="What a million tokens cost, in and out.")
 @click.option("--max-cost", type=_AMOUNT_TYPE, metavar="AMOUNT", help="Stop when so much is spent.")
-@click.option(
-    "--max-time",
-    type=_SECONDS_TYPE,
-    metavar="SECONDS",
-    help="Stop after so long.",
-)
+@click.option("--max-time", type=_SECONDS_TYPE, metavar="SECONDS", help="Stop after so long.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order and the waits.")
 @click.option("--cache", is_flag=True, help="Take and keep answers to the same questions.")
 @click.option("--resume", is_flag=True, help=_RESUME_HELP)

@@ -255,9 +255,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _add_rating_object(row: Any, line: int, table: RatingRows) -> None:
     if not isinstance(row, dict):
         table.add_problem(
-            line,
-            "row",
-            f"must be an object with {_COLUMN_LIST}, not {format_value(row)}",
+            line, "row", f"must be an object with {_COLUMN_LIST}, not {format_value(row)}"
         )
         return
     for name in row:

@@ -92,7 +92,12 @@ def execute_plan(
             # Before anything is asked: a store that cannot be opened must cost no question.
             opened = stack.enter_context(open_store(store, create=True))
             run_writer = RunWriter(
-                opened, plan.rubric, plan.exam, source=_format_live_source, seed=plan.seed, tag=tag
+                opened,
+                plan.rubric,
+                plan.exam,
+                source=lambda subject: f"live {subject}",
+                seed=plan.seed,
+                tag=tag,
             )
         marker = stack.enter_context(
             BackgroundMarker(plan, run_writer, observer, messages=messages)
@@ -114,10 +119,6 @@ def check_store_options(
         for name, reason in _OPTIONS_THAT_NEED_A_STORE.items():
             if skip and options[name]:
                 mistakes.add_error(UsageError(f"{reason}; leave out --no-store"))
-
-
-def _format_live_source(subject: str | None) -> str:
-    return f"live {subject}"
 
 
 # Replies per batch. The fixed cost of a batch is that of marking about 300 answers.

@@ -101,17 +101,14 @@ class RunPlan:
                 )
 
 
-_COUNT_OPTIONS = (
-    "attempts",
-    "concurrency",
-    "max_tokens",
-    "requests_per_minute",
-    "tokens_per_minute",
-)
 _INTEGER_MINIMUMS = {
     "retries": 0,
     "seed": -MAX_STORABLE_NUMBER,
-    **dict.fromkeys(_COUNT_OPTIONS, 1),
+    "attempts": 1,
+    "concurrency": 1,
+    "max_tokens": 1,
+    "requests_per_minute": 1,
+    "tokens_per_minute": 1,
 }
 _SECONDS_OPTIONS = {"timeout", "max_time"}
 _AMOUNT_OPTIONS = {"temperature", "max_cost"}

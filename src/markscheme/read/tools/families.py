@@ -208,10 +208,8 @@ def find_family_problems(overrides: Any) -> Iterator[tuple[tuple[str | int, ...]
 
 def _find_entry_problems(entries: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, str]]:
     if not isinstance(entries, list | tuple):
-        yield (
-            path,
-            f"must be a list of tools, not {format_value(entries)}; for example [Grep, Glob]",
-        )
+        needed = "must be a list of tools"
+        yield path, f"{needed}, not {format_value(entries)}; for example [Grep, Glob]"
         return
     for index, entry in enumerate(entries):
         if isinstance(entry, str) and entry:
@@ -224,10 +222,8 @@ def _find_entry_problems(entries: Any, path: tuple[str, ...]) -> Iterator[tuple[
             if key not in ENTRY_KEYS:
                 yield (*path, index, key), f"unknown key; allowed: {', '.join(ENTRY_KEYS)}"
             elif not isinstance(text, str) or not text:
-                yield (
-                    (*path, index, key),
-                    f"must be a text with * for anything, not {format_value(text)}",
-                )
+                needed = "must be a text with * for anything"
+                yield (*path, index, key), f"{needed}, not {format_value(text)}"
 
 
 def _find_absent_entries(family: str, entries: Any) -> Iterator[tuple[Any, str]]:
@@ -235,10 +231,8 @@ def _find_absent_entries(family: str, entries: Any) -> Iterator[tuple[Any, str]]
     defaults = [_fold_entry(entry) for entry in DEFAULT_FAMILIES.get(family, ())]
     for index, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
         if isinstance(entry, str | Mapping) and entry and _fold_entry(entry) not in defaults:
-            yield (
-                (family, "remove", index),
-                f"{format_value(entry)} is no usual entry of `{family}`",
-            )
+            message = f"{format_value(entry)} is no usual entry of `{family}`"
+            yield (family, "remove", index), message
 
 
 _MAX_LINE_LENGTH = 80

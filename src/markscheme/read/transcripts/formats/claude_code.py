@@ -27,6 +27,24 @@ from markscheme.read.transcripts.draft import Draft, DraftDispatch
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
+FORMAT_NAME = "claude-code"
+_METADATA_TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode"})
+_INTERRUPTED_PREFIX = "[Request interrupted by user"
+# User messages that begin like this were written by the client, not by the user.
+_NO_PROMPT_PREFIXES = (
+    "<local-command-",
+    "Caveat:",
+    _INTERRUPTED_PREFIX,
+    "<task-notification>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<user-memory-input>",
+    "<system-reminder>",
+    "This session is being continued from a previous conversation",
+)
+_COMMAND_PREFIXES = ("<command-name>", "<command-message>")
+_INTERNAL_AGENT = re.compile(r"a(compact|side_question|prompt_suggestion)")
 _DISPATCH_TOOLS = frozenset({"Task", "Agent", "Workflow"})
 _USAGE_FIELDS = (
     "input_tokens",
@@ -48,7 +66,7 @@ _TASK_STATUSES = {
 _TAG_PATTERNS = {
     name: re.compile(f"<{name}>([^<]*)</{name}>") for name in ("task-id", "tool-use-id", "status")
 }
-AGENT_ID_PATTERN = re.compile(r"\bagentId: ([\w-]+)")
+_AGENT_ID_PATTERN = re.compile(r"\bagentId: ([\w-]+)")
 # The client writes messages of its own, such as API errors, under this model name.
 SYNTHETIC_MODEL = "<synthetic>"
 
@@ -141,34 +159,6 @@ def parse_result_status(block: JsonObject) -> CallStatus:
         return CallStatus.OK
     text = join_text(block.get("content")) or ""
     return CallStatus.DENIED if _DENIED_PATTERN.match(text) else CallStatus.ERROR
-
-
-def parse_notification(text: str) -> tuple[str | None, str | None, CallStatus | None]:
-    """Return the task id, the call id and the outcome in a notification about an agent."""
-    matches = [pattern.search(text) for pattern in _TAG_PATTERNS.values()]
-    task, call, status = (match.group(1).strip() if match else None for match in matches)
-    return task, call, _TASK_STATUSES.get(status or "")
-
-
-FORMAT_NAME = "claude-code"
-_METADATA_TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode"})
-_INTERRUPTED_PREFIX = "[Request interrupted by user"
-# User messages that begin like this were written by the client, not by the user.
-_NO_PROMPT_PREFIXES = (
-    "<local-command-",
-    "Caveat:",
-    _INTERRUPTED_PREFIX,
-    "<task-notification>",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<user-memory-input>",
-    "<system-reminder>",
-    "This session is being continued from a previous conversation",
-)
-_COMMAND_PREFIXES = ("<command-name>", "<command-message>")
-_INTERNAL_AGENT = re.compile(r"a(compact|side_question|prompt_suggestion)")
-_API_ERROR_GAP = "the last message is an error of the API"
 
 
 def can_read_log(log: Log) -> bool:
@@ -355,7 +345,7 @@ class ClaudeCodeSession:
         model = message.get("model")
         if model == SYNTHETIC_MODEL:
             if record.get("isApiErrorMessage"):
-                agent.pending_gap = _API_ERROR_GAP
+                agent.pending_gap = "the last message is an error of the API"
             return
         agent.add_model(model)
         id_ = message.get("id") or record.get("uuid")
@@ -394,7 +384,7 @@ class ClaudeCodeSession:
         if details.get("isAsync") is True or to_text(details.get("status")) == "async_launched":
             dispatch.has_own_status, dispatch.status = True, CallStatus.NONE
         if id_ not in self._agents_by_call:
-            named = AGENT_ID_PATTERN.search(join_text(block.get("content")) or "")
+            named = _AGENT_ID_PATTERN.search(join_text(block.get("content")) or "")
             self._link_agent(id_, named.group(1) if named else None)
 
     def _add_user_text(self, agent: ClaudeCodeAgent, record: JsonObject, text: str) -> None:
@@ -421,7 +411,9 @@ class ClaudeCodeSession:
         """Keep the outcome of a background agent, by the ids of its task and of its call."""
         if not isinstance(text, str) or "<task-notification>" not in text:
             return
-        task, call, status = parse_notification(text)
+        matches = [pattern.search(text) for pattern in _TAG_PATTERNS.values()]
+        task, call, word = (match.group(1).strip() if match else None for match in matches)
+        status = _TASK_STATUSES.get(word or "")
         if status is not None:
             self._outcomes.update(dict.fromkeys(filter(None, (task, call)), status))
 

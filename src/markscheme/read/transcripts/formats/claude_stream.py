@@ -36,7 +36,6 @@ from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "claude-stream"
 _MESSAGE_TYPES = frozenset({"system", "assistant", "user", "result"})
-_NO_RESULT_GAP = "there is no result line, so the run was stopped"
 _NOTIFIED_STATUSES = {
     "completed": CallStatus.OK,
     "failed": CallStatus.ERROR,
@@ -157,7 +156,7 @@ class ClaudeStreamRun:
         if truncated:
             main.add_gap(LOG_TRUNCATED)
         if self._result is None:
-            main.add_gap(_NO_RESULT_GAP)
+            main.add_gap("there is no result line, so the run was stopped")
         else:
             self._add_run_result(self._result)
         if not main.prompts:
