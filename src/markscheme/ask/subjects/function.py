@@ -117,10 +117,6 @@ def import_function(path: str) -> Callable[[str], Any]:
     _refuse_shadowing_modules(here)
     if str(here) not in sys.path:
         sys.path.insert(0, str(here))
-    return _load_function(module, name, here)
-
-
-def _load_function(module: str, name: str, here: Path) -> Callable[[str], Any]:
     try:
         imported = import_module(module)
         _refuse_module_from_elsewhere(module.partition(".")[0], here)
@@ -230,7 +226,10 @@ class CallPool:
         try:
             await self._slots.acquire()
         except asyncio.CancelledError as error:
-            raise asyncio.CancelledError(_describe_running_calls(len(self._abandoned))) from error
+            count = len(self._abandoned)
+            why = "an earlier call is still running" if count else ""
+            why = f"{count} earlier calls are still running" if count > 1 else why
+            raise asyncio.CancelledError(why) from error
 
     def _release_slot(self, loop: asyncio.AbstractEventLoop, call: Future[Any]) -> None:
         def leave() -> None:
@@ -239,12 +238,6 @@ class CallPool:
 
         with contextlib.suppress(RuntimeError):  # the loop of the run is closed
             loop.call_soon_threadsafe(leave)
-
-
-def _describe_running_calls(count: int) -> str:
-    if count > 1:
-        return f"{count} earlier calls are still running"
-    return "an earlier call is still running" if count else ""
 
 
 def _run_function(function: Callable[[Any], Any], argument: Any, call: Future[Any]) -> None:
