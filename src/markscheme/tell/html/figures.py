@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from markscheme.tell.charts import colours
-from markscheme.tell.charts import drawing as charts
+from markscheme.tell import charts
 from markscheme.tell.html.item_rows import build_tag_link
 from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.words import format_subject
@@ -56,7 +55,7 @@ def build_axis_views(report: RunReport) -> list[dict[str, Any]]:
         {
             "name": spec.name,
             "weight": str(spec.weight),
-            "colour": at % len(colours.AXIS_COLOURS),
+            "colour": at % len(charts.AXIS_COLOURS),
             "lost": sum(n for means, n in report.means if (means[spec.name] or 0) < 1),
         }
         for at, spec in enumerate(report.past.rubric)
@@ -291,7 +290,7 @@ def draw_latency(report: RunReport) -> Figure | None:
         charts.ChartLimit(
             at=to_float(median) or 0.0,
             label=f"p50 {_format_milliseconds(median)}",
-            colour=colours.INK,
+            colour=charts.INK,
         )
     ]
     for found in report.gates.outcomes:
@@ -300,7 +299,7 @@ def draw_latency(report: RunReport) -> Figure | None:
             label = translate(
                 "{gate}: at most {limit}", gate=gate.name, limit=format_plain(gate.at_most)
             )
-            colour = colours.BAD if gate.level is Level.HARD else colours.WARN
+            colour = charts.BAD if gate.level is Level.HARD else charts.WARN
             limits.append(charts.ChartLimit(at=float(gate.at_most), label=label, colour=colour))
     return Figure(
         name=translate("Latency"),

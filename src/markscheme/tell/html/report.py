@@ -9,8 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.charts import colours
-from markscheme.tell.charts import drawing as charts
+from markscheme.tell import charts
 from markscheme.tell.html import figures
 from markscheme.tell.html.item_rows import (
     build_item_listing,
@@ -156,11 +155,11 @@ def _build_score_limits(report: RunReport) -> Iterator[charts.ChartLimit]:
             label = translate(
                 "{gate}: at least {limit}", gate=gate.name, limit=format_plain(gate.at_least)
             )
-            colour = colours.BAD if gate.level is Level.HARD else colours.WARN
+            colour = charts.BAD if gate.level is Level.HARD else charts.WARN
             yield charts.ChartLimit(at=float(gate.at_least), label=label, colour=colour)
         if gate.target is not None:
             target = translate("target {limit}", limit=format_plain(gate.target))
-            yield charts.ChartLimit(at=float(gate.target), label=target, colour=colours.GOOD)
+            yield charts.ChartLimit(at=float(gate.target), label=target, colour=charts.GOOD)
 
 
 def _format_interval(found: MeanEstimate) -> str:
