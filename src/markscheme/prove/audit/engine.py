@@ -267,7 +267,10 @@ def _build_rates_record(rates: ErrorRates) -> dict[str, Any]:
         "false_positives": len(rates.false_positives),
         "false_positive_rate": _build_exact_number(rates.false_positive_rate),
         "forms": dict(rates.forms),
-        "examples": [_build_misjudged_record(error) for error in rates.errors[:_MAX_EXAMPLES]],
+        "examples": [
+            {**_build_known_answer_record(error.known), "reason": error.cell.reason}
+            for error in rates.errors[:_MAX_EXAMPLES]
+        ],
     }
 
 
@@ -275,12 +278,7 @@ def _build_exact_number(value: Fraction | None) -> dict[str, Any]:
     return {"value": to_float(value), "exact": format_ratio(value)}
 
 
-def _build_misjudged_record(error: MisjudgedAnswer) -> dict[str, Any]:
-    return {**_build_known_answer_record(error.known), "reason": error.cell.reason}
-
-
 def _build_known_answer_record(known: KnownAnswer) -> dict[str, Any]:
-    """Return the record of a known answer."""
     return {
         "item": known.item.id,
         "axis": known.axis,

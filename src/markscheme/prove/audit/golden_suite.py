@@ -94,7 +94,8 @@ class GoldenSuite:
             return
         if changed.axes != self.rubric.axes:
             yield from self._check_scores(changed)
-        yield from self._check_gate_cases(changed, _find_changed_gates(self.rubric, changed))
+        changed_gates = {g.name for g in self.rubric.gates if g not in changed.gates}
+        yield from self._check_gate_cases(changed, changed_gates)
         if changed.pass_mark != self.rubric.pass_mark:
             yield from self._check_pass_mark(changed)
 
@@ -133,10 +134,6 @@ class GoldenSuite:
                 words = ("passes", "does not pass")
                 name = f"an item with {format_plain(case.seen)}"
                 yield _build_failure(name, "pass_mark", words[not case.passes], words[case.passes])
-
-
-def _find_changed_gates(before: Rubric, after: Rubric) -> set[str]:
-    return {gate.name for gate in before.gates if gate not in after.gates}
 
 
 def _check_gate_case(rubric: Rubric, gate: Gate | None, case: GateCase) -> Iterator[CaseFailure]:

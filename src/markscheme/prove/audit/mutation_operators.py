@@ -91,20 +91,19 @@ class Mutant:
 
 def generate_mutants(rubric: Rubric, exam: Exam) -> Iterator[Mutant]:
     """Yield every mutant of a rubric, and of the expectations of an exam."""
-    yield from _generate_axis_mutants(rubric)
-    yield from _generate_structural_mutants(rubric)
-    yield from _generate_weight_mutants(rubric)
-    yield from _generate_threshold_mutants(rubric)
-    yield from _generate_expectation_mutants(rubric, exam.items)
-
-
-def _generate_axis_mutants(rubric: Rubric) -> Iterator[Mutant]:
-    """Yield the mutants of each axis: its steps, its matching, its schema, its limits."""
     for spec in rubric:
         yield from _generate_step_mutants(rubric, spec)
         yield from _generate_match_mutants(rubric, spec)
         yield from _generate_schema_mutants(rubric, spec)
         yield from _generate_limit_mutants(rubric, spec)
+    for spec in rubric:
+        if isinstance(spec.axis, Sections | TokenBudget | Citations | TraceAxis):
+            yield from _generate_entry_mutants(rubric, spec)
+            yield from _generate_choice_mutants(rubric, spec)
+            yield from _generate_order_mutants(rubric, spec)
+    yield from _generate_weight_mutants(rubric)
+    yield from _generate_threshold_mutants(rubric)
+    yield from _generate_expectation_mutants(rubric, exam.items)
 
 
 def _generate_step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
@@ -338,18 +337,6 @@ def _generate_expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> It
                     item=replace(item, expectations=expectations),
                     equivalent=prove_implied_entry(spec.axis, entry, rest),
                 )
-
-
-_STRUCTURAL_AXES = (Sections, TokenBudget, Citations, TraceAxis)
-
-
-def _generate_structural_mutants(rubric: Rubric) -> Iterator[Mutant]:
-    """Yield the further mutants of axes on the structure of an answer and on tool calls."""
-    for spec in rubric:
-        if isinstance(spec.axis, _STRUCTURAL_AXES):
-            yield from _generate_entry_mutants(rubric, spec)
-            yield from _generate_choice_mutants(rubric, spec)
-            yield from _generate_order_mutants(rubric, spec)
 
 
 def _generate_entry_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:

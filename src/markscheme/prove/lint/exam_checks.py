@@ -195,18 +195,15 @@ def _find_holders(items: Sequence[Item], axis: ContainsAll) -> dict[str, list[It
     for item in items:
         for text in _normalise_expected(item, axis):
             if len(text) <= _MAX_EXPECTATION_LENGTH:
-                for part in _list_substrings(text, sizes) & first_entries:
+                parts = {
+                    text[at : at + size]
+                    for size in sizes
+                    if size < len(text)
+                    for at in range(len(text) - size + 1)
+                }
+                for part in parts & first_entries:
                     holders[part].append(item)
     return holders
-
-
-def _list_substrings(text: str, sizes: Sequence[int]) -> set[str]:
-    return {
-        text[at : at + size]
-        for size in sizes
-        if size < len(text)
-        for at in range(len(text) - size + 1)
-    }
 
 
 def _check_duplicates(items: Sequence[Item]) -> Iterator[LintFinding]:
@@ -226,14 +223,14 @@ def _check_duplicates(items: Sequence[Item]) -> Iterator[LintFinding]:
 
 
 def _normalise_expectations(item: Item) -> dict[str, object]:
-    return {
-        key: tuple(normalise(str(text), DEFAULT_STEPS) for text in _to_tuple(value))
+    texts = {
+        key: value if isinstance(value, tuple) else (value,)
         for key, value in item.expectations.items()
     }
-
-
-def _to_tuple(value: object) -> tuple[object, ...]:
-    return value if isinstance(value, tuple) else (value,)
+    return {
+        key: tuple(normalise(str(text), DEFAULT_STEPS) for text in values)
+        for key, values in texts.items()
+    }
 
 
 def _quote_texts(texts: Sequence[str]) -> str:

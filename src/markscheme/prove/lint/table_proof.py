@@ -204,6 +204,8 @@ class _TableProver:
         gaps = [s for s in reached if not states.find_matching_rows(s)]
         conflicts = [s for s in reached if states.find_matching_rows(s) and not states.decide(s)]
         falls = list(self.find_drops())
+        decided, missing = {s: states.decide(s) for s in reached}, self.table.missing
+        too_good = [s for s, d in decided.items() if missing and d and d.rank > missing.rank]
         return TableProof(
             vectors=self.count_vectors(reached),
             uncovered=self.count_vectors(gaps),
@@ -213,8 +215,8 @@ class _TableProver:
             conflict=self.find_conflict(conflicts),
             fall=min((fall for _, fall in falls), key=_rank_drop, default=None),
             dead=self.find_dead_rows(),
-            unreachable=self.find_unreachable(),
-            too_good=self.find_too_good(),
+            unreachable=tuple(o for o in self.table.outcomes if o not in decided.values()),
+            too_good=self.find_example(too_good),
         )
 
     def count_vectors(self, states: Collection[CounterState]) -> int:
@@ -282,18 +284,6 @@ class _TableProver:
             row.name for s in self.reached for row in self.states.find_matching_rows(s)[:deciding]
         }
         return tuple(row.name for row in self.table.rows if row.name not in alive)
-
-    def find_unreachable(self) -> tuple[DecisionOutcome, ...]:
-        decided = set(map(self.states.decide, self.reached))
-        return tuple(outcome for outcome in self.table.outcomes if outcome not in decided)
-
-    def find_too_good(self) -> VerdictVector | None:
-        missing = self.table.missing
-        if missing is None:
-            return None
-        decisions = [(state, self.states.decide(state)) for state in self.reached]
-        worse = [s for s, decision in decisions if decision and decision.rank > missing.rank]
-        return self.find_example(worse)
 
 
 def _rank_drop(drop: DecisionDrop) -> tuple[int, int, int, VerdictVector]:

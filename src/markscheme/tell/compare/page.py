@@ -293,19 +293,15 @@ def print_comparison(comparison: AnyComparison, out: Console | None = None) -> N
         indent = "  " if section.heading else ""
         for line in section.lines:
             _print_line(out, f"{indent}{line}")
-    for summary_line in page.summary:
-        _print_summary_line(out, summary_line)
+    for summary in page.summary:
+        text = Text(replace_control_characters(summary.label))
+        text.append(replace_control_characters(summary.text), summary.style)
+        out.print(text.append(replace_control_characters(summary.remark)), soft_wrap=True)
 
 
 def _print_line(out: Console, text: str, *, style: str = "") -> None:
     """Print one line without wrapping it, however long."""
     out.print(Text(replace_control_characters(text), style=style), soft_wrap=True)
-
-
-def _print_summary_line(out: Console, line: SummaryLine) -> None:
-    text = Text(replace_control_characters(line.label))
-    text.append(replace_control_characters(line.text), line.style)
-    out.print(text.append(replace_control_characters(line.remark)), soft_wrap=True)
 
 
 def _build_table(section: Section) -> Table:

@@ -52,13 +52,14 @@ _SMALL_PROBABILITY = Fraction(1, 10_000)
 
 def render_run_html(report: RunReport, version: str) -> str:
     """Return the whole page; `version` is that of the program that wrote it."""
-    items, page = build_item_listing(report), build_report_page(report)
+    items, page, past = build_item_listing(report), build_report_page(report), report.past
+    who = past.run.subject or translate("run {run}", run=past.run.name)
     return render_page(
         "run.html",
         {**items.data, "words": _build_script_words()},
         version=version,
         title=page.title,
-        heading=_format_heading(report),
+        heading=translate("{subject} on {exam}", subject=who, exam=past.exam.name),
         verdict={
             "kind": page.verdict.outcome.value,
             "word": page.verdict.word,
@@ -79,16 +80,9 @@ def render_run_html(report: RunReport, version: str) -> str:
         heat_maps=figures.build_heat_maps(report, items.tags),
         by_tag=figures.build_tag_views(report),
         listing=items,
-        rubric=report.past.rubric,
-        exam=report.past.exam,
+        rubric=past.rubric,
+        exam=past.exam,
     )
-
-
-def _format_heading(report: RunReport) -> str:
-    """Return the heading: which subject sat which exam."""
-    past = report.past
-    who = past.run.subject or translate("run {run}", run=past.run.name)
-    return translate("{subject} on {exam}", subject=who, exam=past.exam.name)
 
 
 def _build_facts_view(report: RunReport) -> list[tuple[str, str]]:
