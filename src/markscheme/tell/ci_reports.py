@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from markscheme.vocabulary import ItemReport
     from markscheme.weigh.gates import GateOutcome
     from markscheme.workflows.run_report import RunReport
 
@@ -151,21 +150,19 @@ def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:
             yield _JUnitCase(name=item.item, group="items")
             continue
         message = format_item_line(item, report.past.rubric)
+        lines = [message]
+        for row in item.answers:
+            lines += format_answer_lines(row, report.past.rubric)
+        if item.more:
+            lines.append(translate("… and {n:,} more answers that lost points", n=item.more))
         yield _JUnitCase(
             name=item.item,
             group="items",
             result="failure" if item.status is ItemStatus.FAILED else "error",
             kind=item.status.value,
             message=message,
-            text="\n".join([message, *_format_lost_answers(item, report)]),
+            text="\n".join(lines),
         )
-
-
-def _format_lost_answers(item: ItemReport, report: RunReport) -> Iterator[str]:
-    for row in item.answers:
-        yield from format_answer_lines(row, report.past.rubric)
-    if item.more:
-        yield translate("… and {n:,} more answers that lost points", n=item.more)
 
 
 def _escape_xml_text(text: str) -> str:

@@ -51,7 +51,11 @@ def check_items(
             yield from _check_normalised(item, axis, comparing if fixable else ())
             if isinstance(axis, ContainsAll):
                 yield from _check_redundant_entries(item, axis)
-            yield from _check_prompt_echo(item, axis)
+            if _is_passed_by(axis, item, item.prompt):
+                expected = _quote_texts(_get_expected_texts(item, axis))
+                prompt = quote_excerpt(item.prompt)
+                message = f"the prompt {prompt} holds {expected}: an echo would pass"
+                yield make_finding("E009", locate_item_field(item, axis.expects), message)
             yield from _check_verb_forms(item, axis)
         if isinstance(axis, ContainsAll):
             yield from _check_inside_others(readable, axis)
@@ -120,13 +124,6 @@ def _check_redundant_entries(item: Item, axis: ContainsAll) -> Iterator[LintFind
                 location = locate_item_field(item, axis.expects, index)
                 yield make_finding("E016", location, f"{part}, which is asked for too")
                 break
-
-
-def _check_prompt_echo(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
-    if _is_passed_by(axis, item, item.prompt):
-        expected = _quote_texts(_get_expected_texts(item, axis))
-        message = f"the prompt {quote_excerpt(item.prompt)} holds {expected}: an echo would pass"
-        yield make_finding("E009", locate_item_field(item, axis.expects), message)
 
 
 def _check_verb_forms(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
@@ -328,8 +325,16 @@ def _check_exam_size(
         rest = f"`{gate.name}` leaves {format_decimal(margin)}, so the least loss fails"
         message = f"with {_format_item_count(count)} of `{exam}`, {step}; {rest}"
         yield make_finding("E013", location, message)
-    if gate.baseline is not None:
-        yield from _check_evidence(gate, exam, count, location)
+    if gate.baseline is None or gate.baseline.max_drop.amount == 0:
+        return
+    needed = _compute_items_needed(gate.baseline.max_drop, count)
+    if needed is not None:
+        drop = format_plain(gate.baseline.max_drop.amount * 100)
+        message = (
+            f"with {_format_item_count(count)} of `{exam}`, `{gate.name}` is inconclusive even if "
+            f"nothing moves; at least {needed:,} items can show a drop of at most {drop} %"
+        )
+        yield make_finding("E015" if gate.baseline.evidence_required else "E014", location, message)
 
 
 def _compute_margin(gate: Gate) -> Fraction | None:
@@ -339,23 +344,6 @@ def _compute_margin(gate: Gate) -> Fraction | None:
     if gate.metric in {"score", "axis", "passed"} and gate.at_least is not None:
         return 1 - Fraction(gate.at_least)
     return None
-
-
-def _check_evidence(
-    gate: Gate, exam: str, count: int, location: FindingLocation
-) -> Iterator[LintFinding]:
-    if gate.baseline is None or gate.baseline.max_drop.amount == 0:
-        return
-    needed = _compute_items_needed(gate.baseline.max_drop, count)
-    if needed is None:
-        return
-    items = f"with {_format_item_count(count)} of `{exam}`"
-    drop = format_plain(gate.baseline.max_drop.amount * 100)
-    message = (
-        f"{items}, `{gate.name}` is inconclusive even if nothing moves; "
-        f"at least {needed:,} items can show a drop of at most {drop} %"
-    )
-    yield make_finding("E015" if gate.baseline.evidence_required else "E014", location, message)
 
 
 def _compute_items_needed(limit: Allowance, count: int) -> int | None:

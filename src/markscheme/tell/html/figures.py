@@ -142,9 +142,9 @@ def build_heat_maps(report: RunReport, tags: Mapping[str, Sequence[str]]) -> lis
     for group in known.groups:
         if group.tag in order:
             order[group.tag].append(group.value)
-    found = [
-        _build_tag_pair(report, *_put_longer_first(pair, order)) for pair in combinations(order, 2)
-    ]
+    # Of two tags, the one with more values goes down the page.
+    ordered = (sorted(pair, key=lambda tag: -len(order[tag])) for pair in combinations(order, 2))
+    found = [_build_tag_pair(report, down, across) for down, across in ordered]
     found.sort(key=lambda pair: -pair.spread)
     return [_build_heat_map(pair, order) for pair in found[:_HEAT_MAPS_SHOWN]]
 
@@ -152,11 +152,6 @@ def build_heat_maps(report: RunReport, tags: Mapping[str, Sequence[str]]) -> lis
 def _is_grouping_tag(report: RunReport, values: int) -> bool:
     """Whether a tag with so many values groups the items: some values must have several items."""
     return values > 1 and 3 * values <= 2 * len(report.items)
-
-
-def _put_longer_first(pair: tuple[str, str], order: Mapping[str, Sequence[str]]) -> tuple[str, str]:
-    first, second = pair
-    return pair if len(order[first]) >= len(order[second]) else (second, first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +191,9 @@ def _build_heat_map(pair: _TagPair, order: Mapping[str, Sequence[str]]) -> HeatM
         key=f"{down} × {across}",
         name=translate("Mean score by {down} and {across}", down=down, across=across),
         svg=charts.draw_heat_map(
-            rows[:_HEAT_CHART_VALUES], columns[:_HEAT_CHART_VALUES], _select_drawn_cells(cells)
+            rows[:_HEAT_CHART_VALUES],
+            columns[:_HEAT_CHART_VALUES],
+            {at: value for at, value in cells.items() if max(at) < _HEAT_CHART_VALUES},
         ),
         says=_describe_worst_pairs(rows, columns, cells),
         columns=tuple(columns),
@@ -214,11 +211,6 @@ def _build_heat_cell(pair: _TagPair, row: str, column: str) -> tuple[str, str, i
         return "", "", -1
     shown, step = _format_graded_mean(mean)
     return shown, build_tag_link({pair.down: row, pair.across: column}), step
-
-
-def _select_drawn_cells(cells: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """Return the cells that fit into the chart; the table has more."""
-    return {at: value for at, value in cells.items() if max(at) < _HEAT_CHART_VALUES}
 
 
 def _describe_worst_pairs(
