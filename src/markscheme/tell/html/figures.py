@@ -31,7 +31,6 @@ _TAG_VALUES_SHOWN = 12
 _HEAT_MAPS_SHOWN = 3
 _HEAT_TABLE_VALUES = 60
 _HEAT_CHART_VALUES = 16
-_POINTS = 2
 _ALMOST_ONE = Fraction(99, 100)
 _MIN_TREND_RUNS = 2
 # How many characters of a subject and of a run's id make the label of a point.
