@@ -160,7 +160,9 @@ def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> E
     markdown_file = _check_optional_destination(markdown, asked.inputs)
     html_file = _check_optional_destination(asked.html, asked.inputs)
     if html_file is not None and asked.runs:
-        report = _build_runs_report(asked)
+        from markscheme.workflows.compare_runs import build_runs_report
+
+        report = build_runs_report(*asked.runs, **_collect_run_options(asked))
         _write_optional_file(html_file, lambda: _render_html(report))
         return _show_comparison(report.comparison, markdown_file, format_)
     if plan:
@@ -268,12 +270,6 @@ def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
     from markscheme.workflows.compare_runs import compare_runs
 
     return compare_runs(*asked.runs, **_collect_run_options(asked))
-
-
-def _build_runs_report(asked: CompareOptions) -> RunsReport:
-    from markscheme.workflows.compare_runs import build_runs_report
-
-    return build_runs_report(*asked.runs, **_collect_run_options(asked))
 
 
 def _collect_run_options(asked: CompareOptions) -> dict[str, Any]:
