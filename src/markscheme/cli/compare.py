@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         RunsComparison,
         VariantsComparison,
     )
-    from markscheme.workflows.compare_runs import RunsReport
+    from markscheme.workflows.compare import RunsReport
 
 _EPILOG = """\b
 Example:
@@ -239,13 +239,13 @@ def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
 
 
 def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
-    from markscheme.workflows.compare_runs import compare_runs
+    from markscheme.workflows.compare import compare_runs
 
     return compare_runs(*asked.runs, **_collect_run_options(asked))
 
 
 def _build_runs_report(asked: CompareOptions) -> RunsReport:
-    from markscheme.workflows.compare_runs import build_runs_report
+    from markscheme.workflows.compare import build_runs_report
 
     return build_runs_report(*asked.runs, **_collect_run_options(asked))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from markscheme.vocabulary import ItemReport
     from markscheme.weigh.gates import GateOutcome
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 # Characters that XML 1.0 cannot hold, not even escaped.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

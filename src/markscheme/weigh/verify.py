@@ -36,7 +36,7 @@ from markscheme.vocabulary import (
     to_float,
     to_record,
 )
-from markscheme.weigh.records import SUMMARY_FIELDS
+from markscheme.weigh.result import SUMMARY_FIELDS
 from markscheme.weigh.totals import (
     AxisValues,
     Marks,

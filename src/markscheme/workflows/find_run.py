@@ -22,7 +22,7 @@ from markscheme.weigh.published_run import (
 from markscheme.weigh.recalibrate import PastRun
 from markscheme.weigh.totals import Marks, Measures, Run
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.stored_documents import StoredDocuments
+from markscheme.workflows.stored_runs import StoredDocuments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from markscheme.vocabulary import Rubric, StoreUnavailableError, UsageError, sentence
+from markscheme.vocabulary import Rubric, StoreUnavailableError, UsageError, sentence, to_record
 from markscheme.weigh.gates import GateReport, build_undecided_report, evaluate_gates
-from markscheme.weigh.records import build_gate_report_record
 from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
 
 _OPEN_RUN_REASON = sentence(
@@ -69,7 +68,7 @@ def record_outcomes(runs: RunFinder, judged: JudgedRun) -> str:
         return ""
     baseline_id = baseline.stored.id if baseline and baseline.stored else None
     try:
-        outcomes = build_gate_report_record(judged.gates)
+        outcomes = to_record(judged.gates)
         runs.store.save_outcomes(found.stored.id, baseline=baseline_id, outcomes=outcomes)
     except StoreUnavailableError as error:
         return f"the outcome is not recorded: {error}"

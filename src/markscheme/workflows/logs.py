@@ -1,4 +1,4 @@
-"""Score a folder of session logs: as chunks for `score`, or one by one for comparing variants."""
+"""Session logs of agents: read the transcript of one session, or score a folder of logs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Self
 
 from markscheme.mark import check_exam, mark_answer
 from markscheme.read.session_logs import LogFolder, read_logs
-from markscheme.vocabulary import Breakdown, Exam, RowError, Rubric, SessionMetrics
+from markscheme.vocabulary import (
+    Breakdown,
+    Exam,
+    RowError,
+    Rubric,
+    SessionMetrics,
+    Transcript,
+    UsageError,
+)
 from markscheme.weigh.totals import OperationGroup, OperationsCollector
 
 if TYPE_CHECKING:
@@ -17,6 +25,27 @@ if TYPE_CHECKING:
 
     from markscheme.workflows.score import Progress
     from markscheme.workflows.scoring_session import ScoringSession
+
+
+def read_transcript(
+    path: str | Path, log_format: str | None = None, *, session: str | None = None
+) -> Transcript:
+    """Read what an agent did from its session log, whatever tool wrote it.
+
+    The format is detected from the content; `log_format` forces one. `session` names one session
+    of a log that holds several.
+
+    Raises:
+        UsageError: there is no such format or session, or there are several sessions.
+        InputError: it cannot be read, or no format is recognised.
+    """
+    from markscheme.read.transcripts import read_transcripts
+
+    transcripts = [entry for _, entry in read_transcripts(path, log_format, session=session)]
+    if len(transcripts) > 1:
+        names = ", ".join(f"`{transcript.session}`" for transcript in transcripts[:10])
+        raise UsageError(f"`{path}` holds {len(transcripts)} sessions; name one of {names}")
+    return transcripts[0]
 
 
 class LogEngine:

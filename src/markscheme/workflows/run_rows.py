@@ -29,7 +29,7 @@ from markscheme.vocabulary import (
 from markscheme.weigh.gates import mismatch_reason
 from markscheme.weigh.result import Result
 from markscheme.weigh.totals import Marks, parse_operation_group, summarise_marks
-from markscheme.workflows.stored_messages import (
+from markscheme.workflows.stored_runs import (
     fill_messages,
     restore_bad_rows,
     restore_live_record,

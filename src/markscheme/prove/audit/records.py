@@ -19,7 +19,7 @@ from markscheme.prove.audit.known_answers import KnownAnswer
 from markscheme.prove.audit.recorded_answers import MutantEffect
 from markscheme.read.golden_cases import GoldenCases
 from markscheme.vocabulary import format_ratio, to_float
-from markscheme.weigh.records import build_exam_record, build_rubric_record
+from markscheme.weigh.result import build_exam_record, build_rubric_record
 
 _MAX_EXAMPLES = 10
 

@@ -1,9 +1,9 @@
 """Comparing variants by ratings, and runs by their scores: verdicts, decision, evidence.
 
 Every comparison follows the same path: observations in pairs (`pairs`), statistics computed from
-them (`statistics`), a result (`result`) with sentences (`advice`), and its JSON document
-(`records`). `ratings` and `runs` say what is paired. Nothing here reads files or draws: files are
-read by `markscheme.workflows`, pages are drawn by `markscheme.tell.compare`.
+them (`statistics`), a result with its JSON document (`result`) and sentences (`advice`). `ratings`
+and `runs` say what is paired. Nothing here reads files or draws: files are read by
+`markscheme.workflows`, pages are drawn by `markscheme.tell.compare`.
 """
 
 from markscheme.weigh.compare.advice import describe_attempts, describe_doubts
@@ -14,21 +14,19 @@ from markscheme.weigh.compare.operating_characteristic import (
     SimulationResult,
     compute_operating_characteristic,
 )
-from markscheme.weigh.compare.order_effects import (
+from markscheme.weigh.compare.pairs import (
     AskedFirstCounts,
     AskedOrder,
-    count_first,
-    count_first_in_pairs,
-    find_first_asked,
-)
-from markscheme.weigh.compare.pairs import (
     AttemptPairs,
     AttemptValues,
     PairedObservations,
     PairedSummary,
     PairedValues,
     Sides,
+    count_first,
+    count_first_in_pairs,
     extract_single_attempts,
+    find_first_asked,
     summarise_pairs,
 )
 from markscheme.weigh.compare.planning import ComparisonPlan, plan_comparison

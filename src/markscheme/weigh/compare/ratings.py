@@ -28,8 +28,13 @@ from markscheme.weigh.compare.advice import (
     find_monitoring_points,
 )
 from markscheme.weigh.compare.operating_characteristic import compute_operating_characteristic
-from markscheme.weigh.compare.order_effects import count_first
-from markscheme.weigh.compare.pairs import PairedObservations, PairedValues, Sides, average_sides
+from markscheme.weigh.compare.pairs import (
+    PairedObservations,
+    PairedValues,
+    Sides,
+    average_sides,
+    count_first,
+)
 from markscheme.weigh.compare.result import (
     CheckSummary,
     Comparison,

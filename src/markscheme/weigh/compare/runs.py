@@ -13,13 +13,14 @@ from operator import itemgetter
 
 from markscheme.vocabulary import Allowance, Exam, FrozenDict, sentence
 from markscheme.weigh.compare.advice import decide_outcome, describe_run_pair
-from markscheme.weigh.compare.order_effects import AskedOrder, count_first_in_pairs
 from markscheme.weigh.compare.pairs import (
+    AskedOrder,
     AttemptPairs,
     AttemptValues,
     PairedObservations,
     PairedValues,
     Sides,
+    count_first_in_pairs,
 )
 from markscheme.weigh.compare.result import PairedTag, RunPair, RunsComparison, adjust_pairs
 from markscheme.weigh.compare.statistics import adjust_summaries, compute_statistics

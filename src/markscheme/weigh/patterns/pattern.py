@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from markscheme.vocabulary import (
     FrozenDict,
@@ -13,7 +13,6 @@ from markscheme.vocabulary import (
     Rubric,
     exact_ratios,
     sentence,
-    to_record,
 )
 from markscheme.weigh.patterns.groups import ConcentratedGroup
 
@@ -70,11 +69,6 @@ class Pattern:
         "lost",
         "evidence",
     )
-
-
-def build_pattern_record(pattern: Pattern) -> dict[str, Any]:
-    """Return the JSON record of a pattern."""
-    return to_record(pattern)
 
 
 def describe_chance(p: Fraction, groups: int) -> str:
