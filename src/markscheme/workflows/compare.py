@@ -6,8 +6,7 @@ of runs, the answers to the items that moved most are read as well.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -234,20 +233,24 @@ def build_runs_report(
     with _open_runs(rubric, exam, store) as finder:
         found_runs = _find_runs(finder, runs)
         comparison = _compare_found_runs(finder, found_runs, margin, cluster)
-        items = _select_shown_items(comparison)
+        pairs = comparison.beside_first
+        items = {
+            item
+            for pair in pairs
+            for moves in group_moves(pair, len(pairs))
+            for item in moves.shown
+        }
         answers = tuple(_collect_answers(finder, run, items) for run in found_runs)
     return RunsReport(comparison=comparison, answers=answers if items else ())
 
 
-@contextmanager
 def _open_runs(
     rubric: Rubric | str | Path | None,
     exam: str | Path | Sequence[str | Path],
     store: str | Path | None,
-) -> Iterator[RunFinder]:
+) -> RunFinder:
     exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
-    with RunFinder(store, RunContext(rubric=rubric, exams=exams)) as finder:
-        yield finder
+    return RunFinder(store, RunContext(rubric=rubric, exams=exams))
 
 
 def _find_runs(finder: RunFinder, names: Sequence[str | Path]) -> list[FoundRun]:
@@ -324,14 +327,6 @@ def group_moves(pair: RunPair, pairs: int = 1) -> list[ItemMoves]:
         ItemMoves(kind="gained", items=tuple(gained), limit=most),
     )
     return [moves for moves in groups if moves.items]
-
-
-def _select_shown_items(comparison: RunsComparison) -> set[str]:
-    """Return the items that a page shows for any run beside the first."""
-    pairs = comparison.beside_first
-    return {
-        item for pair in pairs for moves in group_moves(pair, len(pairs)) for item in moves.shown
-    }
 
 
 def _collect_answers(

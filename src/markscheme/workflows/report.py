@@ -170,16 +170,14 @@ def _select_answers(
     kept: dict[str, list[Row]] = {}
     counts: Counter[str] = Counter()
     for row in rows:
-        if row.get("breakdown") is None or not (every or _is_below_full_marks(row)):
+        if row.get("breakdown") is None:
+            continue
+        if not every and row["score"] is not None and row["score"] >= 1:
             continue
         counts[row["item"]] += 1
         if counts[row["item"]] <= _ANSWERS_KEPT:
             kept.setdefault(row["item"], []).append(row)
     return kept, counts
-
-
-def _is_below_full_marks(row: Row) -> bool:
-    return row["score"] is None or bool(row["score"] < 1)
 
 
 def build_report(runs: RunFinder, judged: JudgedRun, *, reasons: bool) -> RunReport:
@@ -287,6 +285,7 @@ def find_run_patterns(
     if is_open_run(found) or mismatch_reason(past.rubric, past.exam, past.run):
         return ()
     gates = judge_run(runs, found).gates if gates is None else gates
+    reports = [outcome.baseline for outcome in gates.outcomes if outcome.baseline]
     observed = (
         observe_rows(past.rubric, open_rows(runs, found).read_frames())
         if observed is None
@@ -298,15 +297,9 @@ def find_run_patterns(
         past.run,
         observed,
         history=_load_drifts(runs, found),
-        comparison=_find_baseline_report(gates),
+        # The baseline report that warns of a rise, or else the first one.
+        comparison=min(reports, key=lambda report: not report.warning, default=None),
     )
-
-
-def _find_baseline_report(gates: GateReport) -> BaselineReport | None:
-    """Return the baseline report that warns of a rise, or else the first one."""
-    reports = [outcome.baseline for outcome in gates.outcomes if outcome.baseline]
-    warning = next((report for report in reports if report.warning), None)
-    return warning or next(iter(reports), None)
 
 
 def _load_drifts(runs: RunFinder, found: FoundRun) -> tuple[Sequence[Drift], int]:

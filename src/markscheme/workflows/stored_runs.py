@@ -13,7 +13,7 @@ English.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from markscheme.keep import Document, DocumentKind, DocumentReference, Store
 from markscheme.read.documents import dump_exam, parse_exam_text
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.keep import Baseline, StoredRun, Tag
+
+_Document = TypeVar("_Document", Rubric, Exam)
 
 
 def build_rubric_document(rubric: Rubric) -> Document:
@@ -71,28 +73,27 @@ class StoredDocuments:
     def load_rubric(self, reference: DocumentReference) -> Rubric:
         """Return the rubric of a run, with the gates that it had then."""
         if reference.digest not in self._rubrics:
-            body = self._store.load_document(reference.digest).body
-            try:
-                rubric = parse_rubric_text(body, f"{self._store.place}, rubric {reference.name}")
-            except InputError as error:
-                raise self._build_unreadable_error("rubric", reference, str(error)) from error
-            self._rubrics[reference.digest] = rubric
+            self._rubrics[reference.digest] = self._load("rubric", reference, parse_rubric_text)
         return self._rubrics[reference.digest]
 
     def load_exam(self, reference: DocumentReference) -> Exam:
         """Return the exam of a run."""
         if reference.digest not in self._exams:
-            body = self._store.load_document(reference.digest).body
-            try:
-                exam = parse_exam_text(body, f"{self._store.place}, exam {reference.name}")
-            except InputError as error:
-                raise self._build_unreadable_error("exam", reference, str(error)) from error
+            exam = self._load("exam", reference, parse_exam_text)
             if exam.fingerprint != reference.fingerprint:
-                raise self._build_unreadable_error(
-                    "exam", reference, "its fingerprint is another one"
-                )
+                reason = "its fingerprint is another one"
+                raise self._build_unreadable_error("exam", reference, reason)
             self._exams[reference.digest] = exam
         return self._exams[reference.digest]
+
+    def _load(
+        self, kind: str, reference: DocumentReference, parse: Callable[[str, str], _Document]
+    ) -> _Document:
+        body = self._store.load_document(reference.digest).body
+        try:
+            return parse(body, f"{self._store.place}, {kind} {reference.name}")
+        except InputError as error:
+            raise self._build_unreadable_error(kind, reference, str(error)) from error
 
     def _build_unreadable_error(
         self, kind: str, reference: DocumentReference, reason: str

@@ -29,7 +29,6 @@ from markscheme.weigh.compare.pairs import (
     find_first_asked,
     summarise_pairs,
 )
-from markscheme.weigh.compare.planning import ComparisonPlan, plan_comparison
 from markscheme.weigh.compare.ratings import collect_observations, compare_ratings
 from markscheme.weigh.compare.result import (
     Aggregate,
@@ -49,9 +48,11 @@ from markscheme.weigh.compare.result import (
 from markscheme.weigh.compare.rules import ComparisonRules, index_scores
 from markscheme.weigh.compare.runs import ComparedRun, pair_runs, rename_by_subject
 from markscheme.weigh.compare.statistics import (
+    ComparisonPlan,
     Statistics,
     compute_non_inferiority_p,
     compute_statistics,
+    plan_comparison,
     summarise_axes,
 )
 

@@ -192,7 +192,37 @@ class Comparison(PairComparison):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
-        return build_comparison_record(self)
+        return {
+            "queries": [_build_query_record(query) for query in self.queries],
+            "decision": {
+                "outcome": _name_decision(self.decision.outcome),
+                **_copy_fields(self.decision, "rule", "because", "next", "rules", "monitoring"),
+            },
+            "aggregate": {
+                "overall": _build_aggregate_record(self.overall),
+                "by_mode": {
+                    mode: _build_aggregate_record(part) for mode, part in self.by_mode.items()
+                },
+            },
+            "operational": {
+                metric.metric: {
+                    "n": metric.n,
+                    **_to_plain(metric.mean),
+                    "items": _to_plain(metric.pairs),
+                }
+                for metric in self.operational
+            },
+            "structural": {check.axis: _build_check_record(check) for check in self.structural},
+            "statistics": _build_statistics_record(self.statistics),
+            "rubric": build_rubric_record(self.rubric),
+            "exam": build_exam_record(self.exam),
+            **_copy_fields(self, "baseline", "candidate", "raters"),
+            "order": [
+                {"item": query.item, "variants": list(query.order), "asked_first": query.first}
+                for query in self.queries
+            ],
+            "asked_first": _build_first_record(self.first),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +239,10 @@ class VariantsComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
-        return build_variants_record(self)
+        return {
+            "variants": list(self.variants),
+            "pairs": [{"p_holm": to_float(pair.p_holm), **pair.to_dict()} for pair in self.pairs],
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +315,18 @@ class RunsComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare RUN RUN --format json` prints."""
-        return build_runs_record(self)
+        return {
+            **_copy_fields(self, "runs", "subjects"),
+            "decision": {
+                "outcome": _OUTCOME_NAMES[self.outcome],
+                "margin": str(self.margin),
+                "because": self.because,
+            },
+            "pairs": [_build_run_pair_record(pair) for pair in self.pairs],
+            "measured": [_build_measures_record(measures) for measures in self.measures],
+            "rubric": build_rubric_record(self.rubric),
+            "exam": build_exam_record(self.exam),
+        }
 
 
 _OUTCOME_NAMES = {
@@ -290,68 +334,6 @@ _OUTCOME_NAMES = {
     Evidence.FAIL: "worse",
     Evidence.INCONCLUSIVE: "inconclusive",
 }
-
-
-def build_comparison_record(comparison: Comparison) -> dict[str, Any]:
-    """Return the document that `markscheme compare --format json` prints."""
-    return {
-        "queries": [_build_query_record(query) for query in comparison.queries],
-        "decision": {
-            "outcome": _name_decision(comparison.decision.outcome),
-            **_copy_fields(comparison.decision, "rule", "because", "next", "rules", "monitoring"),
-        },
-        "aggregate": {
-            "overall": _build_aggregate_record(comparison.overall),
-            "by_mode": {
-                mode: _build_aggregate_record(part) for mode, part in comparison.by_mode.items()
-            },
-        },
-        "operational": {
-            metric.metric: {
-                "n": metric.n,
-                **_to_plain(metric.mean),
-                "items": _to_plain(metric.pairs),
-            }
-            for metric in comparison.operational
-        },
-        "structural": {check.axis: _build_check_record(check) for check in comparison.structural},
-        "statistics": _build_statistics_record(comparison.statistics),
-        "rubric": build_rubric_record(comparison.rubric),
-        "exam": build_exam_record(comparison.exam),
-        **_copy_fields(comparison, "baseline", "candidate", "raters"),
-        "order": [
-            {"item": query.item, "variants": list(query.order), "asked_first": query.first}
-            for query in comparison.queries
-        ],
-        "asked_first": _build_first_record(comparison.first),
-    }
-
-
-def build_variants_record(comparison: VariantsComparison) -> dict[str, Any]:
-    """Return the document that `markscheme compare` prints for several candidates."""
-    return {
-        "variants": list(comparison.variants),
-        "pairs": [
-            {"p_holm": to_float(pair.p_holm), **build_comparison_record(pair)}
-            for pair in comparison.pairs
-        ],
-    }
-
-
-def build_runs_record(comparison: RunsComparison) -> dict[str, Any]:
-    """Return the document that `markscheme compare RUN RUN` prints."""
-    return {
-        **_copy_fields(comparison, "runs", "subjects"),
-        "decision": {
-            "outcome": _OUTCOME_NAMES[comparison.outcome],
-            "margin": str(comparison.margin),
-            "because": comparison.because,
-        },
-        "pairs": [_build_run_pair_record(pair) for pair in comparison.pairs],
-        "measured": [_build_measures_record(measures) for measures in comparison.measures],
-        "rubric": build_rubric_record(comparison.rubric),
-        "exam": build_exam_record(comparison.exam),
-    }
 
 
 def _to_plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from markscheme.mark import find_leading_axis, get_expected
 from markscheme.mark.axes import quote_excerpt
@@ -141,26 +141,18 @@ def find_missing_columns(context: PatternContext, columns: MissTable) -> Iterato
     The chance is that of a coin thrown for each item: an axis that misses as often as not.
     """
     seen = {key: column for key, column in columns.items() if column.seen}
-    adjusted = dict(
-        zip(
-            seen,
-            adjust_by_holm([_compute_column_chance(column) for column in seen.values()]),
-            strict=True,
-        )
-    )
-    for key, column in seen.items():
-        if adjusted[key] <= SIGNIFICANCE_LEVEL:
-            yield _build_column_pattern(context, key, column, (adjusted[key], len(seen)))
+    sizes = [(len(column.missed), len(column.seen)) for column in seen.values()]
+    chances = [
+        compute_dice_tail(hits, of) if hits >= _MISSING_SHARE * of else Fraction(1)
+        for hits, of in sizes
+    ]
+    for (key, column), p in zip(seen.items(), adjust_by_holm(chances), strict=True):
+        if p <= SIGNIFICANCE_LEVEL:
+            yield _build_column_pattern(context, key, column, (p, len(seen)))
             for name in tuple(columns) if key is None else (key,):
                 columns[name] = columns[name].exclude_items(columns[name].seen)
             if key is None:
                 return
-
-
-def _compute_column_chance(column: MissColumn) -> Fraction:
-    """Return the chance of so many misses; 1 if the column is not missing."""
-    hits, of = len(column.missed), len(column.seen)
-    return compute_dice_tail(hits, of) if hits >= _MISSING_SHARE * of else Fraction(1)
 
 
 def _build_column_pattern(
@@ -207,10 +199,8 @@ def find_group_patterns(context: PatternContext, columns: MissTable) -> Iterator
     for concentrated in find_concentrated_groups(remaining, context.groups):
         for key in tuple(columns) if concentrated.column is None else (concentrated.column,):
             columns[key] = columns[key].exclude_items(concentrated.group.items)
-        pattern, tags = (
-            _build_group_pattern(context, concentrated),
-            tuple(concentrated.group.tags.items()),
-        )
+        pattern = _build_group_pattern(context, concentrated)
+        tags = tuple(concentrated.group.tags.items())
         patterns[tags] = (
             _merge_group_patterns(patterns[tags], pattern) if tags in patterns else pattern
         )
@@ -221,18 +211,32 @@ def _build_group_pattern(context: PatternContext, concentrated: ConcentratedGrou
     tags = concentrated.group.tags
     row = concentrated.column in {None, context.leading_axis_name}
     action = sentence("it is mis-learned: check the corpus for {tags}", tags=format_tags(tags))
-    return Pattern(
+    return _build_tagged_pattern(
+        context,
+        concentrated,
         kind="row" if row else "within",
         sentence=format_row_sentence(concentrated) if row else format_within_sentence(concentrated),
         action=action if row else format_within_action(context.rubric, concentrated.column, tags),
-        items=context.list_item_ids(concentrated.hits),
         axis=concentrated.column,
-        tags=tags,
+        lost=context.compute_lost_score(concentrated.column, concentrated.hits),
+    )
+
+
+def _build_tagged_pattern(
+    context: PatternContext,
+    concentrated: ConcentratedGroup,
+    evidence: tuple[str, ...] = (),
+    **more: Any,
+) -> Pattern:
+    """Return a pattern of a group of items by tag; `more` are its other fields."""
+    return Pattern(
+        items=context.list_item_ids(concentrated.hits),
+        tags=concentrated.group.tags,
         hits=len(concentrated.hits),
         of=concentrated.of,
         p=concentrated.p,
-        evidence=(describe_chance(concentrated.p, concentrated.groups),),
-        lost=context.compute_lost_score(concentrated.column, concentrated.hits),
+        evidence=(*evidence, describe_chance(concentrated.p, concentrated.groups)),
+        **more,
     )
 
 
@@ -460,14 +464,13 @@ def _compare_medians(
 ) -> tuple[Fraction, Fraction] | None:
     """Return the median latency inside and outside a group, if the group is slow enough."""
     inside, outside = (
-        _compute_group_median(latencies, concentrated, inside=True),
-        _compute_group_median(latencies, concentrated),
+        _compute_group_median(latencies, concentrated, inside=inside) for inside in (True, False)
     )
     return (inside, outside) if inside >= _MIN_SLOWDOWN * outside else None
 
 
 def _compute_group_median(
-    latencies: Iterable[Fraction | None], concentrated: ConcentratedGroup, *, inside: bool = False
+    latencies: Iterable[Fraction | None], concentrated: ConcentratedGroup, *, inside: bool
 ) -> Fraction:
     here = concentrated.group.items
     known = [v for at, v in enumerate(latencies) if v is not None and (at in here) is inside]
@@ -476,27 +479,21 @@ def _compute_group_median(
 
 
 def _build_error_pattern(context: PatternContext, concentrated: ConcentratedGroup) -> Pattern:
-    tags = concentrated.group.tags
-    return Pattern(
+    tags = format_tags(concentrated.group.tags)
+    return _build_tagged_pattern(
+        context,
+        concentrated,
         kind="errors",
         sentence=sentence(
             "errors are tied to {tags}: {hits:,} of {of:,} items have no answer that could be "
             "scored, and {others:,} of the other {rest:,}",
-            tags=format_tags(tags),
+            tags=tags,
             hits=len(concentrated.hits),
             of=concentrated.of,
             others=concentrated.others,
             rest=concentrated.rest,
         ),
-        action=sentence(
-            "see what the subject was sent on {tags}, and its log", tags=format_tags(tags)
-        ),
-        items=context.list_item_ids(concentrated.hits),
-        tags=tags,
-        hits=len(concentrated.hits),
-        of=concentrated.of,
-        p=concentrated.p,
-        evidence=(describe_chance(concentrated.p, concentrated.groups),),
+        action=sentence("see what the subject was sent on {tags}, and its log", tags=tags),
         lost=context.compute_lost_score(None, concentrated.hits),
     )
 
@@ -504,30 +501,24 @@ def _build_error_pattern(context: PatternContext, concentrated: ConcentratedGrou
 def _build_latency_pattern(
     context: PatternContext, concentrated: ConcentratedGroup, medians: tuple[Fraction, Fraction]
 ) -> Pattern:
-    tags = concentrated.group.tags
-    return Pattern(
+    tags = format_tags(concentrated.group.tags)
+    return _build_tagged_pattern(
+        context,
+        concentrated,
         kind="latency",
         sentence=sentence(
             "latency is tied to {tags}: the median is {inside} ms there and {outside} ms elsewhere",
-            tags=format_tags(tags),
+            tags=tags,
             inside=format_decimal(medians[0]),
             outside=format_decimal(medians[1]),
         ),
-        action=sentence(
-            "profile {tags}: longer answers, retries or another route", tags=format_tags(tags)
-        ),
-        items=context.list_item_ids(concentrated.hits),
-        tags=tags,
-        hits=len(concentrated.hits),
-        of=concentrated.of,
-        p=concentrated.p,
+        action=sentence("profile {tags}: longer answers, retries or another route", tags=tags),
         evidence=(
             sentence(
                 "{hits:,} of {of:,} items are among the slowest quarter",
                 hits=len(concentrated.hits),
                 of=concentrated.of,
             ),
-            describe_chance(concentrated.p, concentrated.groups),
         ),
     )
 
