@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from markscheme.read.session_logs import LogFolder
-from markscheme.vocabulary import (
-    Transcript,
-    UsageError,
-)
+from markscheme.vocabulary import Transcript, UsageError
 
 if TYPE_CHECKING:
     import polars as pl

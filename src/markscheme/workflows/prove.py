@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 from markscheme.mark import STEPS
 from markscheme.mark.axes import AXES, ContainsAll
 from markscheme.prove.audit import AuditReport, GoldenSuite, RecordedAnswers, audit_rubric
-from markscheme.prove.exercise import (
-    Cascade,
-    build_practice,
-    compute_cascade,
-    find_breakable_rules,
-)
+from markscheme.prove.exercise import Cascade, build_practice, compute_cascade, find_breakable_rules
 from markscheme.prove.lint import LintRegistry, LintReport, lint_sources
 from markscheme.read.documents import list_builtin_names
 from markscheme.vocabulary import Exam, Rubric, UsageError

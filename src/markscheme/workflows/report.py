@@ -40,10 +40,7 @@ from markscheme.weigh.patterns import (
     observe_rows,
 )
 from markscheme.weigh.recalibrate import PastRun
-from markscheme.weigh.result import (
-    build_exam_record,
-    build_rubric_record,
-)
+from markscheme.weigh.result import build_exam_record, build_rubric_record
 from markscheme.weigh.totals import WeightScale
 from markscheme.workflows.baseline import load_history, load_subject_history
 from markscheme.workflows.find_run import FoundRun, RunFinder, is_open_run

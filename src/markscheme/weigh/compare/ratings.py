@@ -35,13 +35,7 @@ from markscheme.weigh.compare.pairs import (
     average_sides,
     count_first,
 )
-from markscheme.weigh.compare.result import (
-    CheckSummary,
-    Comparison,
-    MetricSummary,
-    Observed,
-    Query,
-)
+from markscheme.weigh.compare.result import CheckSummary, Comparison, MetricSummary, Observed, Query
 from markscheme.weigh.compare.rules import (
     ComparisonRules,
     aggregate_queries,

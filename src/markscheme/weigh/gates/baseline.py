@@ -279,12 +279,18 @@ def evaluate_non_inferiority(
         if clustered is None
         else _ClusteredBounds(by_item=by_item, clustered_mean=clustered, n=sample.n)
     )
+
+    def classify(n: int) -> Evidence:
+        lower, upper = (bound - float(margin) for bound in bounds.compute_bounds(n))
+        if lower > 0:
+            return Evidence.PASS
+        return Evidence.FAIL if upper < 0 else Evidence.INCONCLUSIVE
+
     lower, upper = bounds.compute_bounds(sample.n)
-    outcome = _classify_bounds(lower - float(margin), upper - float(margin))
-    needed = None
+    outcome, needed = classify(sample.n), None
     if outcome is Evidence.INCONCLUSIVE and sample.mean != margin:
         needed = find_least_above(
-            sample.n, lambda n: _is_conclusive(bounds, n, float(margin)), most=_MAX_ITEMS
+            sample.n, lambda n: classify(n) is not Evidence.INCONCLUSIVE, most=_MAX_ITEMS
         )
     return NonInferiority(
         outcome=outcome,
@@ -357,20 +363,6 @@ class _ClusteredBounds:
         lower, upper = self.by_item.compute_bounds(n)
         centre = float(self.clustered_mean.mean)
         return min(lower, centre - half), max(upper, centre + half)
-
-
-_Bounds = _StudentBounds | _ConstantBounds | _ClusteredBounds
-
-
-def _classify_bounds(lower: float, upper: float) -> Evidence:
-    if lower > 0:
-        return Evidence.PASS
-    return Evidence.FAIL if upper < 0 else Evidence.INCONCLUSIVE
-
-
-def _is_conclusive(bounds: _Bounds, n: int, margin: float) -> bool:
-    lower, upper = bounds.compute_bounds(n)
-    return _classify_bounds(lower - margin, upper - margin) is not Evidence.INCONCLUSIVE
 
 
 def _build_inconclusive_evidence(n: int, margin: Fraction) -> NonInferiority:

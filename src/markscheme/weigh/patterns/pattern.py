@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from markscheme.vocabulary import (
-    FrozenDict,
-    RecordFields,
-    Rubric,
-    exact_ratios,
-    sentence,
-)
+from markscheme.vocabulary import FrozenDict, RecordFields, Rubric, exact_ratios, sentence
 from markscheme.weigh.patterns.groups import ConcentratedGroup
 
 PATTERN_KINDS = (
