@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING
 
 import documents
 from markscheme import __version__, load_exam, load_rubric
+from markscheme.ask.questions import load_template
 from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.subjects import SubjectOptions, create_subject
-from markscheme.ask.template import load_template
 from markscheme.keep import open_store
 from markscheme.workflows.live_session import LiveSession
 from markscheme.workflows.run_plan import RunPlan

@@ -22,8 +22,8 @@ def test_answers_that_are_marked_in_parts_make_the_same_run(
         return result.summary, result.frame.drop("latency_ms").to_dicts()
 
     whole = examined()
-    monkeypatch.setattr("markscheme.workflows.background_marker._MIN_BATCH", 7)
-    monkeypatch.setattr("markscheme.workflows.background_marker._MAX_BATCH", 7)
+    monkeypatch.setattr("markscheme.workflows.run._MIN_BATCH", 7)
+    monkeypatch.setattr("markscheme.workflows.run._MAX_BATCH", 7)
     assert examined() == whole
     assert [row["line"] for row in whole[1]] == list(range(1, 181))
 

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chat_server import ChatServer, completion
-from markscheme.ask.addresses import HttpAddress
-from markscheme.ask.http import HttpClient, HttpError
+from markscheme.ask.completions import CompletionStream
+from markscheme.ask.http import HttpAddress, HttpClient, HttpError
 from markscheme.ask.runner import Runner
 from markscheme.ask.secrets import Secrets
-from markscheme.ask.sse import CompletionStream
 from markscheme.vocabulary import UsageError
 from raw_server import DONE, YES, RawServer, always, chunked
 from wild_servers import error

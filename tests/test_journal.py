@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from markscheme import load_exam, load_rubric
+from markscheme.ask.questions import load_template
 from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects import BaseSubject
-from markscheme.ask.template import load_template
 from markscheme.keep import Journal, JournalEntry, JournalSession, Store, open_store
 from markscheme.vocabulary import StoreUnavailableError
 from markscheme.workflows.live_session import PENDING_PER_REQUEST, LiveSession

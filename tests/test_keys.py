@@ -12,7 +12,7 @@ import pytest
 
 from commands import Done, here, markscheme
 from markscheme import run
-from markscheme.ask.addresses import HttpAddress
+from markscheme.ask.http import HttpAddress
 from markscheme.ask.replies import Reply
 from markscheme.ask.secrets import Secrets, environment_secrets
 from markscheme.vocabulary import UsageError

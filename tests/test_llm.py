@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from markscheme import load_exam, load_rubric
+from markscheme.ask.questions import load_template
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.subjects import SubjectOptions, create_subject
-from markscheme.ask.template import load_template
 from markscheme.vocabulary import UsageError
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.ask.faults import build_exception_reply
-from markscheme.ask.replies import Fault, Reply
+from markscheme.ask.replies import Fault, Reply, build_exception_reply
 from sittings import Sitting, faults, importable
 
 if TYPE_CHECKING:

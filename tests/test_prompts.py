@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from markscheme import load_exam
-from markscheme.ask.template import read_shots
+from markscheme.ask.questions import read_shots
 from markscheme.read.documents import list_builtin_names
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chat_server import completion
-from markscheme.ask.addresses import HttpAddress
-from markscheme.ask.http import HttpClient, HttpError
+from markscheme.ask.http import HttpAddress, HttpClient, HttpError
 from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:

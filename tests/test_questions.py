@@ -10,9 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markscheme import load_exam, load_rubric
-from markscheme.ask.questions import compute_question_key, order_subjects, shuffle_attempts
+from markscheme.ask.questions import (
+    compute_question_key,
+    load_template,
+    order_subjects,
+    shuffle_attempts,
+)
 from markscheme.ask.replies import Fault, Reply
-from markscheme.ask.template import load_template
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -15,8 +15,7 @@ import pytest
 from commands import Done, here, markscheme
 from comparisons import AXES, HEADER, ITEMS, Files
 from markscheme import Rating, UsageError, load_exam, load_rubric
-from markscheme.read.rating_file import RatingFile
-from markscheme.read.ratings import RatingScope
+from markscheme.read.ratings import RatingFile, RatingScope
 from markscheme.workflows.rate import BlindAnswer, shuffle_blind
 
 if TYPE_CHECKING:

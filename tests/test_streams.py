@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from markscheme.ask.completions import CompletionStream
 from markscheme.ask.secrets import Secrets
-from markscheme.ask.sse import CompletionStream
 from raw_server import DONE, STREAMED, always, chunked, completion, event, http
 from sittings import Sitting, faults
 from wild_servers import error

@@ -1,19 +1,20 @@
-"""Parses the completion of an OpenAI-compatible endpoint as a reply.
+"""Parses the completion of an OpenAI-compatible endpoint, whole or streamed, as a reply.
 
 Endpoints differ in many small ways; each helper here says which one it deals with.
 """
 
 from __future__ import annotations
 
+import json
 from codecs import BOM_UTF8
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import orjson
 
-from markscheme.ask.faults import build_status_reply
-from markscheme.ask.replies import Fault, Reply, to_single_line
+from markscheme.ask.replies import Fault, Reply, build_status_reply, to_single_line
 from markscheme.ask.secrets import Secrets
 from markscheme.read.storable import MAX_STORABLE_NUMBER, validate_count
 
@@ -54,7 +55,7 @@ def _parse_choice(document: Any, secrets: Secrets) -> tuple[str, str | None] | R
         return None
     if text is None or refusal is None:
         return Reply.from_fault(Fault.GARBLED, "the content of the answer is not text")
-    return text or refusal, "refusal" if refusal else _get_text_or_none(reason)
+    return text or refusal, "refusal" if refusal else reason if isinstance(reason, str) else None
 
 
 def find_choice_error(choice: Any, document: Any) -> Any:
@@ -137,16 +138,15 @@ def _parse_cost(value: Any) -> Decimal | None:
     return amount if amount.is_finite() and 0 <= float(amount) <= MAX_STORABLE_NUMBER else None
 
 
-def _get_text_or_none(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 def extract_error_message(body: bytes, secrets: Secrets) -> str:
     """Return the message of an error body, redacted, on one line and shortened."""
-    message = _find_error_message(body)
-    return _format_error_message(
-        body.decode("utf-8", "replace") if message is None else str(message), secrets
-    )
+    try:
+        error = orjson.loads(body)["error"]
+        message = error["message"] if isinstance(error, dict) else error
+    except (orjson.JSONDecodeError, LookupError, TypeError):
+        message = None
+    text = body.decode("utf-8", "replace") if message is None else str(message)
+    return _format_error_message(text, secrets)
 
 
 def _format_error_message(text: str, secrets: Secrets) -> str:
@@ -154,9 +154,146 @@ def _format_error_message(text: str, secrets: Secrets) -> str:
     return to_single_line(secrets.redact(text)[: 4 * _MAX_MESSAGE_LENGTH], _MAX_MESSAGE_LENGTH)
 
 
-def _find_error_message(body: bytes) -> Any:
+def _load_event_json(data: bytes) -> Any:
+    """Parse JSON that may end in half of a surrogate pair; the next event may hold the other."""
     try:
-        error = orjson.loads(body)["error"]
-        return error["message"] if isinstance(error, dict) else error
-    except (orjson.JSONDecodeError, LookupError, TypeError):
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # The JSON escape of a surrogate begins like this.
+        if rb"\ud" not in data.lower():
+            raise
+        return json.loads(data)
+
+
+def _join_surrogates(text: str) -> str:
+    """Join surrogate pairs whose halves came in two events."""
+    try:
+        return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:  # the other half never came
+        return text
+
+
+class CompletionStream:
+    """Collects the events of one response as its bytes arrive.
+
+    `has_events` stays false for a response that is no stream; the caller then parses its body.
+    """
+
+    def __init__(self, watch: Callable[[], int], secrets: Secrets) -> None:
+        self._stopwatch = watch
+        self._secrets = secrets
+        self._partial_line: list[bytes] = []  # pieces of a line whose end is yet to come
+        self._event_lines: list[bytes] = []  # lines of an event that spans several
+        self._texts: list[str] = []
+        self._usage: Any = None
+        self._reason: str | None = None
+        self._first_token_at: int | None = None
+        self._refused = self._in_deltas = self._after_carriage_return = False
+        self._ended_at: int | None = None  # when `[DONE]` came
+        self._problem = ""
+        self._error: Any = None
+        self.has_events = False
+
+    def feed(self, data: bytes) -> bool:
+        """Take some bytes; return whether the answer is complete, whatever may follow."""
+        *lines, rest = self._normalise_line_ends(data).split(b"\n")
+        if lines:
+            lines[0], self._partial_line = b"".join([*self._partial_line, lines[0]]), []
+        self._partial_line.append(rest)
+        for line in lines:
+            self._process_line(line)
+        return self._ended_at is not None
+
+    def _normalise_line_ends(self, data: bytes) -> bytes:
+        """Convert CR and CRLF to LF; the CR and the LF of one CRLF may come in two pieces."""
+        if self._after_carriage_return and data:
+            data = data.removeprefix(b"\n")
+        self._after_carriage_return = data.endswith(b"\r")
+        if b"\r" not in data:
+            return data
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _process_line(self, line: bytes) -> None:
+        """Process a line: most are a whole event, some a part of one, an empty one ends it.
+
+        Lines after `[DONE]` are ignored.
+        """
+        if self._ended_at is not None:
+            return
+        line = line.removeprefix(BOM_UTF8).strip()
+        if line.startswith(b"data:"):
+            self.has_events = True
+            data = line.removeprefix(b"data:").strip()
+            if data == b"[DONE]":
+                self._ended_at = self._stopwatch()
+            elif self._event_lines or not self._process_event(data):
+                self._event_lines.append(data)
+        elif not line and self._event_lines:
+            whole, self._event_lines = b"\n".join(self._event_lines), []
+            if not self._process_event(whole):
+                self._problem = (
+                    self._problem or f"no JSON: {extract_error_message(whole, self._secrets)}"
+                )
+
+    def _process_event(self, data: bytes) -> bool:
+        """Process an event; return False if it is no JSON, so that more lines may belong to it."""
+        try:
+            document = _load_event_json(data)
+        except (ValueError, RecursionError):
+            return False
+        try:
+            self._process_document(document)
+        except (AttributeError, TypeError):
+            problem = f"none of a completion: {extract_error_message(data, self._secrets)}"
+            self._problem = self._problem or problem
+        return True
+
+    def _process_document(self, document: dict[str, Any]) -> None:
+        self._usage = find_usage(document) or self._usage
+        self._error = self._error or document.get("error")
+        for choice in document.get("choices") or ():
+            self._error = self._error or find_choice_error(choice, document)
+            self._process_choice(choice)
+            reason = choice.get("finish_reason")
+            self._reason = reason if isinstance(reason, str) else self._reason
+
+    def _process_choice(self, choice: dict[str, Any]) -> None:
+        # Some streams have no deltas, and a message in their place.
+        delta = choice.get("delta")
+        self._in_deltas = self._in_deltas or delta is not None
+        delta = delta if self._in_deltas else choice.get("message")
+        if delta is None:
+            return
+        text, refusal = extract_text(delta.get("content")), extract_refusal(delta)
+        if text is None or refusal is None:
+            raise TypeError("not text")
+        self._refused = self._refused or bool(refusal)
+        if (text or refusal) and self._first_token_at is None:
+            self._first_token_at = self._stopwatch()
+        self._texts.append(text or refusal)
+
+    def build_reply(self, latency: int) -> Reply:
+        """Build the reply: the whole answer, or why there is none; either has the usage."""
+        # The last line may lack its line feed.
+        self._process_line(b"".join(self._partial_line))
+        usage, failure = parse_usage(self._usage), self._find_failure()
+        if failure is not None:
+            return replace(failure, **usage)
+        return Reply(
+            text=_join_surrogates("".join(self._texts)),
+            finish_reason="refusal" if self._refused else self._reason,
+            latency_us=latency if self._ended_at is None else self._ended_at,
+            first_token_us=self._first_token_at,
+            **usage,
+        )
+
+    def _find_failure(self) -> Reply | None:
+        if self._problem:
+            return Reply.from_fault(Fault.GARBLED, f"an event of the stream is {self._problem}")
+        if self._error:
+            return build_error_reply(self._error, "the stream", self._secrets)
+        if self._ended_at is None and self._reason is None:
+            return Reply.from_fault(Fault.BROKEN_OFF, "the stream ended before the answer did")
+        if not self._texts:
+            return Reply.from_fault(Fault.GARBLED, "the stream holds no answer")
         return None

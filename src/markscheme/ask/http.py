@@ -11,20 +11,104 @@ aiohttp is loaded by the first client, because it costs more than the rest of a 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from markscheme.ask.addresses import HttpAddress, find_proxy
 from markscheme.ask.replies import Fault
+from markscheme.ask.secrets import environment_secrets
 from markscheme.version import __version__
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     import aiohttp
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_SYSTEM_PROXY_PLATFORMS = {"darwin", "win32"}  # they can name a proxy outside the environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpAddress:
+    """The base URL of an endpoint or a proxy, without user and password."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def parse(cls, url: str) -> HttpAddress:
+        """Parse a base URL; raise `UsageError` for anything that cannot be one."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        has_extras = "@" in parts.netloc or parts.query or parts.fragment
+        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or has_extras:
+            # The user part and the query may hold a secret, so they are not shown.
+            shown = url.rpartition("@")[2].partition("?")[0]
+            shown = format_value(environment_secrets().certain.redact(shown))
+            advice = "write http://HOST:PORT/v1 or https://…, without user, password, `?` and `#`"
+            raise UsageError(f"{shown} is no address that can be asked; {advice}")
+        port = _DEFAULT_PORTS[parts.scheme] if port is None else port
+        return cls(scheme=parts.scheme, host=parts.hostname, port=port, path=parts.path.rstrip("/"))
+
+    @property
+    def host_and_port(self) -> str:
+        """The host, with the port where it is not the default one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host_and_port}{self.path}"
+
+
+def find_proxy(address: HttpAddress) -> tuple[HttpAddress | None, str | None]:
+    """Return the proxy that the environment names for an address, and its URL with any password."""
+    is_named = any(name.lower().endswith("_proxy") for name in os.environ)
+    if not is_named and sys.platform not in _SYSTEM_PROXY_PLATFORMS:
+        return None, None
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - few have a proxy
+
+    url = getproxies().get(address.scheme)
+    if not url or _is_loopback(address.host) or proxy_bypass(address.host):
+        return None, None
+    scheme, _, rest = (url if "://" in url else f"http://{url}").partition("://")
+    try:
+        proxy = HttpAddress.parse(f"{scheme}://{rest.rpartition('@')[2]}")
+    except UsageError as error:
+        raise UsageError(f"the proxy of the environment: {error}") from error
+    if proxy.scheme != "http":
+        shown = format_value(str(proxy))
+        why = f"the proxy of the environment: {shown} is to be spoken to over TLS"
+        raise UsageError(f"{why}, which is not done; name one with http://")
+    return proxy, f"{scheme}://{rest}"
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether a host is this machine, which a proxy cannot reach for us."""
+    from ipaddress import IPv6Address, ip_address  # noqa: PLC0415 - few have a proxy
+
+    host = host.rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    with suppress(OSError):
+        host = socket.inet_ntoa(socket.inet_aton(host))  # 127.1 is a spelling of 127.0.0.1
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return any(known.is_loopback or known.is_unspecified for known in (address, mapped) if known)
+
 
 # Receives bytes of a body; returns True when it needs no more of them.
 DataCallback = Callable[[bytes], bool]
@@ -32,7 +116,6 @@ DataCallback = Callable[[bytes], bool]
 LARGEST = 64_000_000  # bytes of a response body, after decompression
 _STALE_SECONDS = 1.0  # a kept connection that closes this soon was most likely closed before
 _DRAIN_SECONDS = 1.0  # how long the end of a response is awaited when its answer is complete
-_OK_STATUSES = range(200, 300)
 _QUICK_ACK = getattr(socket, "TCP_QUICKACK", None)  # Linux only
 
 
@@ -62,7 +145,7 @@ class HttpResponse:
     @property
     def ok(self) -> bool:
         """Whether the status is one of success."""
-        return self.status in _OK_STATUSES
+        return 200 <= self.status < 300  # noqa: PLR2004 - the class of statuses
 
 
 class HttpClient:

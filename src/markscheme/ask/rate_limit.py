@@ -125,15 +125,12 @@ class RateLimiter:
             if delay <= 0 and taken < max(1, int(self.allowed)):
                 self._reserved_slots -= held
                 return self._issue_permit()
-            await self._wait_until_freed(delay or None)
+            # A question that ends frees its slot, and may give tokens back.
+            self._freed.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(delay or None):
+                    await self._freed.wait()
         return None
-
-    async def _wait_until_freed(self, seconds: float | None) -> None:
-        """Wait until a question has ended, which may give tokens back, or for so long."""
-        self._freed.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._freed.wait()
 
     def _issue_permit(self) -> Permit:
         """Issue a permit, and reserve the tokens that its answer will take on average.

@@ -1,9 +1,17 @@
-"""Replies: what comes back when a subject is asked, an answer or a kind of error."""
+"""Replies: what comes back when a subject is asked, an answer or a fault.
+
+HTTP statuses and exceptions become faults here. Exceptions come from functions and plugins that use
+any client library. A status of the exception decides what it means; without one, the name of its
+class does, by words on which the libraries of the model makers agree. None of them is imported.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -109,3 +117,150 @@ class Reply:
         if "fault" in known:
             known["fault"] = Fault(known["fault"])
         return cls(**known)
+
+
+_BUSY_STATUSES = {429, 529}  # too many requests; overloaded
+_RETRY_STATUSES = {408, 409, 425}
+_OVERLOAD_STATUSES = {503, 504}  # the server or a proxy before it may have too much to do
+_FIRST_SERVER_STATUS = 500
+
+
+def build_status_reply(status: int, why: str, after: str | None = None) -> Reply:
+    """Build the reply for a status; `after` is the value of `Retry-After`, if there is one."""
+    return Reply(
+        fault=classify_status(status),
+        why=why,
+        wait=parse_retry_after(after),
+        crowded=status in _OVERLOAD_STATUSES,
+    )
+
+
+def classify_status(status: int) -> Fault:
+    """Classify a status that is no success as busy, a passing server error, or a rejection."""
+    if status in _BUSY_STATUSES:
+        return Fault.BUSY
+    if status in _RETRY_STATUSES or status >= _FIRST_SERVER_STATUS:
+        return Fault.SERVER
+    return Fault.REJECTED
+
+
+def parse_retry_after(after: str | None) -> float | None:
+    """Parse `Retry-After`, which is a number of seconds or a date; return seconds."""
+    if not after:
+        return None
+    try:
+        return max(0.0, float(after))
+    except ValueError:
+        pass
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few servers send a date
+
+    try:
+        return max(0.0, (parsedate_to_datetime(after) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+_HTTP_ERROR_STATUSES = range(300, 600)
+_STATUS_ATTRIBUTES = ("status_code", "status", "code")  # most; aiohttp; urllib and Google
+# Patterns of class names; the first that matches decides.
+_TYPE_NAME_FAULTS = {
+    "RateLimit|TooManyRequests|Overloaded|Throttl|ResourceExhausted": Fault.BUSY,
+    "Timeout|DeadlineExceeded": Fault.TIMEOUT,
+    "ConnectionReset|ConnectionAborted|BrokenPipe|Disconnected": Fault.BROKEN_OFF,
+    "^(Read|Write|Close|RemoteProtocol|ChunkedEncoding)Error$|^IncompleteRead": Fault.BROKEN_OFF,
+    "Connect|^URLError$|^gaierror$": Fault.UNREACHABLE,
+    "InternalServer|ServiceUnavailable|BadGateway": Fault.SERVER,
+    "^NeedsKey|^(Authentication|PermissionDenied|BadRequest|NotFound)Error$": Fault.REJECTED,
+}
+_NETWORK_MODULES = {"asyncio", "http", "socket", "urllib"}  # of the standard library
+_STATUS_PATTERN = re.compile(
+    r"(?i)(?:^\W*|(?:http(?:/[\d.]+)?|error|status|code)\W{1,3})([345]\d\d)\b"
+)
+_BUSY_PATTERN = re.compile(r"(?i)too many requests|rate.?limit|overloaded")
+
+
+def build_exception_reply(error: Exception) -> Reply:
+    """Build the reply for an exception: by its status, else its class, else its message."""
+    why = f"{type(error).__name__}: {error}"
+    for link in _iter_exception_chain(error):
+        status = _find_exception_status(link)
+        if status is not None:
+            return build_status_reply(status, why, _find_retry_after(link))
+    faults = (_classify_by_type(link) for link in _iter_exception_chain(error))
+    return Reply.from_fault(next(filter(None, faults), None) or _classify_by_message(error), why)
+
+
+def _iter_exception_chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and, if it is one of `llm` that wraps another, the wrapped one."""
+    yield error
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None and _is_llm_error(error):
+        yield cause
+
+
+def _is_llm_error(error: BaseException) -> bool:
+    return any(
+        kind.__name__ == "ModelError" and kind.__module__ == "llm.errors"
+        for kind in type(error).__mro__
+    )
+
+
+def _find_exception_status(error: BaseException) -> int | None:
+    """Return the HTTP status of an exception or of its response."""
+    for owner in (error, _get_attribute_safely(error, "response")):
+        for name in _STATUS_ATTRIBUTES:
+            status = _get_attribute_safely(owner, name)
+            if isinstance(status, int) and status in _HTTP_ERROR_STATUSES:
+                return int(status)
+    return None
+
+
+def _find_retry_after(error: BaseException) -> str | None:
+    """Return the header `Retry-After` of an exception or of its response, in whatever case."""
+    headers = _read_headers(error) | _read_headers(_get_attribute_safely(error, "response"))
+    return headers.get("retry-after")
+
+
+def _read_headers(owner: Any) -> dict[str, str]:
+    try:
+        return {str(name).lower(): str(value) for name, value in owner.headers.items()}
+    except Exception:  # noqa: BLE001 - a property may be anybody's
+        return {}
+
+
+def _get_attribute_safely(owner: Any, name: str) -> Any:
+    """Return an attribute or None, also where a property raises."""
+    try:
+        return getattr(owner, name, None)
+    except Exception:  # noqa: BLE001 - a property may be anybody's
+        return None
+
+
+def _classify_by_type(error: BaseException) -> Fault | None:
+    """Classify an exception by the name of its class, then by those of its base classes."""
+    for kind in filter(_is_trusted_type, type(error).__mro__):
+        for pattern, fault in _TYPE_NAME_FAULTS.items():
+            if re.search(pattern, kind.__name__):
+                return fault
+    return None
+
+
+def _is_trusted_type(kind: type) -> bool:
+    """Whether the name of a class tells something about an API.
+
+    Most exceptions of the standard library do not: `FileNotFoundError` is about a file.
+    """
+    package = kind.__module__.partition(".")[0]
+    is_stdlib = package in sys.stdlib_module_names and package not in _NETWORK_MODULES
+    return not is_stdlib or issubclass(kind, ConnectionError | TimeoutError)
+
+
+def _classify_by_message(error: BaseException) -> Fault:
+    """Classify an exception of `llm` by its text, in which a status often survives."""
+    if not _is_llm_error(error):
+        return Fault.FAILED
+    text = str(error)
+    status = _STATUS_PATTERN.search(text)
+    if status is not None:
+        return classify_status(int(status[1]))
+    return Fault.BUSY if _BUSY_PATTERN.search(text) else Fault.FAILED

@@ -248,11 +248,8 @@ class Runner:
                 self._fault_counts[ask.subject, reply.fault] += 1
             tries = tries if reply.tries is None else reply.tries
             asked = AskedQuestion(scheduled=ask, reply=reply, tries=tries)
-            if (
-                reply.is_final
-                or self._is_out_of_tries(tries, free_tries)
-                or self._is_always_busy(ask.subject)
-            ):
+            no_try_left = tries - free_tries > self._limits.retries or free_tries > _MAX_FREE_TRIES
+            if reply.is_final or no_try_left or self._is_always_busy(ask.subject):
                 self._retrying.pop(ask.key, None)
                 return asked
             self._retrying[ask.key] = asked
@@ -264,9 +261,6 @@ class Runner:
         if ask.key in self._retrying:
             self.cut_short.add(ask.key)
         return self._retrying.pop(ask.key, None)
-
-    def _is_out_of_tries(self, tries: int, free_tries: int) -> bool:
-        return tries - free_tries > self._limits.retries or free_tries > _MAX_FREE_TRIES
 
     def _is_always_busy(self, name: str) -> bool:
         return self._rate_limiters[name].refusals >= _MAX_BUSY_ROUNDS

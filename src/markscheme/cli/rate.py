@@ -50,8 +50,7 @@ def command(
 ) -> ExitCode:
     """Rate answers at the terminal, blind and in random order, with the anchors in view."""
     from markscheme.read.nfc import to_nfc
-    from markscheme.read.rating_file import RatingFile
-    from markscheme.read.ratings import RatingScope
+    from markscheme.read.ratings import RatingFile, RatingScope
     from markscheme.tell.language import translate
     from markscheme.tell.rating_session import RatingSession
     from markscheme.workflows.documents import load_exam, load_rubric

@@ -110,6 +110,12 @@ def parse_json(value: Any) -> Any:
         return parse_lenient_json(value)
 
 
+def parse_json_or_raw(raw: Any) -> Any:
+    """Parse JSON in a string; return the string itself if it is invalid."""
+    value = parse_json(raw)
+    return raw if value is None else value
+
+
 def parse_lenient_json(value: str) -> Any:
     """Parse JSON that may hold what the standard forbids: NaN, lone surrogates."""
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -33,7 +32,12 @@ def _read_order_rows(path: Path) -> Iterator[tuple[AttemptKey, int]]:
     """Yield the order of each line that has one; other readers check whether it is an answer."""
     with path.open("rb") as lines:
         for line in lines:
-            row = _parse_recorded_row(line)
+            try:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                continue
+            if not isinstance(row, dict):
+                continue
             item, subject = row.get("item"), row.get("subject")
             order, attempt = row.get("order"), row.get("attempt")
             attempt = 1 if attempt is None else attempt
@@ -42,11 +46,3 @@ def _read_order_rows(path: Path) -> Iterator[tuple[AttemptKey, int]]:
                 continue
             if isinstance(order, int) and isinstance(attempt, int):
                 yield (to_nfc(item), to_nfc(subject), attempt), order
-
-
-def _parse_recorded_row(line: bytes) -> dict[str, Any]:
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return {}
-    return row if isinstance(row, dict) else {}

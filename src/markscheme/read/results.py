@@ -97,7 +97,13 @@ def read_published_result(path: str | Path) -> PublishedResult:
         if _has_object_first_line(text):
             return _parse_json_lines(file, text)
         raise
-    return _parse_json_document(file, text, document)
+    totals = document if isinstance(document, dict) else {}
+    rows: list[tuple[PublishedField, Any]] = [((), document)]
+    if isinstance(document, list):
+        rows = [((index,), row) for index, row in enumerate(document)]
+    elif isinstance(totals.get("items"), list):
+        rows = [(("items", index), row) for index, row in enumerate(totals["items"])]
+    return _build_published_result(file, text, rows, totals, by_line=False)
 
 
 def _has_object_first_line(text: str) -> bool:
@@ -120,16 +126,6 @@ def _parse_json_lines(file: str, text: str) -> PublishedResult:
     if problems:
         raise DocumentError(problems)
     return _build_published_result(file, text, rows, {}, by_line=True)
-
-
-def _parse_json_document(file: str, text: str, document: Any) -> PublishedResult:
-    totals = document if isinstance(document, dict) else {}
-    rows: list[tuple[PublishedField, Any]] = [((), document)]
-    if isinstance(document, list):
-        rows = [((index,), row) for index, row in enumerate(document)]
-    elif isinstance(totals.get("items"), list):
-        rows = [(("items", index), row) for index, row in enumerate(totals["items"])]
-    return _build_published_result(file, text, rows, totals, by_line=False)
 
 
 def _build_published_result(
@@ -278,17 +274,13 @@ def _find_shape_problems(record: Any) -> list[tuple[tuple[str, ...], str]]:
     if record.get("breakdown", {}) is None:
         problems.append((("breakdown",), "must be a mapping, or null where nothing is scored"))
     for key in ("breakdown", "weighted"):
-        problems += _find_cell_problems(key, record.get(key))
+        cells = record.get(key)
+        if isinstance(cells, dict):
+            wrong = (axis for axis, value in cells.items() if not _is_number_or_null(value))
+            problems += [((key, axis), "must be a number or null") for axis in wrong]
+        elif not isinstance(cells, _UnusableValue | None):
+            problems.append(((key,), "must be a mapping of axes to numbers"))
     return problems
-
-
-def _find_cell_problems(key: str, cells: Any) -> Iterator[tuple[tuple[str, ...], str]]:
-    if isinstance(cells, dict):
-        for axis, value in cells.items():
-            if not _is_number_or_null(value):
-                yield (key, axis), "must be a number or null"
-    elif not isinstance(cells, _UnusableValue | None):
-        yield (key,), "must be a mapping of axes to numbers"
 
 
 def _is_number_or_null(value: Any) -> bool:

@@ -137,7 +137,11 @@ def read_logs(
     placed = [_place_session(session, items) for session in sessions]
     # If folders as variants give two logs for one attempt, try the rest of each file name instead.
     if _has_repeated_attempts(placed) and all(session.name.remainder for session in sessions):
-        by_file = [_place_session(_use_file_variant(session), items) for session in sessions]
+        renamed = [
+            replace(session, name=replace(session.name, variant=session.name.remainder))
+            for session in sessions
+        ]
+        by_file = [_place_session(session, items) for session in renamed]
         placed = placed if _has_repeated_attempts(by_file) else by_file
     errors += [entry for entry in placed if isinstance(entry, RowError)]
     answers, repeats = _separate_repeats([a for a in placed if isinstance(a, LoggedAnswer)])
@@ -176,24 +180,18 @@ def _build_sessions(
 
 def _place_session(session: _LogSession, items: Sequence[Item]) -> LoggedAnswer | RowError:
     """Return a session as an answer, or an error that says why it cannot be placed."""
-    row, name, transcript = session.mapped, session.name, session.transcript
+    row, name = session.mapped, session.name
     if row is not None:
         return _build_logged_answer(session, row.item, row.variant or name.variant, row.attempt)
-    if len(name.items) > 1:
-        fitting = ", ".join(name.items)
-        return _build_log_error(
-            session.file, f"its name fits several items: {fitting}; name one in a mapping file"
-        )
+    fitting = name.items or _find_asked_items(session.transcript, items)
+    if len(fitting) == 1:
+        return _build_logged_answer(session, fitting[0], name.variant, name.attempt)
     if name.items:
-        return _build_logged_answer(session, name.items[0], name.variant, name.attempt)
-    asked = _find_asked_items(transcript, items)
-    if len(asked) == 1:
-        return _build_logged_answer(session, asked[0], name.variant, name.attempt)
-    if asked:
-        return _build_log_error(
-            session.file, f"what was asked fits several items: {', '.join(asked)}"
-        )
-    reason = "no item: neither its name nor what was asked fits one; name it in a mapping file"
+        reason = f"its name fits several items: {', '.join(fitting)}; name one in a mapping file"
+    elif fitting:
+        reason = f"what was asked fits several items: {', '.join(fitting)}"
+    else:
+        reason = "no item: neither its name nor what was asked fits one; name it in a mapping file"
     return _build_log_error(session.file, reason)
 
 
@@ -226,12 +224,6 @@ def _fold_prompt(text: str) -> str:
     return _WHITESPACE.sub(" ", to_nfc(text)).strip().casefold()
 
 
-def _use_file_variant(session: _LogSession) -> _LogSession:
-    """Take the variant of a session from its file name instead of its folder."""
-    name = session.name
-    return replace(session, name=replace(name, variant=name.remainder))
-
-
 def _has_repeated_attempts(placed: Iterable[LoggedAnswer | RowError]) -> bool:
     """Return whether two logs claim the same attempt."""
     answers = [entry for entry in placed if isinstance(entry, LoggedAnswer)]
@@ -240,28 +232,18 @@ def _has_repeated_attempts(placed: Iterable[LoggedAnswer | RowError]) -> bool:
 
 def _separate_repeats(
     answers: Sequence[LoggedAnswer],
-) -> tuple[list[LoggedAnswer], Iterator[RowError]]:
+) -> tuple[list[LoggedAnswer], list[RowError]]:
     """Turn all logs that claim the same attempt into errors: it is unknown which one is meant."""
     keys = [(answer.item, answer.variant, answer.attempt) for answer in answers]
     counts = Counter(keys)
     kept = [answer for answer, key in zip(answers, keys, strict=True) if counts[key] == 1]
-    reason = (
-        "{n} logs are the answer to `{item}` by {variant}, attempt {attempt}; name each attempt"
-    )
-    repeats = (
-        _build_log_error(
-            answer.file,
-            reason.format(
-                n=counts[key],
-                item=answer.item,
-                variant="nobody named" if answer.variant is None else f"`{answer.variant}`",
-                attempt=answer.attempt,
-            ),
-            answer.item,
-        )
-        for answer, key in zip(answers, keys, strict=True)
-        if counts[key] > 1
-    )
+    repeats = []
+    for answer, key in zip(answers, keys, strict=True):
+        if counts[key] > 1:
+            variant = "nobody named" if answer.variant is None else f"`{answer.variant}`"
+            what = f"{counts[key]} logs are the answer to `{answer.item}` by {variant}"
+            reason = f"{what}, attempt {answer.attempt}; name each attempt"
+            repeats.append(_build_log_error(answer.file, reason, answer.item))
     return kept, repeats
 
 
@@ -371,7 +353,8 @@ def read_mapping(path: Path, items: Collection[str]) -> list[MappingRow]:
             for field, message in messages.items()
         ]
         if not messages:
-            rows.append(_build_mapping_row(line, row))
+            texts = {key: row[key] for key in ("log", "item", "variant", "session") if row.get(key)}
+            rows.append(MappingRow(line=line, attempt=int(row.get("attempt") or 1), **texts))
     if problems:
         raise InputError(problems)
     return rows
@@ -403,11 +386,6 @@ def _match_mapping_rows(
     if problems:
         raise InputError(problems)
     return matched
-
-
-def _build_mapping_row(line: int, row: Mapping[str, Any]) -> MappingRow:
-    texts = {key: row[key] for key in ("log", "item", "variant", "session") if row.get(key)}
-    return MappingRow(line=line, attempt=int(row.get("attempt") or 1), **texts)
 
 
 def _find_mapping_problems(row: Any, items: Collection[str]) -> Iterator[tuple[str, str]]:

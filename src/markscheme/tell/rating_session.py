@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
-from markscheme.read.rating_file import RatingFile
+from markscheme.read.ratings import RatingFile
 from markscheme.tell.language import translate
 from markscheme.vocabulary import NoteAxis, Rating, Rubric, ScaleAxis
 from markscheme.workflows.rate import BlindAnswer

@@ -184,10 +184,12 @@ class SubjectMarker:
         )
         errors = AnswerBatch(errors=list(self._collect_row_errors(session)))
         frames = chain(
-            self._sort_frames(),
-            self._scoring.build_frames([self._scoring.mark_batch(errors)]),
+            self._sort_frames(), self._scoring.build_frames([self._scoring.mark_batch(errors)])
         )
-        result = _name_runs(self._scoring.build_result(frames), self._subject)
+        result = self._scoring.build_result(frames)
+        # The run has the subject's name, also where it answered nothing.
+        runs = [replace(run, name=self._subject, subject=self._subject) for run in result.runs]
+        result = replace(result, each_run=lambda: runs)
         ids = self._recorder.finish_runs(result, {"live": live.to_dict()}) if self._recorder else []
         return LiveRun(result=result, live=live, id=ids[0] if ids else None)
 
@@ -249,12 +251,6 @@ def _split_chunks(outputs: pl.Series) -> Iterator[tuple[int, int]]:
     for length in chunk.rle().struct.field("len"):
         yield start, length
         start += length
-
-
-def _name_runs(result: Result, subject: str) -> Result:
-    """Return a result whose run has the subject's name, also where it answered nothing."""
-    runs = [replace(run, name=subject, subject=subject) for run in result.runs]
-    return replace(result, each_run=lambda: runs)
 
 
 def _format_fault(asked: AskedQuestion) -> str:

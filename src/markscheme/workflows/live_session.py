@@ -332,7 +332,9 @@ class LiveSession:
                 self._store.journal.append_entries(entries)
                 if self._plan.cache:
                     self._store.journal.cache_replies(
-                        map(_build_cache_entry, filter(_is_new_answer, replies))
+                        JournalEntry(key=asked.scheduled.key, body=asked.reply.to_dict())
+                        for asked in replies
+                        if asked.reply.text is not None and not asked.reply.cached
                     )
         del self._pending[: len(replies)]
         for asked in replies:
@@ -360,11 +362,3 @@ def _parse_cached_reply(body: Mapping[str, Any]) -> Reply:
     except ValueError as error:
         why = "is damaged: an answer of the cache cannot be read"
         raise StoreInvalidError(f"the store {why}; run without --cache") from error
-
-
-def _build_cache_entry(asked: AskedQuestion) -> JournalEntry:
-    return JournalEntry(key=asked.scheduled.key, body=asked.reply.to_dict())
-
-
-def _is_new_answer(asked: AskedQuestion) -> bool:
-    return asked.reply.text is not None and not asked.reply.cached

@@ -1,31 +1,41 @@
 """`markscheme run`: asks live subjects, marks what they say meanwhile, and stores the runs.
 
 The steps: `run_plan` decides what is asked, `live_session` asks and journals every reply,
-`background_marker` marks replies in a thread beside it, and `live_run` builds and stores each run.
+`BackgroundMarker` marks replies in a thread beside it, and `live_run` builds and stores each run.
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING, Self
 
+from markscheme.ask.runner import AskedQuestion, SubjectState
 from markscheme.keep import check_tag, open_store
 from markscheme.mark import check_axes, check_exam
 from markscheme.vocabulary import ErrorCollector, Exam, Rubric, UsageError
-from markscheme.workflows.background_marker import BackgroundMarker
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.live_session import NULL_OBSERVER, LiveSession, RunObserver
+from markscheme.workflows.live_session import (
+    NULL_OBSERVER,
+    LiveSession,
+    LiveSessionResult,
+    RunObserver,
+)
 from markscheme.workflows.run_plan import RunPlan, Settings, build_run_plan
 from markscheme.workflows.run_writer import RunWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import Any, Unpack
 
     # These load polars, and that can wait until the first questions are sent.
     from markscheme.weigh.result import Result
-    from markscheme.workflows.live_run import LiveRun
+    from markscheme.workflows.live_run import LiveRun, SubjectMarker
     from markscheme.workflows.run_plan import RunSettings
 
 _OPTIONS_THAT_NEED_A_STORE = {
@@ -82,7 +92,12 @@ def execute_plan(
             # Before anything is asked: a store that cannot be opened must cost no question.
             opened = stack.enter_context(open_store(store, create=True))
             run_writer = RunWriter(
-                opened, plan.rubric, plan.exam, source=_format_live_source, seed=plan.seed, tag=tag
+                opened,
+                plan.rubric,
+                plan.exam,
+                source=lambda subject: f"live {subject}",
+                seed=plan.seed,
+                tag=tag,
             )
         marker = stack.enter_context(
             BackgroundMarker(plan, run_writer, observer, messages=messages)
@@ -106,5 +121,111 @@ def check_store_options(
                 mistakes.add_error(UsageError(f"{reason}; leave out --no-store"))
 
 
-def _format_live_source(subject: str | None) -> str:
-    return f"live {subject}"
+# Replies per batch. The fixed cost of a batch is that of marking about 300 answers.
+_MIN_BATCH, _MAX_BATCH = 500, 5_000
+
+
+class BackgroundMarker:
+    """Queues replies, marks them in batches in a thread, and finishes the runs at the end.
+
+    Asking is waiting, so marking beside it costs no time. Loading what marks (polars above all)
+    takes longer than the first questions, so that happens in the thread too, once they were sent.
+    The store is left alone until `finish_runs`: while questions are asked, the journal uses it.
+    """
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        run_writer: RunWriter | None,
+        observer: RunObserver,
+        *,
+        messages: bool = False,
+    ) -> None:
+        self._messages = messages
+        self._plan, self._run_writer, self._observer = plan, run_writer, observer
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="markscheme marking")
+        self._futures: list[Future[object]] = []
+        # Replies are queued by the thread that commits them, states come from the event loop.
+        self._queue_lock = Lock()
+        self._queue: list[AskedQuestion] = []
+        self._remaining = plan.questions
+        self._batch_size = min(_MAX_BATCH, max(_MIN_BATCH, plan.questions * 9 // 10))
+        self._submitted_at = time.monotonic()
+        self._markers: dict[str, SubjectMarker] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    @property
+    def observer(self) -> RunObserver:
+        """Observer that queues each reply for marking and forwards it to the caller's observer."""
+        return replace(
+            self._observer,
+            on_first_sent=self._start_loading,
+            on_reply=self._queue_reply,
+            on_states=self._forward_states,
+        )
+
+    def finish_runs(self, session: LiveSessionResult) -> list[LiveRun]:
+        """Mark what is left; return the run of each subject, all stored in one transaction."""
+        self._submit_batch()
+        for future in self._futures:
+            future.result()
+        with self._run_writer.store.transaction() if self._run_writer else nullcontext():
+            return [marker.finish_run(session) for marker in self._markers.values()]
+
+    def _start_loading(self) -> None:
+        self._futures.append(self._thread.submit(self._create_markers))
+        self._futures.append(self._thread.submit(self._observer.on_first_sent))
+
+    def _queue_reply(self, asked: AskedQuestion) -> None:
+        self._observer.on_reply(asked)
+        with self._queue_lock:
+            self._queue.append(asked)
+            self._remaining -= 1
+            is_full = len(self._queue) >= self._batch_size or not self._remaining
+        if is_full or self._is_score_due():
+            self._submit_batch()
+
+    def _forward_states(self, states: Sequence[SubjectState]) -> None:
+        # Comes every second, also while nobody answers.
+        if self._is_score_due():
+            self._submit_batch()
+        self._observer.on_states(states)
+
+    def _is_score_due(self) -> bool:
+        """Whether somebody watches the score, it is time for a new one, and the thread is idle."""
+        interval = self._observer.score_interval
+        if interval is None or not self._queue or time.monotonic() < self._submitted_at + interval:
+            return False
+        return not self._futures or self._futures[-1].done()
+
+    def _submit_batch(self) -> None:
+        with self._queue_lock:
+            batch, self._queue = self._queue, []
+            self._submitted_at = time.monotonic()
+            self._futures.append(self._thread.submit(self._mark_batch, batch))
+
+    # --- in the thread ---
+
+    def _create_markers(self) -> None:
+        from markscheme.workflows.live_run import SubjectMarker
+
+        if not self._markers:
+            for subject in self._plan.subjects:
+                marker = SubjectMarker(
+                    self._plan, subject.name, self._run_writer, messages=self._messages
+                )
+                self._markers[subject.name] = marker
+
+    def _mark_batch(self, batch: list[AskedQuestion]) -> None:
+        self._create_markers()
+        for name, marker in self._markers.items():
+            replies = [asked for asked in batch if asked.scheduled.subject == name]
+            if replies:
+                marker.mark_replies(replies)
+                if self._observer.score_interval is not None:
+                    self._observer.on_score(name, marker.compute_running_score())

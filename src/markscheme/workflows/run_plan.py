@@ -12,9 +12,12 @@ from itertools import count
 from typing import Any, TypedDict
 
 from markscheme.ask.questions import (
+    PromptTemplate,
     ScheduledQuestion,
     compute_question_key,
+    load_template,
     order_subjects,
+    read_shots,
     shuffle_attempts,
 )
 from markscheme.ask.rate_limit import RunLimits
@@ -27,7 +30,6 @@ from markscheme.ask.subjects import (
     TokenPrice,
     create_subject,
 )
-from markscheme.ask.template import PromptTemplate, load_template, read_shots
 from markscheme.read.storable import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import ErrorCollector, Exam, Rubric, UsageError, format_value
 
@@ -99,17 +101,14 @@ class RunPlan:
                 )
 
 
-_COUNT_OPTIONS = (
-    "attempts",
-    "concurrency",
-    "max_tokens",
-    "requests_per_minute",
-    "tokens_per_minute",
-)
 _INTEGER_MINIMUMS = {
     "retries": 0,
     "seed": -MAX_STORABLE_NUMBER,
-    **dict.fromkeys(_COUNT_OPTIONS, 1),
+    "attempts": 1,
+    "concurrency": 1,
+    "max_tokens": 1,
+    "requests_per_minute": 1,
+    "tokens_per_minute": 1,
 }
 _SECONDS_OPTIONS = {"timeout", "max_time"}
 _AMOUNT_OPTIONS = {"temperature", "max_cost"}

@@ -7,13 +7,14 @@ runner's, and nothing in here knows what an item expects.
 
 from markscheme.ask.subjects.base import (
     MODEL_OPTIONS,
+    SUBJECT_KINDS,
     BaseSubject,
     SamplingOptions,
     Subject,
     SubjectOptions,
     TokenPrice,
+    create_subject,
 )
-from markscheme.ask.subjects.registry import SUBJECT_KINDS, create_subject
 from markscheme.ask.subjects.tutor import FLAWED, Tutor, TutorFault
 
 __all__ = [

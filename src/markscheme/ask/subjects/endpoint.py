@@ -9,19 +9,15 @@ from typing import Any, Self
 
 import orjson
 
-from markscheme.ask.addresses import HttpAddress
-from markscheme.ask.completions import extract_error_message, parse_completion
-from markscheme.ask.faults import build_status_reply
-from markscheme.ask.http import HttpClient, HttpError, HttpResponse
+from markscheme.ask.completions import CompletionStream, extract_error_message, parse_completion
+from markscheme.ask.http import HttpAddress, HttpClient, HttpError, HttpResponse
 from markscheme.ask.questions import Question
-from markscheme.ask.replies import Reply
+from markscheme.ask.replies import Reply, build_status_reply
 from markscheme.ask.secrets import Secrets, read_api_key
-from markscheme.ask.sse import CompletionStream
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, Stopwatch, SubjectOptions
 from markscheme.vocabulary import UsageError, format_value
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-_COMPLETIONS_PATH = "/chat/completions"
 _MAX_PORT_DIGITS = 5
 _UNKNOWN_PARAMETER_STATUSES = {400, 422}
 # Parameters that some endpoints reject, and the name to use instead; None leaves it out.
@@ -69,7 +65,7 @@ class EndpointSubject(BaseSubject):
         stream = CompletionStream(watch, self.secrets) if self._options.stream else None
         try:
             response = await self._client.post(
-                orjson.dumps(body), _COMPLETIONS_PATH, stream.feed if stream else None
+                orjson.dumps(body), "/chat/completions", stream.feed if stream else None
             )
         except HttpError as error:
             return Reply.from_fault(error.fault, error.why, anew=error.is_stale_connection)
@@ -127,23 +123,21 @@ def create_endpoint_subject(rest: str, options: SubjectOptions) -> EndpointSubje
     model, at, url = rest.partition("@http")
     if not model:
         raise UsageError("`openai:` names no model; write for example openai:gpt-4o-mini")
-    if at:
-        subject = _build_endpoint(f"http{url}", model, options)
-        subject.name = f"{subject.name}@{subject.address.host_and_port}"
-        subject.supported_options -= {"base_url"}
-        return subject
-    if _has_port(rest) or "://" in rest:
+    if not at and (_has_port(rest) or "://" in rest):
         why = f"the address in {format_value(f'openai:{rest}')} does not say how to reach it"
         raise UsageError(f"{why}; write openai:MODEL@http://HOST:PORT/v1")
-    if options.base_url is not None:
-        return _build_endpoint(options.base_url, model, options)
-    return _build_endpoint(os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL, model, options)
-
-
-def _build_endpoint(url: str, model: str, options: SubjectOptions) -> EndpointSubject:
-    return EndpointSubject(
-        model, HttpAddress.parse(url), options, read_api_key(options.key_variable)
-    )
+    if at:
+        url = f"http{url}"
+    elif options.base_url is not None:
+        url = options.base_url
+    else:
+        url = os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
+    address, key = HttpAddress.parse(url), read_api_key(options.key_variable)
+    subject = EndpointSubject(model, address, options, key)
+    if at:
+        subject.name = f"{subject.name}@{address.host_and_port}"
+        subject.supported_options -= {"base_url"}
+    return subject
 
 
 def _has_port(text: str) -> bool:

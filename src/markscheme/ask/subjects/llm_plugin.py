@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-from markscheme.ask.faults import build_exception_reply
 from markscheme.ask.questions import Question
-from markscheme.ask.replies import Reply
+from markscheme.ask.replies import Reply, build_exception_reply
 from markscheme.ask.secrets import Secrets
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, Stopwatch, SubjectOptions
-from markscheme.ask.user_code import CallPool
+from markscheme.ask.subjects.function import CallPool
 from markscheme.read.storable import validate_count
 from markscheme.vocabulary import UsageError, format_value
 

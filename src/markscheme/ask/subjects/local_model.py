@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
-from markscheme.ask.addresses import HttpAddress
+from markscheme.ask.http import HttpAddress
 from markscheme.ask.questions import Question
 from markscheme.ask.replies import Reply
 from markscheme.ask.subjects.base import MODEL_OPTIONS, BaseSubject, SubjectOptions

@@ -98,17 +98,22 @@ def _parse_recorded_row(line: bytes) -> tuple[RecordingKey, str | None, Reply]:
     )
     text = output if isinstance(output, str) else orjson.dumps(output).decode()
     fault, why = _parse_fault(row["error"]) if failed else (None, "")
+    finish_reason, cached = row.get("finish_reason"), row.get("cached")
+    if not isinstance(finish_reason, str | None):
+        raise RefusedRow("`finish_reason` must be text")
+    if not isinstance(cached, bool | None):
+        raise RefusedRow("`cached` must be true or false")
     reply = Reply(
         text=None if failed else text,
         fault=fault,
         why=why,
-        finish_reason=_parse_finish_reason(row),
+        finish_reason=finish_reason,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost=None if cost is None else Decimal(format_plain(Decimal(str(cost)))),
         latency_us=_to_microseconds(latency),
         first_token_us=_to_microseconds(parse_number("first_token_ms", row.get("first_token_ms"))),
-        cached=_parse_cached(row),
+        cached=bool(cached),
         tries=parse_integer("tries", row.get("tries"), 1),
     )
     return (item, attempt), subject, reply
@@ -120,20 +125,6 @@ def _parse_fault(error: Any) -> tuple[Fault, str]:
         case {"kind": str(kind), "why": str(why)} if kind in set(Fault):
             return Fault(kind), why
     raise RefusedRow(f"`error` must be an object with `why` and `kind`, which is one of {kinds}")
-
-
-def _parse_finish_reason(row: dict[str, Any]) -> str | None:
-    reason = row.get("finish_reason")
-    if isinstance(reason, str | None):
-        return reason
-    raise RefusedRow("`finish_reason` must be text")
-
-
-def _parse_cached(row: dict[str, Any]) -> bool:
-    cached = row.get("cached")
-    if isinstance(cached, bool | None):
-        return bool(cached)
-    raise RefusedRow("`cached` must be true or false")
 
 
 def _to_microseconds(milliseconds: float | None) -> int | None:
@@ -151,16 +142,13 @@ def _read_recording(source: str) -> dict[RecordingKey, Reply]:
         if line.strip():
             recording.add_row(number, line)
     if recording.problems:
-        raise AnswersError(_limit_problems(recording.problems))
+        problems = recording.problems[:_MAX_PROBLEMS]
+        left = len(recording.problems) - _MAX_PROBLEMS
+        if left > 0:
+            more = f"{left:,} more lines from here on cannot be replayed"
+            problems.append(replace(recording.problems[_MAX_PROBLEMS], message=more))
+        raise AnswersError(problems)
     return recording.replies
-
-
-def _limit_problems(problems: list[Problem]) -> list[Problem]:
-    left = len(problems) - _MAX_PROBLEMS
-    if left <= 0:
-        return problems
-    more = f"{left:,} more lines from here on cannot be replayed"
-    return [*problems[:_MAX_PROBLEMS], replace(problems[_MAX_PROBLEMS], message=more)]
 
 
 def create_replay_subject(rest: str, options: SubjectOptions) -> ReplaySubject:

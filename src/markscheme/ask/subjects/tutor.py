@@ -79,16 +79,18 @@ class Tutor:
     def answer(self, prompt: str) -> str:
         """Return the answer to one prompt, as JSON text of the built-in rubrics' schema."""
         question = _parse_tutor_prompt(prompt, load_verbs())
-        return _format_tutor_response(
-            *(_UNKNOWN_RESPONSE if question is None else self._conjugate(*question))
-        )
+        values = _UNKNOWN_RESPONSE if question is None else self._conjugate(*question)
+        response = zip(("correction", "spanish_gloss", "explanation"), values, strict=True)
+        return json.dumps(dict(response), ensure_ascii=False)
 
     def _conjugate(self, verb: str, tense: Tense, person: Person) -> tuple[str, str, str]:
-        table = self._load_verb_table()
-        english, spanish = (
-            table.get_english_form(verb, tense, person),
-            table.get_spanish_form(verb, tense, person),
-        )
+        table = load_verbs()
+        if TutorFault.ONE_VERB_LEARNT_WRONG in self.faults:
+            go = table.verbs["go"]
+            go = replace(go, third="gos", past="goed", participle="goed", ing="goeing")
+            table = replace(table, verbs={**table.verbs, "go": go})
+        english = table.get_english_form(verb, tense, person)
+        spanish = table.get_spanish_form(verb, tense, person)
         pronoun, pronombre = _PRONOUNS[person]
         correction, gloss = _format_sentence(pronoun, english), _format_sentence(pronombre, spanish)
         explanation = _explain(table.verbs[verb], tense, pronoun, english)
@@ -99,13 +101,6 @@ class Tutor:
         if TutorFault.RAMBLING in self.faults and tense in _RAMBLING_TENSES:
             explanation += _RAMBLING_TEXT
         return correction, gloss, explanation
-
-    def _load_verb_table(self) -> VerbTable:
-        table = load_verbs()
-        if TutorFault.ONE_VERB_LEARNT_WRONG not in self.faults:
-            return table
-        go = replace(table.verbs["go"], third="gos", past="goed", participle="goed", ing="goeing")
-        return replace(table, verbs={**table.verbs, "go": go})
 
 
 def _parse_tutor_prompt(prompt: str, table: VerbTable) -> tuple[str, Tense, Person] | None:
@@ -121,60 +116,43 @@ def _parse_tutor_prompt(prompt: str, table: VerbTable) -> tuple[str, Tense, Pers
     return verb, _TENSES[tense], _PERSONS[person]
 
 
-def _format_tutor_response(correction: str, gloss: str, explanation: str) -> str:
-    response = {"correction": correction, "spanish_gloss": gloss, "explanation": explanation}
-    return json.dumps(response, ensure_ascii=False)
-
-
 def _format_sentence(pronoun: str, form: str) -> str:
     return f"{pronoun[0].upper()}{pronoun[1:]} {form}."
 
 
 def _explain(verb: Verb, tense: Tense, pronoun: str, form: str) -> str:
+    auxiliary, _, main = form.partition(" ")
     match tense:
         case Tense.PRESENT_SIMPLE:
-            return _explain_present(verb, pronoun, form)
+            if verb.base in {"be", "have"}:
+                return (
+                    f"In the present simple '{verb.base}' is irregular: '{pronoun}' takes '{form}'."
+                )
+            if form == verb.base:
+                return f"In the present simple '{pronoun}' takes the base form, '{verb.base}'."
+            rule = "In the present simple the third person singular ends in -s"
+            return f"{rule}: '{verb.base}', '{form}'."
         case Tense.PAST_SIMPLE:
-            return _explain_past(verb, pronoun, form)
+            if verb.base == "be":
+                return f"The past simple of 'be' is 'was' or 'were': '{pronoun}' takes '{form}'."
+            if verb.regular:
+                rule = "is regular: its past simple ends in -ed"
+            else:
+                rule = f"is irregular: its past simple is '{form}'"
+            return f"The verb '{verb.base}' {rule} in every person."
         case Tense.FUTURE_SIMPLE:
             return f"The future simple is 'will' and the base form, '{verb.base}', in every person."
         case Tense.PRESENT_PERFECT:
-            return _explain_perfect(verb, pronoun, form)
+            kind = "regular" if verb.regular else "irregular"
+            return (
+                "The present perfect is 'have' or 'has' and the past participle:"
+                f" '{pronoun}' takes '{auxiliary}', and the {kind} participle is '{main}'."
+            )
         case Tense.PRESENT_CONTINUOUS:
-            return _explain_continuous(verb, pronoun, form)
-
-
-def _explain_present(verb: Verb, pronoun: str, form: str) -> str:
-    if verb.base in {"be", "have"}:
-        return f"In the present simple '{verb.base}' is irregular: '{pronoun}' takes '{form}'."
-    if form == verb.base:
-        return f"In the present simple '{pronoun}' takes the base form, '{verb.base}'."
-    return f"In the present simple the third person singular ends in -s: '{verb.base}', '{form}'."
-
-
-def _explain_perfect(verb: Verb, pronoun: str, form: str) -> str:
-    auxiliary, _, participle = form.partition(" ")
-    kind = "regular" if verb.regular else "irregular"
-    return (
-        "The present perfect is 'have' or 'has' and the past participle:"
-        f" '{pronoun}' takes '{auxiliary}', and the {kind} participle is '{participle}'."
-    )
-
-
-def _explain_continuous(verb: Verb, pronoun: str, form: str) -> str:
-    auxiliary, _, ing = form.partition(" ")
-    return (
-        "The present continuous is 'am', 'is' or 'are' and the -ing form:"
-        f" '{pronoun}' takes '{auxiliary}', and '{verb.base}' becomes '{ing}'."
-    )
-
-
-def _explain_past(verb: Verb, pronoun: str, form: str) -> str:
-    if verb.base == "be":
-        return f"The past simple of 'be' is 'was' or 'were': '{pronoun}' takes '{form}'."
-    if verb.regular:
-        return f"The verb '{verb.base}' is regular: its past simple ends in -ed in every person."
-    return f"The verb '{verb.base}' is irregular: its past simple is '{form}' in every person."
+            return (
+                "The present continuous is 'am', 'is' or 'are' and the -ing form:"
+                f" '{pronoun}' takes '{auxiliary}', and '{verb.base}' becomes '{main}'."
+            )
 
 
 class TutorSubject(BaseSubject):

@@ -2,18 +2,21 @@
 
 `arguments` extracts files, shell commands and short texts from a call. `families` groups tools into
 memory, search, dispatch and mutation, as a rubric may redefine. `shell` splits a script into simple
-commands; `mutations` decides which of them change something. `attempts` is the view of a transcript
-that axes score. No log format is known here, and no score is given.
+commands; `mutations` decides which of them change something. A `ToolAttempt` is what axes score. No
+log format is known here, and no score is given.
 """
 
 from markscheme.read.tools.arguments import CallDetails, extract_call_details
-from markscheme.read.tools.attempts import ToolAttempt, build_attempt, find_attempts, iter_calls
 from markscheme.read.tools.families import (
     DEFAULT_FAMILIES,
     DISPATCH,
     ENTRY_KEYS,
+    ToolAttempt,
+    build_attempt,
+    find_attempts,
     find_family_problems,
     is_in_family,
+    iter_calls,
     list_families,
 )
 from markscheme.read.tools.mutations import find_all_changes, find_changes, find_mutation

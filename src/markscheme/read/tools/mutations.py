@@ -100,10 +100,8 @@ _GIT_LIST_OPTIONS = split_words(
     "--points-at --show-current --sort --format -n"
 )
 _DRY_RUN_OPTIONS = frozenset({"--dry-run", "--help", "--version"})
-_IN_PLACE_OPTIONS = {
-    "sed": re.compile(r"-[nErsuz]*i.*|--in-place(=.*)?"),
-    "perl": re.compile(r"-[nEeplawst0]*i([.~_].*)?"),
-}
+_SED_IN_PLACE = re.compile(r"-[nErsuz]*i.*|--in-place(=.*)?")
+_PERL_IN_PLACE = re.compile(r"-[nEeplawst0]*i([.~_].*)?")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
 _HARMLESS_REDIRECT = re.compile(r"[\d&]?>>? ?(?:/dev/null|&\d)(?=[\s;|)]|$)")
 _OTHER_PROGRAMS = split_words("tee sed gsed perl awk gawk curl wget find tar python")
@@ -229,8 +227,10 @@ def _is_change(verb: str, rest: list[str]) -> bool:
     if verb == "git":
         return _is_git_change(rest)
     check = _CHANGE_CHECKS.get(verb)
-    if check is not None:
-        return check(rest)
+    return _has_changing_subcommand(verb, rest) if check is None else check(rest)
+
+
+def _has_changing_subcommand(verb: str, rest: list[str]) -> bool:
     return _find_first_argument(rest) in _CHANGING_SUBCOMMANDS.get(verb, ())
 
 
@@ -261,14 +261,6 @@ def _is_git_change(rest: list[str]) -> bool:
     ):
         return False
     return not _GIT_READ_ONLY_WORDS.get(verb, frozenset()) & set(words)
-
-
-def _is_tee_change(rest: list[str]) -> bool:
-    return any(is_real_file(word) for word in rest if not word.startswith("-"))
-
-
-def _build_in_place_check(verb: str) -> Callable[[list[str]], bool]:
-    return lambda rest: any(map(_IN_PLACE_OPTIONS[verb].fullmatch, rest))
 
 
 def _is_awk_change(rest: list[str]) -> bool:
@@ -317,32 +309,24 @@ def _is_tar_change(rest: list[str]) -> bool:
     return any(re.fullmatch("-?[a-zA-Z]*[xc][a-zA-Z]*", word) for word in options)
 
 
-def _is_yarn_change(rest: list[str]) -> bool:
-    return not rest or _find_first_argument(rest) in _CHANGING_SUBCOMMANDS["yarn"]
-
-
 def _is_uv_change(rest: list[str]) -> bool:
     if rest[:1] == ["pip"]:
         return _find_first_argument(rest[1:]) in {"install", "uninstall", "sync"}
-    return _find_first_argument(rest) in _CHANGING_SUBCOMMANDS["uv"]
+    return _has_changing_subcommand("uv", rest)
 
 
-def _is_go_change(rest: list[str]) -> bool:
-    return _find_first_argument(rest) in _CHANGING_SUBCOMMANDS["go"] or rest[:2] == ["mod", "tidy"]
-
-
-_CHANGE_CHECKS = {
-    "tee": _is_tee_change,
-    "sed": _build_in_place_check("sed"),
-    "gsed": _build_in_place_check("sed"),
-    "perl": _build_in_place_check("perl"),
+_CHANGE_CHECKS: dict[str, Callable[[list[str]], bool]] = {
+    "tee": lambda rest: any(is_real_file(word) for word in rest if not word.startswith("-")),
+    "sed": lambda rest: any(map(_SED_IN_PLACE.fullmatch, rest)),
+    "gsed": lambda rest: any(map(_SED_IN_PLACE.fullmatch, rest)),
+    "perl": lambda rest: any(map(_PERL_IN_PLACE.fullmatch, rest)),
     "awk": _is_awk_change,
     "gawk": _is_awk_change,
     "curl": _is_curl_change,
     "wget": _is_wget_change,
     "find": _is_find_change,
     "tar": _is_tar_change,
-    "yarn": _is_yarn_change,
+    "yarn": lambda rest: not rest or _has_changing_subcommand("yarn", rest),
     "uv": _is_uv_change,
-    "go": _is_go_change,
+    "go": lambda rest: rest[:2] == ["mod", "tidy"] or _has_changing_subcommand("go", rest),
 }

@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from markscheme.read.transcripts.format import LogFormat
 from markscheme.read.transcripts.formats import FORMATS
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import InputError, Problem, Transcript, UsageError
 
 LOG_SUFFIXES = frozenset(

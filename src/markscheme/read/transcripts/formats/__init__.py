@@ -1,19 +1,17 @@
 """The registry of log formats, and one module for each format.
 
 A module here turns the records of a log into calls of `Draft` methods. It does not open files by
-itself where `Log` can, and it does not know the other formats, except where two share their records
-(`claude_messages`, the usage of Codex).
+itself where `Log` can, and it does not know the other formats; the two of Claude Code share the
+records in `claude_code`.
 """
 
 from markscheme.read.transcripts.formats import (
     claude_code,
     claude_stream,
-    codex_exec,
-    codex_rollout,
+    codex,
     gemini,
     inspect_ai,
-    openai_messages,
-    openai_responses,
+    openai,
     opencode,
     otel,
 )
@@ -29,8 +27,8 @@ FORMATS = (
     gemini.FORMAT,
     claude_code.FORMAT,
     claude_stream.FORMAT,
-    codex_rollout.FORMAT,
-    codex_exec.FORMAT,
-    openai_responses.FORMAT,
-    openai_messages.FORMAT,
+    codex.ROLLOUT_FORMAT,
+    codex.EXEC_FORMAT,
+    openai.RESPONSES_FORMAT,
+    openai.CHAT_FORMAT,
 )

@@ -17,25 +17,15 @@ from markscheme.read.json_fields import (
     JsonObject,
     iter_objects,
     join_text,
+    parse_count,
     parse_json,
     parse_timestamp,
     to_object,
     to_text,
 )
 from markscheme.read.transcripts.draft import Draft, DraftDispatch
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.formats.claude_messages import (
-    AGENT_ID_PATTERN,
-    SYNTHETIC_MODEL,
-    ClaudeUsage,
-    LineKey,
-    add_message_blocks,
-    build_line_key,
-    parse_notification,
-    parse_result_status,
-)
-from markscheme.read.transcripts.log import Log
-from markscheme.vocabulary import MAIN_AGENT, CallStatus, Transcript
+from markscheme.read.transcripts.log import Log, LogFormat
+from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "claude-code"
 _METADATA_TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode"})
@@ -55,7 +45,120 @@ _NO_PROMPT_PREFIXES = (
 )
 _COMMAND_PREFIXES = ("<command-name>", "<command-message>")
 _INTERNAL_AGENT = re.compile(r"a(compact|side_question|prompt_suggestion)")
-_API_ERROR_GAP = "the last message is an error of the API"
+_DISPATCH_TOOLS = frozenset({"Task", "Agent", "Workflow"})
+_USAGE_FIELDS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+)
+_DENIED_PATTERN = re.compile(
+    r"(Error: )?(The user doesn't want to (proceed|take)|Claude requested permissions"
+    r"|User rejected|Permission to use .{1,200} (has been )?denied|[^\n]{0,200}requires? approval)"
+)
+_TASK_STATUSES = {
+    "completed": CallStatus.OK,
+    "failed": CallStatus.ERROR,
+    "error": CallStatus.ERROR,
+    "killed": CallStatus.ERROR,
+    "stopped": CallStatus.ERROR,
+}
+_TAG_PATTERNS = {
+    name: re.compile(f"<{name}>([^<]*)</{name}>") for name in ("task-id", "tool-use-id", "status")
+}
+_AGENT_ID_PATTERN = re.compile(r"\bagentId: ([\w-]+)")
+# The client writes messages of its own, such as API errors, under this model name.
+SYNTHETIC_MODEL = "<synthetic>"
+
+LineKey = tuple[str, int]
+"""Identifies a line: its id, and a hash of its time and message."""
+
+
+def build_line_key(record: JsonObject) -> LineKey | None:
+    """Return the key by which a repeated line is recognised; `None` if the line has no id.
+
+    The id alone is not enough: some logs have their ids redacted, so that many are equal.
+    """
+    uuid = record.get("uuid")
+    if not isinstance(uuid, str):
+        return None
+    return uuid, hash(repr((record.get("timestamp"), record.get("message"))))
+
+
+class ClaudeUsage:
+    """The usage of one agent's messages.
+
+    One message is written in several lines, each with a usage; the largest counts.
+    """
+
+    def __init__(self) -> None:
+        self._messages: dict[Any, list[int]] = {}
+        self._last_line: Any = None
+        # Whether any message states its input tokens, and its output tokens.
+        self._reported = (False, False)
+
+    def add_usage(self, message: Any, usage: Any) -> None:
+        """Add the usage that one line states for a message."""
+        if type(usage) is not dict or (message, usage) == self._last_line:
+            return
+        self._last_line = message, usage
+        stated = [parse_count(usage.get(name)) for name in _USAGE_FIELDS]
+        counts = [count or 0 for count in stated]
+        some_input, some_output = self._reported
+        self._reported = (some_input or stated[0] is not None, some_output or stated[1] is not None)
+        known = self._messages.get(message)
+        if known is None:
+            self._messages[message] = counts
+        elif known != counts:
+            self._messages[message] = list(map(max, known, counts))
+
+    def sum_usage(self) -> Tokens | None:
+        """Return the sum over the messages; `None` if all counts are zero.
+
+        Every model call has input, so zeros mean that nothing was reported.
+        """
+        totals = [sum(column) for column in zip(*self._messages.values(), strict=True)]
+        if not any(totals):
+            return None
+        return Tokens(
+            input_uncached=totals[0] if self._reported[0] else None,
+            output=totals[1] if self._reported[1] else None,
+            cache_write=totals[2],
+            cache_read=totals[3],
+            output_is_lower_bound=True,
+        )
+
+
+def add_message_blocks(
+    draft: Draft, content: Any, at: datetime | None, message: object
+) -> Iterator[DraftDispatch]:
+    """Add the blocks of an assistant's message; yield the dispatches among them."""
+    if isinstance(content, str):
+        draft.add_text(content, at, message)
+        return
+    for block in iter_objects(content):
+        kind = to_text(block.get("type"))
+        if kind == "text":
+            draft.add_text(to_text(block.get("text")) or "", at, message)
+        elif kind in {"tool_use", "server_tool_use"}:
+            name, id_ = to_text(block.get("name")) or "?", to_text(block.get("id"))
+            call = draft.add_call(name, block.get("input"), id_=id_, at=at)
+            if name in _DISPATCH_TOOLS:
+                arguments = to_object(block.get("input"))
+                agent_kind = to_text(arguments.get("subagent_type"))
+                if agent_kind is None and name == "Workflow":
+                    agent_kind = "workflow"
+                yield draft.add_dispatch(agent_kind, call, to_text(arguments.get("prompt")))
+        elif isinstance(kind, str) and kind.endswith("_tool_result"):
+            draft.add_result(to_text(block.get("tool_use_id")), CallStatus.OK, at)
+
+
+def parse_result_status(block: JsonObject) -> CallStatus:
+    """Return the status of a call. Only its text tells a refusal from an error of the tool."""
+    if not block.get("is_error"):
+        return CallStatus.OK
+    text = join_text(block.get("content")) or ""
+    return CallStatus.DENIED if _DENIED_PATTERN.match(text) else CallStatus.ERROR
 
 
 def can_read_log(log: Log) -> bool:
@@ -242,7 +345,7 @@ class ClaudeCodeSession:
         model = message.get("model")
         if model == SYNTHETIC_MODEL:
             if record.get("isApiErrorMessage"):
-                agent.pending_gap = _API_ERROR_GAP
+                agent.pending_gap = "the last message is an error of the API"
             return
         agent.add_model(model)
         id_ = message.get("id") or record.get("uuid")
@@ -281,7 +384,7 @@ class ClaudeCodeSession:
         if details.get("isAsync") is True or to_text(details.get("status")) == "async_launched":
             dispatch.has_own_status, dispatch.status = True, CallStatus.NONE
         if id_ not in self._agents_by_call:
-            named = AGENT_ID_PATTERN.search(join_text(block.get("content")) or "")
+            named = _AGENT_ID_PATTERN.search(join_text(block.get("content")) or "")
             self._link_agent(id_, named.group(1) if named else None)
 
     def _add_user_text(self, agent: ClaudeCodeAgent, record: JsonObject, text: str) -> None:
@@ -308,7 +411,9 @@ class ClaudeCodeSession:
         """Keep the outcome of a background agent, by the ids of its task and of its call."""
         if not isinstance(text, str) or "<task-notification>" not in text:
             return
-        task, call, status = parse_notification(text)
+        matches = [pattern.search(text) for pattern in _TAG_PATTERNS.values()]
+        task, call, word = (match.group(1).strip() if match else None for match in matches)
+        status = _TASK_STATUSES.get(word or "")
         if status is not None:
             self._outcomes.update(dict.fromkeys(filter(None, (task, call)), status))
 

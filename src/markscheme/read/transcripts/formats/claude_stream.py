@@ -23,8 +23,7 @@ from markscheme.read.transcripts.draft import (
     DraftPrompt,
     sum_tokens,
 )
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.formats.claude_messages import (
+from markscheme.read.transcripts.formats.claude_code import (
     SYNTHETIC_MODEL,
     ClaudeUsage,
     LineKey,
@@ -32,12 +31,11 @@ from markscheme.read.transcripts.formats.claude_messages import (
     build_line_key,
     parse_result_status,
 )
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "claude-stream"
 _MESSAGE_TYPES = frozenset({"system", "assistant", "user", "result"})
-_NO_RESULT_GAP = "there is no result line, so the run was stopped"
 _NOTIFIED_STATUSES = {
     "completed": CallStatus.OK,
     "failed": CallStatus.ERROR,
@@ -158,7 +156,7 @@ class ClaudeStreamRun:
         if truncated:
             main.add_gap(LOG_TRUNCATED)
         if self._result is None:
-            main.add_gap(_NO_RESULT_GAP)
+            main.add_gap("there is no result line, so the run was stopped")
         else:
             self._add_run_result(self._result)
         if not main.prompts:

@@ -15,8 +15,7 @@ from markscheme.read.json_fields import (
     to_text,
 )
 from markscheme.read.transcripts.draft import Draft
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "gemini"

@@ -21,8 +21,7 @@ from markscheme.read.json_fields import (
     to_text,
 )
 from markscheme.read.transcripts.draft import CALLS_AFTER_TEXT, LOG_TRUNCATED, Draft
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 if TYPE_CHECKING:

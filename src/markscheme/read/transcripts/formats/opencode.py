@@ -26,8 +26,7 @@ from markscheme.read.json_fields import (
 )
 from markscheme.read.tools import CallDetails, extract_call_details
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftDispatch
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 if TYPE_CHECKING:
@@ -268,10 +267,7 @@ class OpencodeSession:
 
     def get_message(self, id_: str) -> OpencodeMessage:
         """Return the message of this id; create it if it is new."""
-        message = self.messages.get(id_)
-        if message is None:
-            message = self.messages[id_] = OpencodeMessage()
-        return message
+        return self.messages.setdefault(id_, OpencodeMessage())
 
 
 class OpencodeSessionIndex:
@@ -282,10 +278,7 @@ class OpencodeSessionIndex:
 
     def get_session(self, id_: str) -> OpencodeSession:
         """Return the session of this id; create it if it is new."""
-        session = self._sessions.get(id_)
-        if session is None:
-            session = self._sessions[id_] = OpencodeSession(id_)
-        return session
+        return self._sessions.setdefault(id_, OpencodeSession(id_))
 
     def add_info(self, info: JsonObject) -> None:
         """Add the record of a session."""

@@ -25,8 +25,7 @@ from markscheme.read.json_fields import (
     to_text,
 )
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftCall
-from markscheme.read.transcripts.format import LogFormat
-from markscheme.read.transcripts.log import Log
+from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "otel"
@@ -47,6 +46,32 @@ _NUMBERED_KEY = re.compile(
 )
 _INPUT_PREFIXES = ("gen_ai.prompt", "llm.input_messages")
 _OUTPUT_PREFIXES = ("gen_ai.completion", "llm.output_messages")
+_USAGE_KEYS = {
+    "input": (
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens",
+        "llm.token_count.prompt",
+    ),
+    "output": (
+        "gen_ai.usage.output_tokens",
+        "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+    ),
+    "cache read": (
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "llm.token_count.prompt_details.cache_read",
+    ),
+    "cache write": (
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_creation_input_tokens",
+        "llm.token_count.prompt_details.cache_write",
+    ),
+    "reasoning": (
+        "gen_ai.usage.reasoning.output_tokens",
+        "llm.token_count.completion_details.reasoning",
+    ),
+}
 _LATEST_TIME = datetime.max.replace(tzinfo=UTC)
 
 
@@ -91,7 +116,9 @@ class OtelSession:
         """Return the transcript of the session, with sub-agents nested."""
         main = self._drafts[MAIN_AGENT]
         turns = self._find_turns()
-        self._create_agent_drafts()
+        for span in self._spans:
+            if _is_agent_span(span) and self._find_agent_id(span) == span.id:
+                self._drafts[span.id] = Draft(span.id, kind=_get_agent_label(span))
         self._add_prompts(main, turns)
         for _, span in sorted(self._iter_moments(), key=lambda moment: moment[0]):
             self._add_span(span)
@@ -142,11 +169,6 @@ class OtelSession:
                 outer = [other for other in outer if not _contains_span(span, other)]
                 outer.append(span)
         return outer
-
-    def _create_agent_drafts(self) -> None:
-        for span in self._spans:
-            if _is_agent_span(span) and self._find_agent_id(span) == span.id:
-                self._drafts[span.id] = Draft(span.id, kind=_get_agent_label(span))
 
     def _iter_moments(self) -> Iterator[tuple[tuple[bool, datetime, int], OtelSpan]]:
         """Yield spans with the key that sorts them by time.
@@ -376,40 +398,10 @@ def _parse_usage(span: OtelSpan) -> Tokens | None:
     The conventions include cached tokens in the input. Some emitters do not; that shows where the
     cache is larger than the input.
     """
-    input_ = parse_count(
-        span.get_first(
-            "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"
-        )
-    )
-    output = parse_count(
-        span.get_first(
-            "gen_ai.usage.output_tokens",
-            "gen_ai.usage.completion_tokens",
-            "llm.token_count.completion",
-        )
-    )
+    counts = (parse_count(span.get_first(*keys)) for keys in _USAGE_KEYS.values())
+    input_, output, read, write, reasoning = counts
     if input_ is None and output is None:
         return None
-    read = parse_count(
-        span.get_first(
-            "gen_ai.usage.cache_read.input_tokens",
-            "gen_ai.usage.cache_read_input_tokens",
-            "llm.token_count.prompt_details.cache_read",
-        )
-    )
-    write = parse_count(
-        span.get_first(
-            "gen_ai.usage.cache_creation.input_tokens",
-            "gen_ai.usage.cache_creation_input_tokens",
-            "llm.token_count.prompt_details.cache_write",
-        )
-    )
-    reasoning = parse_count(
-        span.get_first(
-            "gen_ai.usage.reasoning.output_tokens",
-            "llm.token_count.completion_details.reasoning",
-        )
-    )
     cached = (read or 0) + (write or 0)
     included = input_ is not None and cached <= input_
     return Tokens(
