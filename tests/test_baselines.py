@@ -26,9 +26,8 @@ from markscheme import (
     Run,
 )
 from markscheme.mark.axes import MaxWords
-from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit
+from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit, to_record
 from markscheme.weigh.gates import evaluate_gates, evaluate_non_inferiority
-from markscheme.weigh.records import build_gate_report_record
 
 TWO_PERCENT = Allowance(amount=Decimal("0.02"), relative=True)
 TWO_POINTS = Allowance(amount=Decimal("0.02"), relative=False)
@@ -340,7 +339,7 @@ def test_the_report_is_plain_data() -> None:
     items = tuple(Item(id=f"i{at}", prompt="?") for at in range(2))
     exam = Exam(names=("e",), items=items, fingerprint="b2:e")
     whole = evaluate_gates(rubric, exam, run_of("0.8", 1), run_of(1, 1, name="old"))
-    document = json.loads(json.dumps(build_gate_report_record(whole), allow_nan=False))
+    document = json.loads(json.dumps(to_record(whole), allow_nan=False))
     found = document["gates"][0]["baseline"]
     assert (found["baseline"], found["before"], found["floor"]) == ("old", 1.0, 0.98)
     assert found["exact"]["change"] == "-1/10"

@@ -12,7 +12,7 @@ import pytest
 
 from markscheme import UsageError
 from markscheme.prove.exercise import ChangeShape, explain_cascade
-from markscheme.workflows.exercise import Exercise
+from markscheme.workflows.prove import Exercise
 
 ROOT = Path(__file__).parent.parent
 PRACTICE = Exercise()

@@ -164,8 +164,7 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
     [
         "markscheme",
         "markscheme.workflows.documents",
-        "markscheme.workflows.audit",
-        "markscheme.workflows.lint",
+        "markscheme.workflows.prove",
         "markscheme.workflows.score",
         "markscheme.ask.subjects.tutor",
         "markscheme.workflows.run",

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Outcome, load_rubric
-from markscheme.vocabulary import Attempts, FrozenDict
+from markscheme.vocabulary import Attempts, FrozenDict, to_record
 from markscheme.weigh.gates import evaluate_gates
-from markscheme.weigh.records import build_gate_report_record
 from markscheme.weigh.totals import MeasureTotal
 
 TUTOR = load_rubric("tutor-capstone")
@@ -190,7 +189,7 @@ def test_without_detail_the_outcomes_are_the_same(cells: list[Cells], before: Fr
 
 def test_what_the_gates_say_is_plain_data() -> None:
     report = judged(MIXED, gate(at_least="0.9"), gate("cost", name="c", at_most="1"))
-    document = json.loads(json.dumps(build_gate_report_record(report), allow_nan=False))
+    document = json.loads(json.dumps(to_record(report), allow_nan=False))
     assert document["verdict"] == "fail"
     first = document["gates"][0]
     assert (first["observed"], first["at_least"], first["exact"]["margin"]) == (0.75, 0.9, "-3/20")

@@ -26,7 +26,6 @@ from markscheme.weigh.distribution import (
 )
 from markscheme.weigh.gates import evaluate_gates
 from markscheme.weigh.recalibrate import PastRun, find_reuse_obstacles, recalibrate_history
-from markscheme.weigh.records import build_distribution_record
 
 RIGHT, BRIEF = ContainsAll(), MaxWords(limit=30)
 BAR = Gate(name="bar", level=Level.HARD, at_least=Decimal("0.7"))
@@ -146,7 +145,7 @@ def test_the_trend_leaves_out_what_cannot_be_compared_and_says_why() -> None:
         ("asked", "another exam"),
         ("torn", "incomplete"),
     )
-    document = json.loads(json.dumps(build_distribution_record(found), allow_nan=False))
+    document = json.loads(json.dumps(to_record(found), allow_nan=False))
     assert document["trend"][1] == {
         "run": "last",
         "subject": None,

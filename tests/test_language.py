@@ -37,7 +37,7 @@ from markscheme.vocabulary import (
     sentence,
 )
 from markscheme.workflows.demo import examine_tutor
-from markscheme.workflows.stored_messages import fill_messages, thin_messages
+from markscheme.workflows.stored_runs import fill_messages, thin_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -33,13 +33,12 @@ from markscheme.weigh.patterns import Pattern
 from markscheme.workflows.demo import generate_tutor_answers
 from markscheme.workflows.find_run import RunFinder
 from markscheme.workflows.gate import judge_run
-from markscheme.workflows.patterns import find_run_patterns
-from markscheme.workflows.report import build_full_report, build_result_report
+from markscheme.workflows.report import build_full_report, build_result_report, find_run_patterns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 RUBRIC = load_rubric("tutor-capstone")
 EXAM = load_exam("capstone", rubric=RUBRIC)

@@ -16,6 +16,7 @@ import markscheme
 from commands import here
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import load_exam, load_rubric, score
+from markscheme.mark import mark_answer
 from markscheme.read.session_logs import (
     LogFolder,
     LogName,
@@ -25,7 +26,6 @@ from markscheme.read.session_logs import (
 )
 from markscheme.read.transcripts import read_transcripts
 from markscheme.vocabulary import InputError, UsageError
-from markscheme.workflows.logs import examine_logs
 
 if TYPE_CHECKING:
     from markscheme.vocabulary import SessionMetrics
@@ -294,17 +294,18 @@ def test_equal_texts_of_different_sessions_keep_their_own_cells(tmp_path: Path) 
 
 def test_examined_logs_are_the_same_cells_one_by_one() -> None:
     rubric = load_rubric("context-agent")
-    examined = examine_logs(rubric, QUERIES, GOLDEN)
-    frame = score(rubric, QUERIES, logs=GOLDEN).to_dict()["items"]
-    rows = {(row["subject"], row["item"]): row for row in frame}
-    assert len(examined.logs) == 10
-    for log in examined.logs:
+    folder = read_logs(GOLDEN, QUERIES.items)
+    result = score(rubric, QUERIES, logs=GOLDEN)
+    rows = {(row["subject"], row["item"]): row for row in result.to_dict()["items"]}
+    items = {item.id: item for item in QUERIES.items}
+    assert len(folder.answers) == 10
+    for log in folder.answers:
         row = rows[log.variant, log.item]
-        values = {name: cell.value for name, cell in log.breakdown.cells.items()}
-        assert row["breakdown"] == values
+        breakdown = mark_answer(rubric, items[log.item], log.output, log.transcript)
+        assert row["breakdown"] == {name: cell.value for name, cell in breakdown.cells.items()}
         assert row["tool_calls"] == log.metrics.tool_calls
-    assert [error.file for error in examined.errors] == ["notes.jsonl"]
-    assert examined.operations
+    assert [error.file for error in folder.errors] == ["notes.jsonl"]
+    assert result.operations
 
 
 def test_the_command_shows_evidence_and_measures_and_writes_them(tmp_path: Path) -> None:

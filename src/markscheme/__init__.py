@@ -85,15 +85,13 @@ if TYPE_CHECKING:
     from markscheme.weigh.result import Result
     from markscheme.weigh.totals import Marks, Measures, Run
     from markscheme.weigh.verify import Finding, Verification
-    from markscheme.workflows.audit import audit
-    from markscheme.workflows.compare import compare
-    from markscheme.workflows.compare_runs import compare_runs
+    from markscheme.workflows.compare import compare, compare_runs
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.gate import gate
-    from markscheme.workflows.lint import lint
+    from markscheme.workflows.logs import read_transcript
+    from markscheme.workflows.prove import audit, lint
     from markscheme.workflows.run import run
     from markscheme.workflows.score import score
-    from markscheme.workflows.transcript import read_transcript
     from markscheme.workflows.verify import verify
 
 _EXPORTS_BY_MODULE = {
@@ -117,15 +115,13 @@ _EXPORTS_BY_MODULE = {
     "weigh.result": "Result",
     "weigh.totals": "Marks Measures Run",
     "weigh.verify": "Finding Verification",
-    "workflows.audit": "audit",
-    "workflows.compare": "compare",
-    "workflows.compare_runs": "compare_runs",
+    "workflows.compare": "compare compare_runs",
     "workflows.documents": "load_exam load_rubric",
     "workflows.gate": "gate",
-    "workflows.lint": "lint",
+    "workflows.logs": "read_transcript",
+    "workflows.prove": "audit lint",
     "workflows.run": "run",
     "workflows.score": "score",
-    "workflows.transcript": "read_transcript",
     "workflows.verify": "verify",
 }
 _MODULE_BY_EXPORT = {

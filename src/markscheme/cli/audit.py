@@ -67,8 +67,8 @@ def command(
     from markscheme.prove.audit import build_audit_record
     from markscheme.read.documents import resolve_answers
     from markscheme.tell.audit import AuditPage
-    from markscheme.workflows.audit import audit
     from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.workflows.prove import audit
 
     path = None if destination is None else _check_new_file(destination)
     loaded = load_rubric(rubric)

@@ -13,7 +13,7 @@ from markscheme.cli.options import format_option
 from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
-    from markscheme.workflows.exercise import Exercise
+    from markscheme.workflows.prove import Exercise
 
 _EPILOG = """\b
 Example:
@@ -57,7 +57,7 @@ def command(
     format_: str,
 ) -> ExitCode:
     """Remove one rule of the rubric and see what it does to the scores."""
-    from markscheme.workflows.exercise import Exercise
+    from markscheme.workflows.prove import Exercise
 
     if step is not None and quiz:
         raise UsageError("name a step, or ask for a quiz, not both")

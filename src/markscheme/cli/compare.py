@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         RunsComparison,
         VariantsComparison,
     )
-    from markscheme.workflows.compare_runs import RunsReport
+    from markscheme.workflows.compare import RunsReport
 
 _EPILOG = """\b
 Example:
@@ -160,7 +160,7 @@ def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> E
     markdown_file = _check_optional_destination(markdown, asked.inputs)
     html_file = _check_optional_destination(asked.html, asked.inputs)
     if html_file is not None and asked.runs:
-        from markscheme.workflows.compare_runs import build_runs_report
+        from markscheme.workflows.compare import build_runs_report
 
         report = build_runs_report(*asked.runs, **_collect_run_options(asked))
         _write_optional_file(html_file, lambda: _render_html(report))
@@ -267,7 +267,7 @@ def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
 
 
 def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
-    from markscheme.workflows.compare_runs import compare_runs
+    from markscheme.workflows.compare import compare_runs
 
     return compare_runs(*asked.runs, **_collect_run_options(asked))
 

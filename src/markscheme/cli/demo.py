@@ -72,8 +72,7 @@ def command(
     from markscheme.tell.language import get_language, translate
     from markscheme.tell.live_run import LivePage
     from markscheme.tell.verdicts import PatternPage
-    from markscheme.weigh.patterns import build_pattern_record
-    from markscheme.weigh.records import build_gate_records
+    from markscheme.vocabulary import to_record
     from markscheme.workflows.demo import examine_tutor
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.report import build_result_report
@@ -100,8 +99,8 @@ def command(
     if path is not None:
         write_report(path, found)
     if format_ == "json":
-        document = {**(live or result).to_dict(), "gates": build_gate_records(found.gates.outcomes)}
-        document["patterns"] = [*map(build_pattern_record, found.patterns)]
+        document = {**(live or result).to_dict(), "gates": [*map(to_record, found.gates.outcomes)]}
+        document["patterns"] = [*map(to_record, found.patterns)]
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = LivePage(rubric, None if live is None else live.live.to_dict())

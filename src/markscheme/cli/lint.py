@@ -61,7 +61,7 @@ def command(
 ) -> ExitCode:
     """Check rubrics, exams and decision tables for mistakes."""
     from markscheme.tell import lint as page
-    from markscheme.workflows.lint import lint
+    from markscheme.workflows.prove import lint
 
     report = lint(*files, rubric=rubric, exams=exams, fix=fix).at_least(level)
     if sarif is not None:

@@ -15,7 +15,7 @@ from markscheme import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

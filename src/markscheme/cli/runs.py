@@ -38,7 +38,7 @@ def command(
     """List the stored runs, the newest first."""
     from markscheme.keep import open_store
     from markscheme.tell.text import print_run_list
-    from markscheme.workflows.run_records import build_run_list_record
+    from markscheme.workflows.stored_runs import build_run_list_record
 
     with open_store(store, create=False) as opened:
         runs = opened.list_runs(rubric=rubric, exam=exam, subject=subject, limit=limit)

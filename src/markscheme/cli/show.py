@@ -68,11 +68,12 @@ def command(
     from markscheme.tell.live_run import LivePage
     from markscheme.tell.verdicts import PatternPage, VerdictPage
     from markscheme.tell.words import format_run_title
-    from markscheme.weigh.patterns import FrameObserver, build_pattern_record
+    from markscheme.vocabulary import to_record
+    from markscheme.weigh.patterns import FrameObserver
     from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
     from markscheme.workflows.gate import judge_run
     from markscheme.workflows.output_files import check_destination
-    from markscheme.workflows.patterns import find_run_patterns
+    from markscheme.workflows.report import find_run_patterns
     from markscheme.workflows.run_rows import open_rows
     from markscheme.workflows.sinks import FileSink, JsonStream, Preview, RowSink, write_rows
 
@@ -94,7 +95,7 @@ def command(
         live = rows.read_live_record()
 
         def build_tail() -> dict[str, Any]:
-            shown = {"patterns": [*map(build_pattern_record, find_patterns())]} if patterns else {}
+            shown = {"patterns": [*map(to_record, find_patterns())]} if patterns else {}
             return {**shown, "live": live} if live else shown
 
         sinks: list[RowSink] = [preview]
@@ -144,7 +145,7 @@ def _explain_items(
 ) -> Iterator[str]:
     """Yield the lines that explain some items: each answer with the reason of every cell."""
     from markscheme.tell.text import explain_item
-    from markscheme.workflows.run_report import build_item_reports
+    from markscheme.workflows.report import build_item_reports
     from markscheme.workflows.run_rows import select_item_rows
 
     past = dataclasses.replace(found.past, run=next(result.runs))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from markscheme.weigh.gates import GateOutcome
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 
 # Characters that XML 1.0 cannot hold, not even escaped.

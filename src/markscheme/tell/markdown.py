@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from markscheme.vocabulary import Row
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 _MARKDOWN_ITEMS_SHOWN = 20
 _NAMES_SHOWN = 50

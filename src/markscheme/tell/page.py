@@ -40,7 +40,7 @@ from markscheme.weigh.gates import (
     NonInferiority,
 )
 from markscheme.weigh.patterns import Pattern
-from markscheme.workflows.run_report import RunReport
+from markscheme.workflows.report import RunReport
 
 PATTERNS_SHOWN = 3  # of those beside other things; `show --patterns` and the HTML page show all
 _EVIDENCE_WORDS = {

@@ -17,8 +17,7 @@ from markscheme.tell.page import (
 )
 from markscheme.tell.text import RunPage, create_console
 from markscheme.tell.words import OUTCOME_WORDS, format_subject
-from markscheme.vocabulary import Outcome, format_decimal
-from markscheme.weigh.records import build_distribution_record
+from markscheme.vocabulary import Outcome, format_decimal, to_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.patterns import Pattern
     from markscheme.weigh.recalibrate import Recalibration
     from markscheme.weigh.verify import Finding
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 _CHANGES_SHOWN = 10
 _PATTERN_ITEMS_SHOWN = 10
@@ -165,7 +164,7 @@ def _format_change_line(change: ChangeView) -> str:
 
 def _format_distribution_lines(found: ScoreDistribution) -> Iterator[str]:
     """Yield the distribution of the scores of a baseline, and its trend, line by line."""
-    record = build_distribution_record(found)
+    record = to_record(found)
     yield _format_estimate_line(translate("score"), record["score"])
     for axis, estimate in record["axes"].items():
         yield f"  {_format_estimate_line(axis, estimate)}"

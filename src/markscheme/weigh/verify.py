@@ -36,13 +36,8 @@ from markscheme.vocabulary import (
     to_float,
     to_record,
 )
-from markscheme.weigh.records import SUMMARY_FIELDS
-from markscheme.weigh.totals import (
-    AxisValues,
-    Marks,
-    OperationsCollector,
-    summarise_marks,
-)
+from markscheme.weigh.result import SUMMARY_FIELDS
+from markscheme.weigh.totals import AxisValues, Marks, OperationsCollector, summarise_marks
 
 _ROUNDED_PLACES = 4
 _MAX_DOUBLE_DIGITS = 17

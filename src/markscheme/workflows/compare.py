@@ -1,17 +1,23 @@
-"""Comparing variants by the ratings of people, beside what was marked and measured."""
+"""Compare variants by the ratings of people, and stored runs or result files by their scores.
+
+A comparison by ratings shows beside them what was marked and measured. For a page of a comparison
+of runs, the answers to the items that moved most are read as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markscheme.read.nfc import to_nfc
 from markscheme.read.ratings import RatingScope, read_ratings
 from markscheme.vocabulary import (
+    Allowance,
     AnswersError,
     Exam,
     Problem,
@@ -21,16 +27,24 @@ from markscheme.vocabulary import (
     restore_row_messages,
 )
 from markscheme.weigh.compare import (
+    AskedOrder,
+    ComparedRun,
     Comparison,
     ComparisonRules,
     Observed,
+    RunPair,
+    RunsComparison,
     VariantsComparison,
     adjust_pairs,
     collect_observations,
     compare_ratings,
+    extract_single_attempts,
     find_first_asked,
+    pair_runs,
 )
 from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
+from markscheme.workflows.run_rows import load_attempts, select_answers
 from markscheme.workflows.score import score
 from markscheme.workflows.sinks import FrameCollector
 
@@ -157,3 +171,168 @@ def _observe_answers(result: Result, file: str, variants: tuple[str, str]) -> tu
         if not any(observation.variant == variant for observation in observations):
             raise UsageError(f"`{file}` holds no answer with the subject `{variant}`")
     return observations
+
+
+AnswerRow: TypeAlias = Mapping[str, Any]
+"""An answer, as a row of the result of `score`."""
+
+# How many items a page shows: over all pairs of runs together, and at least for each pair.
+_MAX_CROSSED, _MAX_ITEMS, _MIN_ITEMS = 40, 15, 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsReport:
+    """Compared runs, and for each of them the answers to the items that a page shows."""
+
+    comparison: RunsComparison
+    answers: tuple[Mapping[str, tuple[AnswerRow, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemMoves:
+    """Items that moved in one way, those that moved most first; a page shows `limit` of them."""
+
+    kind: str
+    items: tuple[str, ...]
+    limit: int
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The items that a page shows."""
+        return self.items[: self.limit]
+
+
+def compare_runs(
+    *runs: str | Path,
+    rubric: Rubric | str | Path | None = None,
+    exam: str | Path | Sequence[str | Path] = (),
+    margin: Decimal | None = None,
+    cluster: str | None = None,
+    store: str | Path | None = None,
+) -> RunsComparison:
+    """Compare stored runs (ids, `latest`, tags) or result files, paired by item and attempt.
+
+    The first run is the one that the others must not be worse than. `rubric` and `exam` are for
+    result files whose documents are not built in. `margin` is in points; without one, that of the
+    rubric's baseline gate is taken. Items that share the tag `cluster` are not taken to be
+    independent.
+    """
+    with _open_runs(rubric, exam, store) as finder:
+        return _compare_found_runs(finder, _find_runs(finder, runs), margin, cluster)
+
+
+def build_runs_report(
+    *runs: str | Path,
+    rubric: Rubric | str | Path | None = None,
+    exam: str | Path | Sequence[str | Path] = (),
+    margin: Decimal | None = None,
+    cluster: str | None = None,
+    store: str | Path | None = None,
+) -> RunsReport:
+    """Compare runs as `compare_runs` does, and read the answers that a page shows."""
+    with _open_runs(rubric, exam, store) as finder:
+        found_runs = _find_runs(finder, runs)
+        comparison = _compare_found_runs(finder, found_runs, margin, cluster)
+        pairs = comparison.beside_first
+        items = {
+            item
+            for pair in pairs
+            for moves in group_moves(pair, len(pairs))
+            for item in moves.shown
+        }
+        answers = tuple(_collect_answers(finder, run, items) for run in found_runs)
+    return RunsReport(comparison=comparison, answers=answers if items else ())
+
+
+def _open_runs(
+    rubric: Rubric | str | Path | None,
+    exam: str | Path | Sequence[str | Path],
+    store: str | Path | None,
+) -> RunFinder:
+    exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
+    return RunFinder(store, RunContext(rubric=rubric, exams=exams))
+
+
+def _find_runs(finder: RunFinder, names: Sequence[str | Path]) -> list[FoundRun]:
+    """Find the runs of these names; at least two, each once, and all of them finished."""
+    if len(names) < 2:  # noqa: PLR2004 - a comparison takes two
+        raise UsageError("one run is named; name at least two to compare")
+    if len(set(names)) < len(names):
+        raise UsageError("a run is named twice; each can be compared once")
+    first = finder.find(str(names[0]))
+    runs = [first, *(finder.find(str(name), reference=first.past) for name in names[1:])]
+    for run in runs:
+        if is_open_run(run):
+            raise UsageError(f"the run `{run.name}` is not finished; it cannot be compared")
+    return runs
+
+
+def _compare_found_runs(
+    finder: RunFinder, runs: Sequence[FoundRun], margin: Decimal | None, cluster: str | None
+) -> RunsComparison:
+    exam = runs[0].past.exam
+    if cluster is not None and not any(cluster in item.tags for item in exam.items):
+        raise UsageError(f"no item of `{exam.name}` has the tag `{cluster}`")
+    allowance = None if margin is None else Allowance(amount=margin, relative=False)
+    # Where every item of every run has one answer, the marks hold all values already.
+    singles = [extract_single_attempts(run.past.run.marks) for run in runs]
+    compared = [
+        ComparedRun(
+            past=run.past,
+            attempts=load_attempts(finder, run) if None in singles else single or {},
+            asked=_load_asked_order(finder, run),
+        )
+        for run, single in zip(runs, singles, strict=True)
+    ]
+    return pair_runs(compared, allowance, cluster)
+
+
+def _load_asked_order(finder: RunFinder, run: FoundRun) -> AskedOrder | None:
+    """Return the order in which a live run asked its questions; `None` where none is recorded."""
+    if run.stored is None:
+        return None
+    summaries = finder.store.read_summaries([run.stored.id])
+    live: Any = next((summary.get("live") for _, summary in summaries), None)
+    if not isinstance(live, dict) or not live.get("sitting") or not live.get("beside"):
+        return None
+    entries = [entry.body for entry in finder.store.journal.read_entries(live["sitting"])]
+    places = {
+        (entry["item"], entry["attempt"]): entry["order"]
+        for entry in entries
+        if _is_live_reply(entry)
+    }
+    return AskedOrder(sitting=live["sitting"], other_sittings=tuple(live["beside"]), places=places)
+
+
+def _is_live_reply(entry: Mapping[str, Any]) -> bool:
+    """Return whether the subject itself replied; a reply from a cache has no place in order."""
+    reply: Any = entry.get("reply")
+    complete = isinstance(reply, dict) and {"item", "attempt", "order"} <= entry.keys()
+    return complete and reply.get("text") is not None and not reply.get("cached")
+
+
+def group_moves(pair: RunPair, pairs: int = 1) -> list[ItemMoves]:
+    """Group the items that moved: from pass to fail, other losses, and gains.
+
+    `pairs` is how many pairs of runs share the page.
+    """
+    most, most_crossed = (max(_MIN_ITEMS, n // max(1, pairs)) for n in (_MAX_ITEMS, _MAX_CROSSED))
+    crossed, sides = set(pair.regressed), pair.items
+    gained = [item for item in pair.moved if (sides[item].difference or 0) > 0]
+    gained.sort(key=lambda item: (-(sides[item].difference or 0), item))
+    lost = tuple(item for item in pair.lost if item not in crossed)
+    groups = (
+        ItemMoves(kind="regressed", items=pair.regressed, limit=most_crossed),
+        ItemMoves(kind="lost", items=lost, limit=most),
+        ItemMoves(kind="gained", items=tuple(gained), limit=most),
+    )
+    return [moves for moves in groups if moves.items]
+
+
+def _collect_answers(
+    finder: RunFinder, run: FoundRun, items: Collection[str]
+) -> Mapping[str, tuple[AnswerRow, ...]]:
+    answers: dict[str, list[AnswerRow]] = {item: [] for item in items}
+    for row in select_answers(finder, run, items) if items else ():
+        answers[row["item"]].append(row)
+    return {item: tuple(rows) for item, rows in answers.items()}

@@ -22,14 +22,13 @@ from markscheme.weigh.published_run import (
 from markscheme.weigh.recalibrate import PastRun
 from markscheme.weigh.totals import Marks, Measures, Run
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.stored_documents import StoredDocuments
+from markscheme.workflows.stored_runs import StoredDocuments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from markscheme.keep import RunData, Store
     from markscheme.read.results import PublishedResult
-    from markscheme.vocabulary import Exam
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +100,16 @@ class RunFinder:
         With a `reference`, the run that it is compared with, a result file is read under the rubric
         and the exam of the reference.
         """
-        if _is_result_file(name):
+        has_suffix = Path(name).suffix.lower() in RESULT_FILE_SUFFIXES
+        is_file = os.path.isfile(name)  # noqa: PTH113 - never raises, whatever the name
+        if has_suffix and is_file:
             return self._read_published_run(Path(name), reference)
         try:
             stored = self.store.find_run(name)
         except (UsageError, StoreError) as error:
-            if Path(name).suffix.lower() in RESULT_FILE_SUFFIXES:
+            if has_suffix:
                 raise UsageError(f"`{name}`: there is no such result file") from error
-            if os.path.isfile(name):  # noqa: PTH113 - never raises, whatever the name
+            if is_file:
                 allowed = ", ".join(RESULT_FILE_SUFFIXES)
                 raise UsageError(f"`{name}` is no result file; those end in {allowed}") from error
             raise
@@ -131,11 +132,15 @@ class RunFinder:
         finished = [run.id for run in stored if run.status is RunStatus.FINISHED]
         data = self.store.read_run_data(finished)
         for run in stored:
-            rubric, exam = self._choose_rubric(run), self.documents.load_exam(run.exam)
+            # The rubric that the user named may have newer gates.
+            rubric = self._named_rubric or self.documents.load_rubric(run.rubric)
+            exam = self.documents.load_exam(run.exam)
             if run.status is RunStatus.FINISHED:
                 marks, measures = self._parse_run_data(run, data)
             else:
-                marks, measures = _build_empty_marks(rubric, exam), Measures()
+                axes = tuple(spec.name for spec in rubric)
+                marks = Marks(axes=axes, items={item.id: {} for item in exam.items})
+                measures = Measures()
             weighed = Run(
                 name=run.id,
                 rubric=run.rubric.fingerprint,
@@ -156,21 +161,14 @@ class RunFinder:
 
     def _parse_run_data(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
         """Return the marks and measures of the next entry, which must be those of this run."""
-        entry = next(data, None)
+        entry, cause = next(data, None), None
         try:
             if entry is not None and entry.run == run.id:
                 return Marks.from_dict(entry.marks), Measures.from_dict(entry.measures)
         except ValueError as error:
-            raise self._build_damaged_error(run) from error
-        raise self._build_damaged_error(run)
-
-    def _build_damaged_error(self, run: Stored) -> StoreInvalidError:
+            cause = error
         what = f"the marks of the run `{run.id}` cannot be read"
-        return StoreInvalidError(f"the store `{self.store.place}` is damaged: {what}")
-
-    def _choose_rubric(self, run: Stored) -> Rubric:
-        """Return the rubric that the user named, whose gates may be newer, else that of the run."""
-        return self._named_rubric or self.documents.load_rubric(run.rubric)
+        raise StoreInvalidError(f"the store `{self.store.place}` is damaged: {what}") from cause
 
     @cached_property
     def _named_rubric(self) -> Rubric | None:
@@ -180,8 +178,9 @@ class RunFinder:
     def _read_published_run(self, path: Path, reference: PastRun | None) -> FoundRun:
         published, subject = read_published_result(path), self._context.subject
         if reference is None:
-            rubric = self._named_rubric or load_rubric(_find_rubric_name(published))
-            exam = load_exam(*(self._context.exams or _find_exam_names(published)), rubric=rubric)
+            rubric = self._named_rubric or load_rubric(_find_names(published, "rubric")[0])
+            exams = self._context.exams or _find_names(published, "exam")
+            exam = load_exam(*exams, rubric=rubric)
         else:
             rubric, exam = reference.rubric, reference.exam
             subject = subject if len(list_published_subjects(published)) > 1 else None
@@ -191,37 +190,19 @@ class RunFinder:
         return FoundRun(past=past, rows=rows, bad_rows=list_bad_rows(published))
 
 
-def _build_empty_marks(rubric: Rubric, exam: Exam) -> Marks:
-    axes = tuple(spec.name for spec in rubric)
-    return Marks(axes=axes, items={item.id: {} for item in exam.items})
-
-
 def is_open_run(found: FoundRun) -> bool:
     """Whether the run is in the store and was never finished."""
     return found.stored is not None and found.stored.status is RunStatus.OPEN
 
 
-def _is_result_file(name: str) -> bool:
-    has_suffix = Path(name).suffix.lower() in RESULT_FILE_SUFFIXES
-    return has_suffix and os.path.isfile(name)  # noqa: PTH113 - never raises, whatever the name
-
-
-def _find_rubric_name(published: PublishedResult) -> str:
-    return _find_document_names(published, "rubric", "rubrics", "--rubric")[0]
-
-
-def _find_exam_names(published: PublishedResult) -> list[str]:
-    return _find_document_names(published, "exam", "exams", "--exam")
-
-
-def _find_document_names(published: PublishedResult, key: str, kind: str, option: str) -> list[str]:
+def _find_names(published: PublishedResult, key: str) -> list[str]:
     """Return the built-in documents that a result file names; raise if any is not built in."""
     document: Any = published.document.get(key)
     name = document.get("name") if isinstance(document, dict) else document
     if not isinstance(name, str):
-        raise UsageError(f"`{published.file}` does not name its {key}; name it with {option}")
+        raise UsageError(f"`{published.file}` does not name its {key}; name it with --{key}")
     names = name.split("+")
-    if not set(names) <= set(list_builtin_names(kind)):
+    if not set(names) <= set(list_builtin_names(f"{key}s")):
         message = f"`{published.file}` was scored with the {key} `{name}`"
-        raise UsageError(f"{message}, which is not built in; name its file with {option}")
+        raise UsageError(f"{message}, which is not built in; name its file with --{key}")
     return names

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from markscheme.vocabulary import Rubric, StoreUnavailableError, UsageError, sentence
+from markscheme.vocabulary import Rubric, StoreUnavailableError, UsageError, sentence, to_record
 from markscheme.weigh.gates import GateReport, build_undecided_report, evaluate_gates
-from markscheme.weigh.records import build_gate_report_record
 from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
 
 _OPEN_RUN_REASON = sentence(
@@ -31,11 +30,7 @@ def judge_run(runs: RunFinder, found: FoundRun, baseline: str | None = None) -> 
     A run that was never finished is undecided. A baseline that is named must exist.
     """
     past = found.past
-    compared = (
-        _find_named_baseline(runs, found, baseline)
-        if baseline is not None
-        else _find_set_baseline(runs, found)
-    )
+    compared = _find_baseline(runs, found, baseline)
     if is_open_run(found):
         report = build_undecided_report(past.rubric, past.exam, past.run.name, _OPEN_RUN_REASON)
     else:
@@ -45,21 +40,18 @@ def judge_run(runs: RunFinder, found: FoundRun, baseline: str | None = None) -> 
     return JudgedRun(found=found, baseline=compared, gates=report)
 
 
-def _find_named_baseline(runs: RunFinder, found: FoundRun, baseline: str) -> FoundRun:
+def _find_baseline(runs: RunFinder, found: FoundRun, name: str | None) -> FoundRun | None:
+    """Return the named baseline, else that of the rubric and exam, or None if no store has one."""
     past = found.past
-    if not any(gate.baseline and gate.applies_to(past.exam) for gate in past.rubric.gates):
-        what = f"the rubric `{past.rubric.name}` has no gate `metric: baseline` for this exam"
-        raise UsageError(f"{what}; there is nothing to compare with `{baseline}`")
-    return runs.find(baseline, reference=past)
-
-
-def _find_set_baseline(runs: RunFinder, found: FoundRun) -> FoundRun | None:
-    """Return the baseline of the run's rubric and exam, or None if no store has one."""
+    if name is not None:
+        if not any(gate.baseline and gate.applies_to(past.exam) for gate in past.rubric.gates):
+            what = f"the rubric `{past.rubric.name}` has no gate `metric: baseline` for this exam"
+            raise UsageError(f"{what}; there is nothing to compare with `{name}`")
+        return runs.find(name, reference=past)
     if found.stored is None and not runs.has_store:
         return None
-    rubric, exam = found.past.rubric.name, found.past.exam.name
-    baseline = runs.store.find_baseline(rubric, exam)
-    return None if baseline is None else runs.find(baseline.run, reference=found.past)
+    baseline = runs.store.find_baseline(past.rubric.name, past.exam.name)
+    return None if baseline is None else runs.find(baseline.run, reference=past)
 
 
 def record_outcomes(runs: RunFinder, judged: JudgedRun) -> str:
@@ -69,7 +61,7 @@ def record_outcomes(runs: RunFinder, judged: JudgedRun) -> str:
         return ""
     baseline_id = baseline.stored.id if baseline and baseline.stored else None
     try:
-        outcomes = build_gate_report_record(judged.gates)
+        outcomes = to_record(judged.gates)
         runs.store.save_outcomes(found.stored.id, baseline=baseline_id, outcomes=outcomes)
     except StoreUnavailableError as error:
         return f"the outcome is not recorded: {error}"

@@ -21,7 +21,7 @@ from markscheme.workflows.live_session import LiveSessionResult
 from markscheme.workflows.run_plan import RunPlan
 from markscheme.workflows.run_writer import RunRecorder, RunWriter
 from markscheme.workflows.scoring_session import ScoredChunk, ScoringSession
-from markscheme.workflows.stored_messages import fill_messages, thin_messages
+from markscheme.workflows.stored_runs import fill_messages, thin_messages
 
 # A stored chunk holds at most so many rows, and about so many bytes of answers: it is read whole.
 _CHUNK_ROWS, _CHUNK_BYTES = 20_000, 2**26

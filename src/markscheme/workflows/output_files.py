@@ -35,10 +35,7 @@ def check_destination(
         raise UsageError(f"`{name}` is a folder; name a file")
     if _is_sqlite_file(path):
         raise UsageError(f"`{name}` is a database, the store perhaps; write to another file")
-    if not path.parent.is_dir():
-        raise UsageError(f"`{name}`: the folder `{path.parent}` does not exist")
-    if not os.access(path.parent, os.W_OK):
-        raise UsageError(f"`{name}`: the folder `{path.parent}` cannot be written to")
+    _check_parent(name, path.parent)
     return path
 
 
@@ -57,11 +54,15 @@ def check_folder(name: str) -> Path:
         raise UsageError(f"`{name}`: this engine writes a folder of Parquet files; name a folder")
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise UsageError(f"`{name}` exists; name a new folder, or an empty one")
-    if not path.parent.is_dir():
-        raise UsageError(f"`{name}`: the folder `{path.parent}` does not exist")
-    if not os.access(path.parent, os.W_OK):
-        raise UsageError(f"`{name}`: the folder `{path.parent}` cannot be written to")
+    _check_parent(name, path.parent)
     return path
+
+
+def _check_parent(name: str, parent: Path) -> None:
+    if not parent.is_dir():
+        raise UsageError(f"`{name}`: the folder `{parent}` does not exist")
+    if not os.access(parent, os.W_OK):
+        raise UsageError(f"`{name}`: the folder `{parent}` cannot be written to")
 
 
 def write_file_atomically(path: Path, content: bytes) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import socket
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -141,6 +141,8 @@ class RayEngine:
 
         A share with attempts that an earlier share answered is scored again without them.
         """
+        from markscheme.workflows.sinks import FileSink, write_rows
+
         number = 0
         for share, task in self._iter_submitted_shares(folder):
             totals = self._get_share_totals(task, share)
@@ -153,7 +155,10 @@ class RayEngine:
             session.add_errors(totals.errors)
             number = share.number + 1
             yield totals
-        _write_missing_rows(session, folder / format_share_filename(number))
+        missing = list(session.build_missing_frames())
+        if missing:
+            sink = FileSink(folder / format_share_filename(number))
+            write_rows(missing, [sink], session.build_result)
 
     def _iter_submitted_shares(self, folder: Path) -> Iterator[tuple[Share, Any]]:
         """Yield shares in order, each with its task; some tasks are submitted ahead."""
@@ -172,18 +177,15 @@ class RayEngine:
     def _iter_shares(self) -> Iterator[Share]:
         number = 0
         for path in self._files:
-            lines_before = 0
-            groups = list(
-                _group_parts(split_file(path, file=path.name if self.is_folder else None))
-            )
-            for group, lines in zip(groups, self._count_group_lines(groups), strict=True):
+            parts = split_file(path, file=path.name if self.is_folder else None)
+            groups = []
+            while group := tuple(islice(parts, PARTS_IN_A_SHARE)):
+                groups.append(group)
+            # The lines of the last group are not needed: no group comes after it.
+            counts = self._ray.get([self._count_task.remote(group) for group in groups[:-1]])
+            for group, lines_before in zip(groups, accumulate(counts, initial=0), strict=False):
                 yield Share(number=number, parts=group, lines_before=lines_before)
-                number, lines_before = number + 1, lines_before + lines
-
-    def _count_group_lines(self, groups: list[tuple[FilePart, ...]]) -> Iterable[int]:
-        """Count the lines of each group but the last, which no group comes after."""
-        counts: list[int] = self._ray.get([self._count_task.remote(group) for group in groups[:-1]])
-        return [*counts, *([0] if groups else [])]
+                number += 1
 
     def _get_share_totals(self, task: Any, share: Share) -> ShareTotals:
         """Wait for a task; raise the error it raised as itself, not as Ray's."""
@@ -238,19 +240,6 @@ def score_share(
 def count_lines(parts: tuple[FilePart, ...]) -> int:
     """Count the lines of parts: the body of a task."""
     return sum(map(count_part_lines, parts))
-
-
-def _group_parts(parts: Iterator[FilePart]) -> Iterator[tuple[FilePart, ...]]:
-    while group := tuple(islice(parts, PARTS_IN_A_SHARE)):
-        yield group
-
-
-def _write_missing_rows(session: ScoringSession, path: Path) -> None:
-    from markscheme.workflows.sinks import FileSink, write_rows
-
-    frames = list(session.build_missing_frames())
-    if frames:
-        write_rows(frames, [FileSink(path)], session.build_result)
 
 
 def _refuse_unless_listening(address: str | None) -> None:

@@ -13,11 +13,11 @@ from markscheme.weigh.recalibrate import (
     recalibrate_history,
     reweigh_run,
 )
-from markscheme.weigh.records import build_summary_record
+from markscheme.weigh.result import build_summary_record
 from markscheme.weigh.totals import summarise_marks
 from markscheme.workflows.find_run import FoundRun, RunFinder
 from markscheme.workflows.run_writer import build_counts
-from markscheme.workflows.stored_documents import build_rubric_document
+from markscheme.workflows.stored_runs import build_rubric_document
 
 
 def recalibrate_runs(

@@ -29,11 +29,7 @@ from markscheme.vocabulary import (
 from markscheme.weigh.gates import mismatch_reason
 from markscheme.weigh.result import Result
 from markscheme.weigh.totals import Marks, parse_operation_group, summarise_marks
-from markscheme.workflows.stored_messages import (
-    fill_messages,
-    restore_bad_rows,
-    restore_live_record,
-)
+from markscheme.workflows.stored_runs import fill_messages, restore_bad_rows, restore_live_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -178,22 +174,17 @@ class StoredRows(RunRows):
 
     def read_answers(self) -> Iterator[pl.DataFrame]:
         """Yield the answers in order, with their raw output."""
-        run = self._stored.id
-        for answers, cells in zip(
-            self._store.read_answers(run), self._store.read_cells(run), strict=True
-        ):
+        for answers, cells in _read_chunks(self._store, self._stored):
             kept = pl.concat([answers, fill_messages(cells)], how="horizontal")
             yield self._complete_rows(kept).with_columns(kept["output"])
 
     def _count_cells(self) -> Marks:
         """Count the cells of a run that was never finished and so has no stored marks."""
-        run, axes = self._stored.id, [spec.name for spec in self._past.rubric]
+        axes = [spec.name for spec in self._past.rubric]
         items: dict[str, Counter[AxisValues]] = {
             item.id: Counter() for item in self._past.exam.items
         }
-        for answers, cells in zip(
-            self._store.read_answers(run), self._store.read_cells(run), strict=True
-        ):
+        for answers, cells in _read_chunks(self._store, self._stored):
             rows = cells["breakdown"].struct.unnest().select(axes)
             for item, *values in rows.insert_column(0, answers["item"]).iter_rows():
                 items[item][_recover_values(values)] += 1
@@ -214,6 +205,11 @@ class StoredRows(RunRows):
     def _load_summary(self) -> Mapping[str, Any]:
         summaries = self._store.read_summaries([self._stored.id])
         return next((summary for _, summary in summaries), {})
+
+
+def _read_chunks(store: Store, run: StoredRun) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Yield the answers and the cells of each stored chunk."""
+    return zip(store.read_answers(run.id), store.read_cells(run.id), strict=True)
 
 
 class PublishedRows(RunRows):
@@ -315,8 +311,7 @@ def _read_values(
             number = 1 if attempt is None else attempt
             yield row["item"], number, tuple(cells[axis] for axis in axes)
         return
-    run, store = found.stored.id, runs.store
-    for answers, cells in zip(store.read_answers(run), store.read_cells(run), strict=True):
+    for answers, cells in _read_chunks(runs.store, found.stored):
         rows = answers.select("item", "attempt").hstack(
             cells["breakdown"].struct.unnest().select(axes)
         )

@@ -19,9 +19,10 @@ from markscheme.vocabulary import (
     format_ratio,
     to_float,
 )
-from markscheme.workflows.stored_documents import build_exam_document, build_rubric_document
-from markscheme.workflows.stored_messages import (
+from markscheme.workflows.stored_runs import (
+    build_exam_document,
     build_message_records,
+    build_rubric_document,
     fill_messages,
     thin_messages,
 )
@@ -135,7 +136,7 @@ class RunRecorder:
         A tag names one run, so it is refused if the answers are of several subjects.
         """
         # Late: these load polars, and a live run is opened before it needs it.
-        from markscheme.weigh.records import build_error_record, build_summary_record
+        from markscheme.weigh.result import build_error_record, build_summary_record
         from markscheme.weigh.totals import build_variant_records
 
         runs: list[str] = []

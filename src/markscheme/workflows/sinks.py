@@ -156,7 +156,7 @@ class JsonStream(RowSink):
     @contextmanager
     def open(self, build_result: BuildResult) -> Iterator[WriteFrame]:
         """Write the documents, the rows one by one, then the totals."""
-        from markscheme.weigh.records import iter_item_records
+        from markscheme.weigh.result import iter_item_records
 
         stream = self._stream
         stream.write(b"{\n")

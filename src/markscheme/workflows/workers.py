@@ -126,16 +126,15 @@ class _PartScheduler:
                 del self._in_progress[due]
                 self._next_number += 1
                 yield self._finished.pop(due)
-            elif due in self._in_progress and not self._is_assigned(due):
+            elif due in self._in_progress and not any(
+                due in worker.assigned for worker in self._workers
+            ):
                 # The worker that had this part is gone.
                 self._score_here(due)
             elif (number := self._fetch_part()) is not None:
                 self._score_here(number)
             else:
                 self._collect_results(None)
-
-    def _is_assigned(self, number: int) -> bool:
-        return any(number in worker.assigned for worker in self._workers)
 
     def _score_here(self, number: int) -> None:
         self._finished[number] = self._scorer.score(self._in_progress[number])

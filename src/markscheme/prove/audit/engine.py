@@ -22,7 +22,7 @@ from markscheme.prove.audit.mutation_operators import Mutant, generate_mutants
 from markscheme.prove.audit.recorded_answers import MutantEffect, RecordedAnswers
 from markscheme.read.golden_cases import GoldenCase, GoldenCases
 from markscheme.vocabulary import Cell, Exam, Rubric, format_ratio, to_float
-from markscheme.weigh.records import build_exam_record, build_rubric_record
+from markscheme.weigh.result import build_exam_record, build_rubric_record
 
 
 class MutantFate(StrEnum):

@@ -52,7 +52,7 @@ from markscheme.weigh.compare import (
     VariantsComparison,
     rename_by_subject,
 )
-from markscheme.workflows.compare_runs import RunsReport
+from markscheme.workflows.compare import RunsReport
 
 # Queries with a chart of their own on one page; more would let the page grow without bound.
 _MAX_DRAWN_QUERIES = 30

@@ -33,7 +33,7 @@ from markscheme.tell.words import format_cell_reason
 from markscheme.vocabulary import Item, Rubric, format_decimal, format_signed, to_float
 from markscheme.weigh.compare import PairedTag, RunPair, RunsComparison, Sides
 from markscheme.weigh.gates import Evidence
-from markscheme.workflows.compare_runs import AnswerRow, ItemMoves, RunsReport, group_moves
+from markscheme.workflows.compare import AnswerRow, ItemMoves, RunsReport, group_moves
 
 EVIDENCE_KINDS = {
     Evidence.PASS: "pass",

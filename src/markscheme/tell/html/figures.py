@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from markscheme.vocabulary import TagGroup
     from markscheme.weigh.distribution import MeanEstimate, ScoreDistribution, TrendPoint
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 _TAG_VALUES_SHOWN = 12
 _HEAT_MAPS_SHOWN = 3

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from markscheme.vocabulary import Item, ItemReport, Row, Rubric
     from markscheme.weigh.gates import ItemChange
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 _BAR_WIDTH = 1000
 _EXCERPT_LENGTH = 90

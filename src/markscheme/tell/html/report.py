@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from markscheme.weigh.distribution import MeanEstimate
     from markscheme.weigh.gates import GateOutcome
-    from markscheme.workflows.run_report import RunReport
+    from markscheme.workflows.report import RunReport
 
 _LOSSES_LISTED = 8
 _CHANGES_LISTED = 30

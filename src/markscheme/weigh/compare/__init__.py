@@ -1,9 +1,9 @@
 """Comparing variants by ratings, and runs by their scores: verdicts, decision, evidence.
 
 Every comparison follows the same path: observations in pairs (`pairs`), statistics computed from
-them (`statistics`), a result (`result`) with sentences (`advice`), and its JSON document
-(`records`). `ratings` and `runs` say what is paired. Nothing here reads files or draws: files are
-read by `markscheme.workflows`, pages are drawn by `markscheme.tell.compare`.
+them (`statistics`), a result with its JSON document (`result`) and sentences (`advice`). `ratings`
+and `runs` say what is paired. Nothing here reads files or draws: files are read by
+`markscheme.workflows`, pages are drawn by `markscheme.tell.compare`.
 """
 
 from markscheme.weigh.compare.advice import describe_attempts, describe_doubts
@@ -14,24 +14,19 @@ from markscheme.weigh.compare.operating_characteristic import (
     SimulationResult,
     compute_operating_characteristic,
 )
-from markscheme.weigh.compare.order_effects import (
+from markscheme.weigh.compare.pairs import (
     AskedFirstCounts,
     AskedOrder,
-    count_first,
-    count_first_in_pairs,
-    find_first_asked,
-)
-from markscheme.weigh.compare.pairs import (
     AttemptPairs,
     AttemptValues,
-    PairedObservations,
     PairedSummary,
-    PairedValues,
     Sides,
+    count_first,
+    count_first_in_pairs,
     extract_single_attempts,
+    find_first_asked,
     summarise_pairs,
 )
-from markscheme.weigh.compare.planning import ComparisonPlan, plan_comparison
 from markscheme.weigh.compare.ratings import collect_observations, compare_ratings
 from markscheme.weigh.compare.result import (
     Aggregate,
@@ -51,9 +46,10 @@ from markscheme.weigh.compare.result import (
 from markscheme.weigh.compare.rules import ComparisonRules, index_scores
 from markscheme.weigh.compare.runs import ComparedRun, pair_runs, rename_by_subject
 from markscheme.weigh.compare.statistics import (
+    ComparisonPlan,
     Statistics,
     compute_non_inferiority_p,
-    compute_statistics,
+    plan_comparison,
     summarise_axes,
 )
 
@@ -73,10 +69,8 @@ __all__ = [
     "Observed",
     "OperatingCharacteristic",
     "PairComparison",
-    "PairedObservations",
     "PairedSummary",
     "PairedTag",
-    "PairedValues",
     "Query",
     "Ruling",
     "RunPair",
@@ -91,7 +85,6 @@ __all__ = [
     "compare_ratings",
     "compute_non_inferiority_p",
     "compute_operating_characteristic",
-    "compute_statistics",
     "count_first",
     "count_first_in_pairs",
     "describe_attempts",

@@ -71,10 +71,11 @@ class Simulation:
         """Return how often each decision came out."""
         draws, random = choose_draws(queries), Random(self._seed)  # noqa: S311 - a simulation
         columns = [self._draw_verdicts(query, draws, random) for query in queries]
-        vectors = Counter(zip(*columns, strict=True))
+        modes, table = [mode for mode, _, _ in queries], self._table
         decisions: Counter[DecisionOutcome | None] = Counter()
-        for vector, count in vectors.items():
-            decisions[self._decide_draw([mode for mode, _, _ in queries], vector)] += count
+        for verdicts, count in Counter(zip(*columns, strict=True)).items():
+            reached = Counter(zip(modes, map(str, verdicts), strict=True))
+            decisions[table.missing if None in verdicts else table.decide(reached)] += count
         return compute_shares(decisions, draws)
 
     def _draw_verdicts(self, query: QueryAverages, draws: int, random: Random) -> list[str | None]:
@@ -87,13 +88,6 @@ class Simulation:
             ]
             for _ in range(draws)
         ]
-
-    def _decide_draw(
-        self, modes: Sequence[str], verdicts: Sequence[str | None]
-    ) -> DecisionOutcome | None:
-        if None in verdicts:
-            return self._table.missing
-        return self._table.decide(Counter(zip(modes, map(str, verdicts), strict=True)))
 
 
 # Combinations of counts that a table distinguishes; beyond that, exact chances take too long.

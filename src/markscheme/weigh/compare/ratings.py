@@ -28,15 +28,14 @@ from markscheme.weigh.compare.advice import (
     find_monitoring_points,
 )
 from markscheme.weigh.compare.operating_characteristic import compute_operating_characteristic
-from markscheme.weigh.compare.order_effects import count_first
-from markscheme.weigh.compare.pairs import PairedObservations, PairedValues, Sides, average_sides
-from markscheme.weigh.compare.result import (
-    CheckSummary,
-    Comparison,
-    MetricSummary,
-    Observed,
-    Query,
+from markscheme.weigh.compare.pairs import (
+    PairedObservations,
+    PairedValues,
+    Sides,
+    average_sides,
+    count_first,
 )
+from markscheme.weigh.compare.result import CheckSummary, Comparison, MetricSummary, Observed, Query
 from markscheme.weigh.compare.rules import (
     ComparisonRules,
     aggregate_queries,

@@ -1,8 +1,11 @@
-"""The results of comparisons as plain values, with exact fractions: what every output draws.
+"""The results of comparisons as plain values with exact fractions, and their JSON documents.
 
 `PairComparison` is what all of them share: two sides, their paired observations and statistics.
 `Comparison` adds verdicts and a decision (by ratings), `RunPair` adds items and tags (by runs).
 `VariantsComparison` and `RunsComparison` hold every two of several variants or runs.
+
+Every output format follows the documents, and the order of their keys is part of the output.
+Numbers in them are the doubles nearest to exact fractions; unknown values are null.
 """
 
 from __future__ import annotations
@@ -21,23 +24,25 @@ from markscheme.vocabulary import (
     FrozenDict,
     Rating,
     Rubric,
+    to_float,
 )
-from markscheme.weigh.compare.order_effects import AskedFirstCounts
+from markscheme.weigh.compare.operating_characteristic import (
+    DecisionChances,
+    OperatingCharacteristic,
+)
 from markscheme.weigh.compare.pairs import (
+    CONFIDENCE,
+    AskedFirstCounts,
     AttemptPairs,
     PairedObservations,
     PairedSummary,
     Sides,
     SingleRunNoise,
 )
-from markscheme.weigh.compare.records import (
-    build_comparison_record,
-    build_runs_record,
-    build_variants_record,
-)
-from markscheme.weigh.compare.statistics import Statistics, adjust_summaries
+from markscheme.weigh.compare.statistics import RatingFlip, Statistics, adjust_summaries
 from markscheme.weigh.gates import Evidence
-from markscheme.weigh.stats import McNemar
+from markscheme.weigh.result import build_exam_record, build_rubric_record
+from markscheme.weigh.stats import Agreement, ClusteredMean, McNemar
 from markscheme.weigh.totals import Measures
 
 MEANINGFUL_POINTS = 2
@@ -187,7 +192,37 @@ class Comparison(PairComparison):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
-        return build_comparison_record(self)
+        return {
+            "queries": [_build_query_record(query) for query in self.queries],
+            "decision": {
+                "outcome": _name_decision(self.decision.outcome),
+                **_copy_fields(self.decision, "rule", "because", "next", "rules", "monitoring"),
+            },
+            "aggregate": {
+                "overall": _build_aggregate_record(self.overall),
+                "by_mode": {
+                    mode: _build_aggregate_record(part) for mode, part in self.by_mode.items()
+                },
+            },
+            "operational": {
+                metric.metric: {
+                    "n": metric.n,
+                    **_to_plain(metric.mean),
+                    "items": _to_plain(metric.pairs),
+                }
+                for metric in self.operational
+            },
+            "structural": {check.axis: _build_check_record(check) for check in self.structural},
+            "statistics": _build_statistics_record(self.statistics),
+            "rubric": build_rubric_record(self.rubric),
+            "exam": build_exam_record(self.exam),
+            **_copy_fields(self, "baseline", "candidate", "raters"),
+            "order": [
+                {"item": query.item, "variants": list(query.order), "asked_first": query.first}
+                for query in self.queries
+            ],
+            "asked_first": _build_first_record(self.first),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +239,10 @@ class VariantsComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
-        return build_variants_record(self)
+        return {
+            "variants": list(self.variants),
+            "pairs": [{"p_holm": to_float(pair.p_holm), **pair.to_dict()} for pair in self.pairs],
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,4 +315,242 @@ class RunsComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare RUN RUN --format json` prints."""
-        return build_runs_record(self)
+        return {
+            **_copy_fields(self, "runs", "subjects"),
+            "decision": {
+                "outcome": _OUTCOME_NAMES[self.outcome],
+                "margin": str(self.margin),
+                "because": self.because,
+            },
+            "pairs": [_build_run_pair_record(pair) for pair in self.pairs],
+            "measured": [_build_measures_record(measures) for measures in self.measures],
+            "rubric": build_rubric_record(self.rubric),
+            "exam": build_exam_record(self.exam),
+        }
+
+
+_OUTCOME_NAMES = {
+    Evidence.PASS: "not-worse",
+    Evidence.FAIL: "worse",
+    Evidence.INCONCLUSIVE: "inconclusive",
+}
+
+
+def _to_plain(value: Any) -> Any:
+    """Return a value as JSON holds it: fractions as doubles, tuples as lists."""
+    match value:
+        case Fraction():
+            return to_float(value)
+        case tuple():
+            return [_to_plain(part) for part in value]
+        case Sides():
+            return _copy_fields(value, "baseline", "candidate", "difference")
+        case Mapping():
+            return {key: _to_plain(part) for key, part in value.items()}
+        case _:
+            return value
+
+
+def _copy_fields(source: Any, *names: str) -> dict[str, Any]:
+    return {name: _to_plain(getattr(source, name)) for name in names}
+
+
+def _name_decision(outcome: DecisionOutcome | None) -> str:
+    return "none" if outcome is None else outcome.value
+
+
+def _build_query_record(query: Query) -> dict[str, Any]:
+    return {
+        **_copy_fields(query, "item", "mode"),
+        "baseline": {"mean": to_float(query.mean.baseline)},
+        "candidate": {"mean": to_float(query.mean.candidate)},
+        "difference": to_float(query.mean.difference),
+        **_copy_fields(query, "verdict", "reasons", "meaningful_axes", "because"),
+        **_copy_fields(query, "baseline_below_floor", "axes", "missing"),
+        "notes": [_copy_fields(note, "variant", "rater", "axis", "note") for note in query.notes],
+        "order": list(query.order),
+        "asked_first": query.first,
+    }
+
+
+def _build_aggregate_record(part: Aggregate) -> dict[str, Any]:
+    return {
+        **_copy_fields(part, "queries", "n"),
+        **_to_plain(part.mean),
+        **_copy_fields(part, "axes", "verdicts"),
+    }
+
+
+def _build_check_record(check: CheckSummary) -> dict[str, Any]:
+    return {
+        "baseline": {"judged": check.judged[0], "failed": check.failed[0]},
+        "candidate": {"judged": check.judged[1], "failed": check.failed[1]},
+        "items": {
+            item: _copy_fields(sides, "baseline", "candidate")
+            for item, sides in check.pairs.items()
+        },
+        "reasons": [
+            {"item": item, "variant": variant, "reason": reason}
+            for (item, variant), reason in check.reasons.items()
+        ],
+    }
+
+
+def _build_run_pair_record(pair: RunPair) -> dict[str, Any]:
+    passed = pair.passed
+    return {
+        **_copy_fields(pair, "baseline", "candidate", "score", "axes"),
+        "tags": [
+            {
+                **_copy_fields(tag, "tag", "value"),
+                **_build_paired_record(tag.paired),
+                "p_holm": to_float(tag.p_holm),
+            }
+            for tag in pair.tags
+        ],
+        "passed": {
+            **_copy_fields(passed, "baseline_only", "candidate_only"),
+            "p_two_sided": to_float(passed.two_sided),
+            "p_worse": to_float(passed.worse),
+            "interval": passed.interval
+            and dict(zip(("lower", "upper"), passed.interval, strict=True)),
+        },
+        "attempts": {
+            "pairs": pair.attempts.count,
+            **_copy_fields(pair.attempts, "baseline_only", "candidate_only"),
+        },
+        "asked_first": _build_first_record(pair.first),
+        "moved": {item: _to_plain(pair.items[item]) for item in pair.moved},
+        **_copy_fields(pair, "regressed", "recovered", "p_holm"),
+        "statistics": _build_statistics_record(pair.statistics),
+    }
+
+
+def _build_measures_record(measures: Measures) -> dict[str, Any]:
+    """Return what a run took; each figure says for how many answers it is known."""
+    median, slow = (measures.latency_percentile(Fraction(at)) for at in (50, 95))
+    totals = {name: getattr(measures, name) for name in ("tokens_in", "tokens_out", "cost")}
+    return {
+        "answers": measures.answers,
+        "latency_ms": {"n": measures.latencies, "p50": to_float(median), "p95": to_float(slow)},
+        **{
+            name: {"n": total.n, "sum": to_float(total.sum) if total.n else None}
+            for name, total in totals.items()
+        },
+    }
+
+
+def _build_first_record(first: AskedFirstCounts) -> dict[str, Any]:
+    return _copy_fields(first, "baseline", "candidate", "unknown", "balanced")
+
+
+def _build_statistics_record(statistics: Statistics) -> dict[str, Any]:
+    two_sided, one_sided = statistics.smallest_p
+    alone, over_axes = statistics.pairs_for_p
+    evidence, detectable = statistics.non_inferiority, statistics.detectable
+    agreement, operating = statistics.agreement, statistics.operating
+    clustered, guarantee = statistics.clustered, statistics.guarantee
+    return {
+        "n": statistics.paired.n,
+        "descriptive_only": statistics.descriptive_only,
+        "smallest_p": {"two_sided": to_float(two_sided), "one_sided": to_float(one_sided)},
+        "pairs_for_p_0.05": {"alone": alone, "over_axes": over_axes},
+        "difference": _build_paired_record(statistics.paired),
+        "axes": {
+            axis.axis: {**_build_paired_record(axis.paired), **_copy_fields(axis, "p", "p_holm")}
+            for axis in statistics.axes
+        },
+        "non_inferiority": {
+            "margin": to_float(statistics.margin),
+            "outcome": evidence.outcome.value,
+            "lower": evidence.lower,
+            "upper": evidence.upper,
+            "p_t": evidence.p,
+            "p_sign_flip": to_float(statistics.non_inferiority_p),
+            "pairs_needed": evidence.items_needed,
+            "because": evidence.because,
+        },
+        "detectable": {
+            "power": detectable.power,
+            "two_sided_sd": detectable.two_sided,
+            "one_sided_sd": detectable.one_sided,
+            "two_sided": detectable.two_sided_points,
+            "one_sided": detectable.one_sided_points,
+            "pairs_needed": detectable.pairs_needed,
+        },
+        "agreement": None if agreement is None else _build_agreement_record(agreement),
+        "operating": None if operating is None else _build_operating_record(operating),
+        "sensitivity": [_build_flip_record(flip) for flip in statistics.sensitivity],
+        "guarantee": guarantee and dict(zip(("worst", "lower", "upper"), guarantee, strict=True)),
+        "clustered": None
+        if clustered is None
+        else {
+            **_copy_fields(clustered, "clusters", "mean", "standard_error"),
+            "interval": _build_interval_record(clustered),
+        },
+        "plain": list(statistics.plain),
+    }
+
+
+def _build_interval_record(source: PairedSummary | ClusteredMean) -> dict[str, Any]:
+    return {"confidence": CONFIDENCE, "lower": source.lower, "upper": source.upper}
+
+
+def _build_paired_record(summary: PairedSummary) -> dict[str, Any]:
+    flips = summary.flips
+    return {
+        **_copy_fields(summary, "n", "mean", "sd", "standard_error"),
+        "interval": _build_interval_record(summary),
+        **_copy_fields(summary, "t", "p_t"),
+        "sign_flip": None
+        if flips is None
+        else {
+            "two_sided": to_float(flips.two_sided),
+            "worse": to_float(flips.lower),
+            "better": to_float(flips.upper),
+            "exact": flips.exact,
+        },
+        **_copy_fields(summary, "wins", "losses", "ties"),
+    }
+
+
+def _build_agreement_record(agreement: Agreement) -> dict[str, Any]:
+    return {
+        **_copy_fields(agreement, "raters", "units", "percent"),
+        "alpha_ordinal": to_float(agreement.alpha),
+        "ac2_quadratic": to_float(agreement.ac2),
+        "kappa_quadratic": [
+            {"raters": list(pair), "kappa": to_float(kappa)}
+            for pair, kappa in agreement.kappa.items()
+        ],
+    }
+
+
+def _build_operating_record(operating: OperatingCharacteristic) -> dict[str, Any]:
+    return {
+        "noise": operating.noise,
+        "identical": _build_chances_record(operating.identical),
+        "as_observed": _build_chances_record(operating.as_observed),
+        **_copy_fields(operating, "repeats_disagree", "observed_repeats_disagree", "exact"),
+        "simulated": {
+            **_copy_fields(operating.simulated, "draws", "seed"),
+            "identical": _build_chances_record(operating.simulated.identical),
+        },
+    }
+
+
+def _build_chances_record(chances: DecisionChances) -> dict[str, float]:
+    return {_name_decision(outcome): round(float(p), 9) for outcome, p in chances.items()}
+
+
+def _build_flip_record(flip: RatingFlip) -> dict[str, Any]:
+    return {
+        **_copy_fields(flip.rating, "item", "variant", "rater", "axis", "score"),
+        "instead": flip.score,
+        "verdict": {"before": flip.verdict_before, "after": flip.verdict_after},
+        "decision": {
+            "before": _name_decision(flip.decision_before),
+            "after": _name_decision(flip.decision_after),
+        },
+        "decides": flip.decides,
+    }

@@ -13,13 +13,14 @@ from operator import itemgetter
 
 from markscheme.vocabulary import Allowance, Exam, FrozenDict, sentence
 from markscheme.weigh.compare.advice import decide_outcome, describe_run_pair
-from markscheme.weigh.compare.order_effects import AskedOrder, count_first_in_pairs
 from markscheme.weigh.compare.pairs import (
+    AskedOrder,
     AttemptPairs,
     AttemptValues,
     PairedObservations,
     PairedValues,
     Sides,
+    count_first_in_pairs,
 )
 from markscheme.weigh.compare.result import PairedTag, RunPair, RunsComparison, adjust_pairs
 from markscheme.weigh.compare.statistics import adjust_summaries, compute_statistics
@@ -47,7 +48,9 @@ def pair_runs(
     that share a value of the tag `cluster` are not taken to be independent.
     """
     first = runs[0].past
-    margin = margin or _find_gate_margin(first)
+    if margin is None:
+        limits = [gate.baseline for gate in first.rubric.gates if gate.applies_to(first.exam)]
+        margin = next((limit.max_drop for limit in limits if limit is not None), DEFAULT_MARGIN)
     names = tuple(run.past.run.name for run in runs)
     every_two = list(combinations(runs, 2))
     obstacles = [_explain_incomparable(run.past, first) for run in runs]
@@ -93,11 +96,6 @@ def rename_by_subject(comparison: RunsComparison) -> RunsComparison:
 def _add_plain_words(pair: RunPair) -> RunPair:
     words = tuple(describe_run_pair(pair))
     return dataclasses.replace(pair, statistics=dataclasses.replace(pair.statistics, plain=words))
-
-
-def _find_gate_margin(past: PastRun) -> Allowance:
-    limits = [gate.baseline for gate in past.rubric.gates if gate.applies_to(past.exam)]
-    return next((limit.max_drop for limit in limits if limit is not None), DEFAULT_MARGIN)
 
 
 def _explain_incomparable(past: PastRun, first: PastRun) -> str:

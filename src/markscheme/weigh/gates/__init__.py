@@ -4,15 +4,15 @@
 the reasons within a run. (A run that is still open is refused before that, in `workflows/gate.py`.)
 `outcomes` holds the results: a `GateReport` with the verdict on the run, and one
 `GateOutcome` per gate with what was observed, the margin, and `because`. `metrics` computes the
-number that a gate limits, `baseline` compares a run with its baseline, and `evidence` tests whether
-a drop is more than noise.
+number that a gate limits; `baseline` compares a run with its baseline and tests whether a drop is
+more than noise.
 
 Everything is computed from a `Run` in exact numbers. Reading gate documents, finding runs and
 baselines in a store, and showing outcomes are done elsewhere.
 """
 
 from markscheme.vocabulary import Evidence
-from markscheme.weigh.gates.evidence import evaluate_non_inferiority
+from markscheme.weigh.gates.baseline import evaluate_non_inferiority
 from markscheme.weigh.gates.judge import build_undecided_report, evaluate_gates, mismatch_reason
 from markscheme.weigh.gates.outcomes import (
     AxisChange,

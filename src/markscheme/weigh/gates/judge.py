@@ -29,12 +29,7 @@ from markscheme.weigh.gates.metrics import (
     describe_gate_metric,
     format_metric_value,
 )
-from markscheme.weigh.gates.outcomes import (
-    GateOutcome,
-    GateReport,
-    ItemLoss,
-    get_failure_outcome,
-)
+from markscheme.weigh.gates.outcomes import GateOutcome, GateReport, ItemLoss, get_failure_outcome
 from markscheme.weigh.totals import Run, explain_incomplete
 
 _DECIDED_OUTCOMES = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)

@@ -22,6 +22,10 @@ from markscheme.vocabulary import (
 )
 
 
+def _subtract(value: Fraction | None, other: Fraction | None) -> Fraction | None:
+    return None if value is None or other is None else value - other
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemLoss:
     """An item that makes the metric of a gate worse: by how much, and on which axes.
@@ -65,9 +69,7 @@ class AxisChange:
     @property
     def change(self) -> Fraction | None:
         """By how much the axis moved."""
-        if self.before is None or self.after is None:
-            return None
-        return self.after - self.before
+        return _subtract(self.after, self.before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,16 +139,12 @@ class BaselineReport:
     @property
     def change(self) -> Fraction | None:
         """By how much the score moved, in points."""
-        if self.before is None or self.after is None:
-            return None
-        return self.after - self.before
+        return _subtract(self.after, self.before)
 
     @property
     def margin(self) -> Fraction | None:
         """By how much the score is above the floor."""
-        if self.floor is None or self.after is None:
-            return None
-        return self.after - self.floor
+        return _subtract(self.after, self.floor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from markscheme.vocabulary import (
-    FrozenDict,
-    RecordFields,
-    Rubric,
-    exact_ratios,
-    sentence,
-    to_record,
-)
+from markscheme.vocabulary import FrozenDict, RecordFields, Rubric, exact_ratios, sentence
 from markscheme.weigh.patterns.groups import ConcentratedGroup
 
 PATTERN_KINDS = (
@@ -70,11 +63,6 @@ class Pattern:
         "lost",
         "evidence",
     )
-
-
-def build_pattern_record(pattern: Pattern) -> dict[str, Any]:
-    """Return the JSON record of a pattern."""
-    return to_record(pattern)
 
 
 def describe_chance(p: Fraction, groups: int) -> str:

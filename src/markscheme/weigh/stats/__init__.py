@@ -13,25 +13,23 @@ from markscheme.weigh.stats.agreement import (
     measure_agreement,
 )
 from markscheme.weigh.stats.distributions import (
+    ALPHA,
+    POWER,
     SampleStatistics,
     adjust_by_holm,
     compute_falling_p,
+    compute_power,
     compute_quantile,
     compute_unseen_share,
     compute_wilson_interval,
     count_inversions,
-    sum_counts,
-    t_cdf,
-    t_quantile,
-)
-from markscheme.weigh.stats.power import (
-    ALPHA,
-    POWER,
-    compute_power,
     count_pairs_needed,
     find_detectable_effect,
     find_least_above,
     noncentral_t_cdf,
+    sum_counts,
+    t_cdf,
+    t_quantile,
 )
 from markscheme.weigh.stats.proportions import (
     ClusteredMean,
