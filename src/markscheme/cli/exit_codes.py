@@ -7,11 +7,11 @@ import json
 import os
 import sys
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+from msgspec.structs import asdict
 
 from markscheme.vocabulary import InputError, StoreError, StoreInvalidError, UsageError
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
+
+from msgspec import Struct, field
 
 _FENCE = re.compile(
     r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)"
@@ -51,8 +52,7 @@ _SENTENCE_ENDS = (".", "!", "?", ";", ",")
 _AFTER_BOLD = (":", "–", "—", "(")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heading:
+class Heading(Struct, frozen=True, kw_only=True):
     """A heading: its words, how deep it is (1 is the top), and its line, counted from 1."""
 
     words: tuple[str, ...]
@@ -68,8 +68,7 @@ class Heading:
         )
 
 
-@dataclass(slots=True, kw_only=True)
-class OutlineEntry:
+class OutlineEntry(Struct, kw_only=True):
     """A list item or a table row, with its continuation lines and the items nested in it."""
 
     text: str

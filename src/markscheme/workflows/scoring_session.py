@@ -9,7 +9,6 @@ one short range for each item, the whole file one long range, so what engines ex
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -263,7 +262,9 @@ class ScoringSession:
                 yield frame
             if batch.errors:
                 errors = [
-                    replace(error, line=error.line + self._lines_before, file=file or error.file)
+                    structs.replace(
+                        error, line=error.line + self._lines_before, file=file or error.file
+                    )
                     for error in batch.errors
                 ]
                 self.add_errors(errors)

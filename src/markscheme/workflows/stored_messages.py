@@ -9,8 +9,9 @@ neither, so their texts stay English.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from markscheme.vocabulary import MESSAGE_COLUMN, RowError, encode_message, restore_message
 
@@ -69,7 +70,7 @@ def restore_bad_rows(summary: Mapping[str, Any]) -> tuple[RowError, ...]:
     rows = [RowError(**row) for row in summary.get("bad_rows", ())]
     kept = summary.get("messages", {}).get("bad_rows", [None] * len(rows))
     return tuple(
-        replace(row, reason=restore_message(row.reason, encoded))
+        structs.replace(row, reason=restore_message(row.reason, encoded))
         for row, encoded in zip(rows, kept, strict=True)
     )
 

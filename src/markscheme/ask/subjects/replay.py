@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from dataclasses import replace
 from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from markscheme.ask.questions import Question
 from markscheme.ask.replies import Fault, Reply
@@ -160,7 +160,7 @@ def _limit_problems(problems: list[Problem]) -> list[Problem]:
     if left <= 0:
         return problems
     more = f"{left:,} more lines from here on cannot be replayed"
-    return [*problems[:_MAX_PROBLEMS], replace(problems[_MAX_PROBLEMS], message=more)]
+    return [*problems[:_MAX_PROBLEMS], structs.replace(problems[_MAX_PROBLEMS], message=more)]
 
 
 def create_replay_subject(rest: str, options: SubjectOptions) -> ReplaySubject:

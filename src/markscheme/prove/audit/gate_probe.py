@@ -10,6 +10,8 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
+from msgspec import structs
+
 from markscheme.vocabulary import Exam, Gate, Item, Level, Outcome, Rubric
 from markscheme.weigh.gates import GateOutcome, evaluate_gates
 from markscheme.weigh.totals import AxisValues, Marks, Measures, MeasureTotal, Run
@@ -21,7 +23,7 @@ def probe_gate(
     rubric: Rubric, gate: Gate, seen: Decimal, baseline: Decimal | None = None
 ) -> GateOutcome:
     """Return the outcome of a gate if its metric is `seen` and the baseline's score `baseline`."""
-    single = replace(rubric, gates=(replace(gate, exams=()),))
+    single = replace(rubric, gates=(structs.replace(gate, exams=()),))
     run = _build_probe_run(single, gate, Fraction(seen))
     exam = Exam(
         names=("shown",),
@@ -37,7 +39,7 @@ def probe_pass_mark(rubric: Rubric, seen: Decimal) -> bool:
     gate = Gate(name="pass mark", level=Level.HARD, metric="score", at_least=Decimal(1))
     run = _build_probe_run(rubric, gate, Fraction(seen))
     exam = Exam(names=("shown",), items=(Item(id="0", prompt="0"),), fingerprint=_PROBE_EXAM)
-    passed_gate = replace(gate, metric="passed")
+    passed_gate = structs.replace(gate, metric="passed")
     report = evaluate_gates(replace(rubric, gates=(passed_gate,)), exam, run, detailed=False)
     return report.outcomes[0].outcome is Outcome.PASS
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import structs
 
 from markscheme.mark import compute_score, mark_cell, read_response
 from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
@@ -31,7 +33,7 @@ class GoldenSuite:
         self.rubric = rubric
         self.cases = cases
         self._responses = [
-            replace(read_response(case.answer, rubric.fields), transcript=case.transcript)
+            structs.replace(read_response(case.answer, rubric.fields), transcript=case.transcript)
             for case in cases.items
         ]
         self._cells = [

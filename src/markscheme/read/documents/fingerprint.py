@@ -20,6 +20,7 @@ from types import NoneType
 from typing import Any
 
 import orjson
+from msgspec import Struct, structs
 
 from markscheme.vocabulary import AxisSpec, FrozenDict, Item, format_plain
 
@@ -41,7 +42,7 @@ def compute_rubric_fingerprint(
     That is name, version and axes (order, weights, parameters, versions), and for comparisons
     the verdict rules, decision table, scales and notes. Gates, pass mark and titles are left out.
     """
-    parts = [dataclasses.asdict(part) for part in comparison if part is not None]
+    parts = [part for part in comparison if part is not None]
     return _hash_parts("rubric/1", name, version, [_describe_axis(spec) for spec in axes], *parts)
 
 
@@ -126,6 +127,8 @@ def _encode_canonical(value: Any) -> str:
             return f"{value.numerator}/{value.denominator}"
         case float():
             return format_plain(Decimal(repr(value)))
+        case Struct():
+            return _encode_canonical(structs.asdict(value))
         case list() | tuple():
             return f"[{','.join(map(_encode_canonical, value))}]"
         case _:

@@ -13,6 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec import structs
+
 from markscheme.read.documents.fingerprint import compute_rubric_fingerprint
 from markscheme.read.documents.gates import read_gates
 from markscheme.read.documents.models import (
@@ -349,7 +351,7 @@ def _assign_weights(
     entries = list(_iterate_scored_entries(tree))
     unweighted = [index for index, entry in entries if "weight" not in entry]
     if axes and len(unweighted) == len(entries):
-        return [dataclasses.replace(spec, weight=Fraction(1, len(axes))) for spec in axes]
+        return [structs.replace(spec, weight=Fraction(1, len(axes))) for spec in axes]
     for index in unweighted:
         message = "is missing; give every axis a weight, or none: then all count alike"
         collector.add_problem(("axes", index, "weight"), message)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from markscheme.read.tools.families import DISPATCH, MUTATION, is_in_family
 from markscheme.vocabulary import MAIN_AGENT, Call, CallStatus, Dispatch, Transcript
@@ -13,8 +14,7 @@ from markscheme.vocabulary import MAIN_AGENT, Call, CallStatus, Dispatch, Transc
 _MAX_LINE_LENGTH = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolAttempt:
+class ToolAttempt(Struct, frozen=True, kw_only=True):
     """One attempt: the tool, its target, the status, and the call and agent that made it.
 
     Its text is the evidence that a cell quotes; there, calls are counted from 1 as in the timeline.

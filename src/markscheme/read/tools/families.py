@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
 
 from markscheme.read.tools.mutations import SHELL_TOOLS, iter_commands
 from markscheme.vocabulary import Call, FrozenDict, format_value
@@ -101,8 +102,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallMatcher:
+class CallMatcher(Struct, frozen=True, kw_only=True):
     """Patterns that a call must match: its tool, a path, an argument, a shell command."""
 
     tool: re.Pattern[str] | None = None
