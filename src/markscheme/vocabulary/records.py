@@ -88,7 +88,7 @@ def _get_class_layout(cls: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]
         return _read_layout(layout)
     if issubclass(cls, Struct):
         return _read_layout(cls.__struct_fields__)
-    return _read_layout(tuple(field.name for field in fields(cls)))
+    return _read_layout(tuple(field.name for field in fields(cls)))  # type: ignore[arg-type]
 
 
 def _read_layout(layout: RecordFields) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
