@@ -48,8 +48,16 @@ def compute_rubric_fingerprint(
 
 def compute_exam_fingerprint(names: Iterable[str], items: Iterable[Item]) -> str:
     """Hash the items. Their order and the number of files they come from do not matter."""
-    by_id = sorted(items, key=lambda item: item.id)
-    return _hash_parts("exam/1", sorted(names), [_describe_item(item) for item in by_id])
+    described = [
+        {
+            "id": item.id,
+            "prompt": item.prompt,
+            "expectations": item.expectations,
+            "tags": item.tags,
+        }
+        for item in sorted(items, key=lambda item: item.id)
+    ]
+    return _hash_parts("exam/1", sorted(names), described)
 
 
 def _describe_axis(spec: AxisSpec) -> dict[str, Any]:
@@ -63,15 +71,6 @@ def _describe_axis(spec: AxisSpec) -> dict[str, Any]:
     }
 
 
-def _describe_item(item: Item) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        "prompt": item.prompt,
-        "expectations": item.expectations,
-        "tags": item.tags,
-    }
-
-
 def _hash_parts(*parts: Any) -> str:
     digest = blake2b(
         to_canonical_json(list(parts)).encode("utf-8", "surrogatepass"), digest_size=16
@@ -81,10 +80,8 @@ def _hash_parts(*parts: Any) -> str:
 
 def to_canonical_json(value: Any) -> str:
     """Return the canonical JSON of a value: equal values give equal texts."""
-    return _dump_sorted_json(value) if _is_plain_json(value) else _encode_canonical(value)
-
-
-def _dump_sorted_json(value: Any) -> str:
+    if not _is_plain_json(value):
+        return _encode_canonical(value)
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except orjson.JSONEncodeError:

@@ -103,7 +103,10 @@ def parse_rubric_tree(
     _check_scales(scales, rules, collector)
     _check_unique_names(tree.get("axes"), ("axes",), collector)
     _check_unique_names(tree.get("gates"), ("gates",), collector)
-    _check_unique_names(_get_decision_rows(tree), ("decision_table", "rows"), collector)
+    decision_table = tree.get("decision_table")
+    if isinstance(decision_table, dict):
+        rows = decision_table.get("rows")
+        _check_unique_names(rows, ("decision_table", "rows"), collector)
     axes = _assign_weights(tree, axes, collector)
     if not {"axes", "verdict_rules", "decision_table"} & tree.keys():
         collector.add_problem(("axes",), "is missing; it is required")
@@ -325,11 +328,6 @@ def _check_scales(
 
 
 # Checks that look at more than one entry.
-
-
-def _get_decision_rows(tree: YamlMapping) -> Any:
-    table = tree.get("decision_table")
-    return table.get("rows") if isinstance(table, dict) else None
 
 
 def _check_unique_names(node: Any, path: FieldPath, collector: ProblemCollector) -> None:
