@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,8 @@ def here(*arguments: str | Path, **env: str) -> Done:
         redirect_stdout(out),
         redirect_stderr(err),
     ):
-        code = _run_command(SignalHandlers())
+        # In a context of its own: `--lang` must not stay set for the next test.
+        code = copy_context().run(_run_command, SignalHandlers())
     told = []
     for stream in (out, err):
         stream.flush()

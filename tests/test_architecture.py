@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -89,3 +90,18 @@ def test_a_package_says_what_it_is_for(package: str) -> None:
 def test_no_module_is_called_utils() -> None:
     riddles = {"utils", "util", "helpers", "common", "misc"}
     assert [name for name in MODULES if name.rpartition(".")[2] in riddles] == []
+
+
+def test_contributing_names_what_exists() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    package = SOURCE / "markscheme"
+    spans = [span for span in re.findall(r"`([^`]+)`", text) if "/" in span and " -" not in span]
+    assert len(spans) > 20
+    for span in spans:
+        path, _, name = span.partition(": ")
+        places = [ROOT / path, *package.rglob(path.strip("/"))]
+        where = [place for place in places if place.exists()]
+        assert where, f"CONTRIBUTING.md names `{path}`, which does not exist"
+        if name:
+            defined = re.compile(rf"^(?:def |class |){name}\b", re.MULTILINE)
+            assert defined.search(where[0].read_text("utf-8")), f"no `{name}` in {path}"

@@ -18,7 +18,7 @@ from msgspec import structs
 
 from markscheme import AuditReport, Cell, DocumentError, Item, audit, load_exam, load_rubric
 from markscheme.mark import STEPS, normalise
-from markscheme.mark.axes import ContainsAll
+from markscheme.mark.axes import ComparingAxis, ContainsAll
 from markscheme.prove.audit import (
     ABSORBED,
     COMMUTING,
@@ -126,7 +126,7 @@ class _Prompted(ContainsAll):
         return ContainsAll.judge(self, f"{text} {item.prompt}", item)
 
 
-def audited_with(axis: type[ContainsAll], folder: Path) -> AuditReport:
+def audited_with(axis: type[ComparingAxis], folder: Path) -> AuditReport:
     """Audit the built-in rubric with another axis in the place of `contains_all`."""
     document = (BUILT_IN / "rubrics" / "tutor-capstone.yaml").read_text(encoding="utf-8")
     path = folder / "rubric.yaml"
@@ -394,3 +394,24 @@ def test_answers_that_are_equal_only_to_python_are_told_apart() -> None:
         if tried.mutant.name == "ignore-schema schema anything" and tried.recorded is not None
     )
     assert sorted(flip.answers for flip in flips) == [1, 1]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _StartsWith(ComparingAxis):
+    """A kind of somebody else: the text must start with one of the expected texts."""
+
+    kind: ClassVar[str] = "starts_with"
+    expects: str = "expected_contains"
+    match: str = "substring"
+
+    def judge(self, text: str, item: Item) -> Cell:
+        wanted = tuple(item.expectations[self.expects])
+        return Cell.passed("starts") if text.startswith(wanted) else Cell.missed("does not")
+
+
+def test_of_another_comparing_kind_no_text_is_taken_to_be_right_or_wrong(tmp_path: Path) -> None:
+    """Only the golden cases, in all their forms, are left: these say what is right themselves."""
+    rates = audited_with(_StartsWith, tmp_path).rates[0]
+    built_in = REPORT.rates[0]
+    assert 0 < rates.right < built_in.right / 4
+    assert 0 < rates.wrong < built_in.wrong / 4

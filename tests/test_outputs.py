@@ -14,8 +14,7 @@ from lxml import etree
 from markdown_it import MarkdownIt
 
 from commands import FULL, LONG, LONGER, RUBRIC, WRONG, Done, Project, here
-from markscheme.tell.github import _format_workflow_command
-from markscheme.tell.junit import _escape_xml_text
+from markscheme.tell.ci_reports import _escape_xml_text, _format_workflow_command
 from markscheme.tell.markdown import escape_markdown, format_code_span
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).parent / "junit.xsd"))

@@ -38,14 +38,14 @@ _EXIT_CODES = {
     "--answers",
     "-a",
     metavar="FILE|-",
-    help="Recorded answers. Default: the bundled tutor, where it can answer.",
+    help="Recorded answers. Default: answers of the bundled tutor, if it knows the exam.",
 )
 @click.option(
     "--cases",
     "-c",
     multiple=True,
     metavar="FILE|NAME",
-    help="Golden cases, several times if need be. Default: the built-in ones of the rubric's name.",
+    help="Golden cases; may be repeated. Default: the built-in cases of the rubric.",
 )
 @click.option(
     "--write-cases",

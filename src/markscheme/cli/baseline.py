@@ -17,13 +17,13 @@ Example:
 
 @click.group(name="baseline", epilog=_EPILOG)
 def command() -> None:
-    """Set or show the run that new runs are held against."""
+    """Set or show the run that later runs are compared with."""
 
 
 @command.command(name="set", epilog=_EPILOG)
 @click.argument("run", metavar="RUN")
-@click.option("--note", metavar="TEXT", help="Why; kept with the record.")
-@click.option("--by", metavar="NAME", help="Who decided; kept with the record.")
+@click.option("--note", metavar="TEXT", help="Reason, stored with the baseline.")
+@click.option("--by", metavar="NAME", help="Who decided, stored with the baseline.")
 @store_option
 @format_option
 @handle_errors
@@ -52,7 +52,7 @@ def set_(run: str, note: str | None, by: str | None, store: str | None, format_:
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="How many of the last runs make the trend.",
+    help="Number of recent runs in the trend.",
 )
 @store_option
 @format_option

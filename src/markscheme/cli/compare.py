@@ -102,23 +102,49 @@ class CompareOptions:
     "-c",
     multiple=True,
     metavar="NAME",
-    help="The variant that may replace it; of several, every two are compared.",
+    help="The variant that may replace it; may be repeated, then every two are compared.",
 )
-@click.option("--ratings", metavar="FILE", help="What people scored: .csv or .jsonl.")
+@click.option("--ratings", metavar="FILE", help="People's ratings: a .csv or .jsonl file.")
 @click.option(
-    "--answers", "-a", metavar="FILE", help="Answers of both, marked and shown side by side."
+    "--answers",
+    "-a",
+    metavar="FILE",
+    help="Answers of both variants, to score and show side by side.",
 )
-@click.option("--logs", metavar="DIR", help="Session logs of both: what was done, side by side.")
-@click.option("--log-map", metavar="FILE", help="Which log answers which item, of which variant.")
 @click.option(
-    "--margin", type=_DecimalParam(), metavar="N", help="A loss that still counts as no worse."
+    "--logs",
+    metavar="DIR",
+    help="Session logs of both variants, to show what they did side by side.",
 )
-@click.option("--allow-gaps", is_flag=True, help="Let cells be missing; then nothing is decided.")
+@click.option(
+    "--log-map",
+    metavar="FILE",
+    help="Map logs to items and variants: a .csv, .jsonl or .yaml file.",
+)
+@click.option(
+    "--margin",
+    type=_DecimalParam(),
+    metavar="N",
+    help="Largest loss that still counts as not worse.",
+)
+@click.option(
+    "--allow-gaps",
+    is_flag=True,
+    help="Accept missing ratings; queries that lack any get no verdict, so there is no decision.",
+)
 @click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
-@click.option("--seed", type=int, metavar="N", help="By ratings: of the simulation.  [0]")
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    help="Random seed of the simulation (comparisons by ratings).  [0]",
+)
 @click.option("--plan", is_flag=True, help="Say how many queries are needed, and compare nothing.")
 @click.option(
-    "--noise", type=_DecimalParam(), metavar="N", help="With --plan: a guess of the noise."
+    "--noise",
+    type=_DecimalParam(),
+    metavar="N",
+    help="With --plan: the assumed standard deviation of differences.",
 )
 @click.option("--markdown", metavar="FILE", help="Write the comparison as Markdown.")
 @click.option("--html", metavar="FILE", help="Write the comparison as one HTML page.")
@@ -134,7 +160,9 @@ def command(plan: bool, markdown: str | None, format_: str, **options: Any) -> E
     markdown_file = _check_optional_destination(markdown, asked.inputs)
     html_file = _check_optional_destination(asked.html, asked.inputs)
     if html_file is not None and asked.runs:
-        report = _build_runs_report(asked)
+        from markscheme.workflows.compare_runs import build_runs_report
+
+        report = build_runs_report(*asked.runs, **_collect_run_options(asked))
         _write_optional_file(html_file, lambda: _render_html(report))
         return _show_comparison(report.comparison, markdown_file, format_)
     if plan:
@@ -242,12 +270,6 @@ def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
     from markscheme.workflows.compare_runs import compare_runs
 
     return compare_runs(*asked.runs, **_collect_run_options(asked))
-
-
-def _build_runs_report(asked: CompareOptions) -> RunsReport:
-    from markscheme.workflows.compare_runs import build_runs_report
-
-    return build_runs_report(*asked.runs, **_collect_run_options(asked))
 
 
 def _collect_run_options(asked: CompareOptions) -> dict[str, Any]:

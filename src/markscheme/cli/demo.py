@@ -50,7 +50,7 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
 @click.option(
     "--report",
     metavar="FILE",
-    help=f"Where the report is written: .html, .md or .xml.  [default: {_DEFAULT_REPORT}]",
+    help=f"Where to write the report: .html, .md or .xml.  [default: {_DEFAULT_REPORT}]",
 )
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @no_store_option

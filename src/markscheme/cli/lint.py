@@ -28,7 +28,7 @@ there is an error, 0 when there are only warnings and notes, 3 when a file is no
     "--rubric",
     "-r",
     metavar="FILE|NAME",
-    help="Read the exams by this rubric; it is not checked itself.",
+    help="Check the exams against this rubric; the rubric itself is not checked.",
 )
 @click.option(
     "--exam",
@@ -36,7 +36,7 @@ there is an error, 0 when there are only warnings and notes, 3 when a file is no
     "exams",
     multiple=True,
     metavar="FILE|NAME",
-    help="Hold the gates of the rubric to this exam; it is not checked itself.",
+    help="Check the gates of the rubric against this exam; the exam itself is not checked.",
 )
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without changing a score.")
 @click.option(
@@ -44,7 +44,7 @@ there is an error, 0 when there are only warnings and notes, 3 when a file is no
     type=click.Choice(["error", "warning", "note"]),
     default="note",
     show_default=True,
-    help="Tell only findings that are at least so grave.",
+    help="Show only findings of at least this severity.",
 )
 @click.option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
 @format_option

@@ -38,11 +38,11 @@ COMMANDS = {
     "score": "Score recorded answers and explain every point.",
     "gate": "Judge a run by the gates of its rubric: may it ship?",
     "rate": "Rate answers at the terminal, blind and in random order.",
-    "compare": "Compare two variants: may the cheaper one replace the other?",
+    "compare": "Compare variants or runs: may one replace the other?",
     "report": "Write a run as one HTML page, as Markdown or as JUnit.",
     "runs": "List the stored runs.",
     "show": "Show one stored run.",
-    "baseline": "Set or show the run that new ones are held against.",
+    "baseline": "Set or show the run that later runs are compared with.",
     "recalibrate": "Rescore stored history under changed weights.",
     "transcript": "Show what an agent did, from its session log.",
     "audit": "Test a rubric by breaking it on purpose.",
@@ -114,10 +114,11 @@ def main() -> None:
 
     \b
     Start here:
-      markscheme demo             the whole thing on what is built in
-      markscheme init my-exam     a project of your own to change
+      markscheme demo             the main job on built-in data
+      markscheme init my-exam     write a project of your own
 
-    Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 invalid input, 4 cannot tell, 70 our bug.
+    Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 invalid input, 4 cannot tell, 70 a bug in
+    markscheme.
     """  # noqa: D301 - click reads the \b
 
 

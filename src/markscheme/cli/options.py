@@ -52,7 +52,7 @@ _JUDGING_OPTIONS = (
         "--rubric",
         "-r",
         metavar="FILE|NAME",
-        help="Take the gates from here; its axes and weights must be those of the run.",
+        help="Take the gates from this rubric; its axes and weights must match the run.",
     ),
     click.option(
         "--exam",
@@ -60,11 +60,9 @@ _JUDGING_OPTIONS = (
         "exams",
         multiple=True,
         metavar="FILE|NAME",
-        help="The exam of a result file, where it is not a built-in one.",
+        help="The exam of a result file, if it is not a built-in one.",
     ),
-    click.option(
-        "--subject", metavar="NAME", help="Which subject of a result file that has several."
-    ),
+    click.option("--subject", metavar="NAME", help="Which subject, if a result file has several."),
 )
 
 

@@ -29,7 +29,11 @@ command again to go on. The exit code is 0 when everything is rated and 4 when s
     "--answers", "-a", required=True, metavar="FILE", help="The answers, .jsonl, .parquet or .csv."
 )
 @click.option(
-    "--output", "-o", required=True, metavar="FILE", help="The ratings, a .csv to add to."
+    "--output",
+    "-o",
+    required=True,
+    metavar="FILE",
+    help="The .csv file to which ratings are added.",
 )
 @click.option("--rater", required=True, metavar="NAME", help="Who rates.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides the order.")

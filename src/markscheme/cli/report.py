@@ -16,13 +16,15 @@ Example:
 
 RUN is a stored run (the beginning of its id, `latest`, `latest~1`, a tag) or a result file of
 `markscheme score`. The ending decides: .html is one file that needs no other and no network, .md
-is a comment for a pull request, .xml is JUnit. `report` only tells; whether the run may ship is
-the exit code of `markscheme gate`."""
+is a comment for a pull request, .xml is JUnit. The exit code of `report` does not depend on the
+gates; `markscheme gate` says whether the run may ship."""
 
 
 @click.command(name="report", epilog=_EPILOG)
 @click.argument("run", metavar="RUN")
-@click.option("--output", "-o", required=True, metavar="FILE", help="Where: .html, .md or .xml.")
+@click.option(
+    "--output", "-o", required=True, metavar="FILE", help="Where to write it: .html, .md or .xml."
+)
 @add_judging_options
 @store_option
 @format_option

@@ -65,7 +65,7 @@ class ReportFiles:
 
     def print_annotations(self, report: RunReport, *, err: bool) -> None:
         """Print the annotations of a job; `err` keeps stdout free for a JSON document."""
-        from markscheme.tell.github import format_annotations
+        from markscheme.tell.ci_reports import format_annotations
 
         if self.annotations:
             for line in format_annotations(report):
@@ -94,7 +94,7 @@ def _render_markdown_report(report: RunReport) -> bytes:
 
 
 def _render_junit_report(report: RunReport) -> bytes:
-    from markscheme.tell.junit import render_junit
+    from markscheme.tell.ci_reports import render_junit
 
     return render_junit(report, _find_run_time(report))
 

@@ -84,10 +84,10 @@ _AMOUNT_TYPE = _AmountParam()
 # Pieces of a JSON document per write: a large document as one text takes much memory.
 _JSON_PIECES_PER_WRITE = 10_000
 _SECONDS_TYPE = click.FloatRange(0, min_open=True)
-_SUBJECT_HELP = "Whom to ask, see below; two or more are asked in turns."
+_SUBJECT_HELP = "Subject to ask, see below; several subjects are asked in turns."
 _EXAMPLES_HELP = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
 _STRUCTURED_HELP = "Ask the subject to keep to the rubric's JSON Schema, where it can."
-_RESUME_HELP = "Go on with what broke off: ask only what is missing."
+_RESUME_HELP = "Continue an interrupted run: ask only what is missing."
 
 
 @click.command(name="run", epilog=_EPILOG)
@@ -96,23 +96,41 @@ _RESUME_HELP = "Go on with what broke off: ask only what is missing."
 @click.option(
     "--subject", "-s", "subjects", required=True, multiple=True, metavar="S", help=_SUBJECT_HELP
 )
-@click.option("--base-url", metavar="URL", help="The endpoint of openai: subjects.")
-@click.option("--key-env", metavar="NAME", help="The variable with the key.  [OPENAI_API_KEY]")
-@click.option("--template", metavar="FILE", help="The prompt: text with {prompt} and {schema}.")
+@click.option("--base-url", metavar="URL", help="Base URL of the endpoint of openai: subjects.")
+@click.option(
+    "--key-env",
+    metavar="NAME",
+    help="Environment variable that holds the API key.  [OPENAI_API_KEY]",
+)
+@click.option(
+    "--template", metavar="FILE", help="Prompt template: a text file with {prompt} and {schema}."
+)
 @click.option("--examples", metavar="FILE|NAME", help=_EXAMPLES_HELP)
 @click.option(
     "--structured/--no-structured", default=True, show_default=True, help=_STRUCTURED_HELP
 )
-@click.option("--stream", is_flag=True, help="Stream, and measure the time to the first token.")
-@click.option("--temperature", type=_AMOUNT_TYPE, metavar="T", help="The subject's, if not told.")
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="The most of an answer.")
+@click.option(
+    "--stream", is_flag=True, help="Stream answers, and measure the time to the first token."
+)
+@click.option(
+    "--temperature",
+    type=_AMOUNT_TYPE,
+    metavar="T",
+    help="Sampling temperature. Default: the model's own.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Maximum number of tokens in an answer.",
+)
 @click.option(
     "--attempts",
     type=click.IntRange(1),
     default=1,
     show_default=True,
     metavar="K",
-    help="How often each item is asked.",
+    help="How many times to ask each item.",
 )
 @click.option(
     "--concurrency",
@@ -120,14 +138,14 @@ _RESUME_HELP = "Go on with what broke off: ask only what is missing."
     default=8,
     show_default=True,
     metavar="N",
-    help="Questions at a time, at most.",
+    help="Maximum number of questions at the same time.",
 )
 @click.option(
     "--timeout",
     type=_SECONDS_TYPE,
     default=60,
     show_default=True,
-    help="Seconds for one try.",
+    help="Time limit of one request, in seconds.",
 )
 @click.option(
     "--retries",
@@ -135,7 +153,7 @@ _RESUME_HELP = "Go on with what broke off: ask only what is missing."
     default=4,
     show_default=True,
     metavar="N",
-    help="More tries after what may pass.",
+    help="Retries after a transient error, such as a timeout or status 503.",
 )
 @click.option(
     "--requests-per-minute", type=click.IntRange(1), metavar="N", help="A limit of the subject."
@@ -143,16 +161,26 @@ _RESUME_HELP = "Go on with what broke off: ask only what is missing."
 @click.option(
     "--tokens-per-minute", type=click.IntRange(1), metavar="N", help="A limit of the subject."
 )
-@click.option("--price", metavar="IN:OUT", help="What a million tokens cost, in and out.")
-@click.option("--max-cost", type=_AMOUNT_TYPE, metavar="AMOUNT", help="Stop when so much is spent.")
+@click.option("--price", metavar="IN:OUT", help="Price of a million tokens, input and output.")
+@click.option(
+    "--max-cost", type=_AMOUNT_TYPE, metavar="AMOUNT", help="Stop when this amount is spent."
+)
 @click.option(
     "--max-time",
     type=_SECONDS_TYPE,
     metavar="SECONDS",
-    help="Stop after so long.",
+    help="Stop after this many seconds.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order and the waits.")
-@click.option("--cache", is_flag=True, help="Take and keep answers to the same questions.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Random seed for the order of questions and retry delays.",
+)
+@click.option(
+    "--cache", is_flag=True, help="Reuse cached answers to identical questions, and cache new ones."
+)
 @click.option("--resume", is_flag=True, help=_RESUME_HELP)
 @click.option("--record", metavar="FILE", help="Write the answers to a .jsonl file.")
 @click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")

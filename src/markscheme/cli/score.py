@@ -31,7 +31,7 @@ Example:
 Answers are rows with `item` and `output`, and optionally `subject`, `attempt`, `latency_ms`,
 `tokens_in`, `tokens_out`, `cost`. With --logs they are the sessions of an agent, one log for each
 item and variant, such as haiku/TQ-1.jsonl or TQ-1.haiku.jsonl. The exit code is 0 when every item
-was scored and 4 when something is missing or failed; a score judges nothing."""
+was scored and 4 when something is missing or failed; `score` applies no gates."""
 
 
 @click.command(name="score", epilog=_EPILOG)
@@ -46,15 +46,15 @@ was scored and 4 when something is missing or failed; a score judges nothing."""
 @click.option(
     "--logs",
     metavar="FOLDER",
-    help="Session logs of an agent as the answers: what was said, and what was done.",
+    help="Score an agent's session logs instead of answers: what it said and what it did.",
 )
 @click.option(
     "--log-map",
     metavar="FILE",
-    help="Which log is which: .csv, .jsonl or .yaml with log, item, variant, attempt.",
+    help="Map logs to items: a .csv, .jsonl or .yaml file with log, item, variant, attempt.",
 )
 @click.option(
-    "--log-format", metavar="NAME", help="Read the logs as this format, whatever they look like."
+    "--log-format", metavar="NAME", help="Read the logs as this format instead of detecting it."
 )
 @click.option(
     "--output",
@@ -67,18 +67,18 @@ was scored and 4 when something is missing or failed; a score judges nothing."""
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Who scores: this machine, or Ray (an extra), which writes a folder of Parquet files.",
+    help="Where to score: this machine, or Ray (an extra), which writes a folder of Parquet files.",
 )
 @click.option(
     "--ray-address",
     metavar="ADDRESS",
-    help="A Ray cluster to use; without it one is started here.",
+    help="Address of a Ray cluster. Default: start one on this machine.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1),
     metavar="N",
-    help="Processes to use; all cores where there are many answers, else 1.",
+    help="Number of processes. Default: all cores for a large file, else 1.",
 )
 @click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")
 @no_store_option

@@ -28,14 +28,14 @@ Example:
   markscheme show result.json --patterns
 
 RUN is a stored run (the beginning of its id, `latest`, `latest~1`, a tag) or a result file of
-`markscheme score`. Whether it may ship is what `markscheme gate` says; `show` judges nothing, so
+`markscheme score`. Whether it may ship is what `markscheme gate` says; `show` applies no gates, so
 its exit code is 0, and 4 for a run that is not complete."""
 
 
 @click.command(name="show", epilog=_EPILOG)
 @click.argument("run", metavar="RUN")
 @click.option(
-    "--item", "items", multiple=True, metavar="ID", help="Explain this item only; several are."
+    "--item", "items", multiple=True, metavar="ID", help="Explain only this item; may be repeated."
 )
 @click.option(
     "--output",
@@ -46,7 +46,7 @@ its exit code is 0, and 4 for a run that is not complete."""
 @click.option(
     "--patterns",
     is_flag=True,
-    help="Name what the breakdowns have in common, with what to do about it.",
+    help="Name systematic faults across items, and what to do about them.",
 )
 @add_judging_options
 @store_option

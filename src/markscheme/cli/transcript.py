@@ -19,9 +19,9 @@ code is 0 when the log could be read, complete or not: `complete` and `gaps` say
 @click.command(name="transcript", epilog=_EPILOG)
 @click.argument("source", metavar="FILE|DIR")
 @click.option(
-    "--log-format", metavar="NAME", help="Read it as this format, whatever it looks like."
+    "--log-format", metavar="NAME", help="Read the log as this format instead of detecting it."
 )
-@click.option("--session", metavar="ID", help="Only this session of several.")
+@click.option("--session", metavar="ID", help="Show only this session of a log with several.")
 @format_option
 @handle_errors
 def command(source: str, log_format: str | None, session: str | None, format_: str) -> ExitCode:

@@ -30,7 +30,7 @@ could be checked in a file."""
     "--rubric",
     "-r",
     metavar="FILE|NAME",
-    help="The rubric it was scored under. Default: the built-in one it names; tutor-capstone where "
+    help="The rubric it was scored under. Default: the built-in one it names, or tutor-capstone if "
     "it names none.",
 )
 @click.option(

@@ -1,8 +1,8 @@
 """Mark answers: read the response, judge each axis, build the breakdown.
 
-`definition` is the law for one answer; `batch` does the same for many in columns, and `axes` holds
-the kinds of axes that rubrics can name. Totals, gates and anything over several answers belong to
-`weigh`.
+`definition` is the reference implementation for one answer; `batch` gives the same result for many
+in columns, and `axes` holds the kinds of axes that rubrics can name. Totals, gates and all that is
+computed over several answers belong to `weigh`.
 """
 
 from typing import TYPE_CHECKING, Any

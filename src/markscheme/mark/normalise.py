@@ -20,10 +20,12 @@ _QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›′″
 
 
 def _strip_trailing_period(text: str) -> str:
+    """Remove one final full stop."""
     return text.removesuffix(".")
 
 
 def _strip_trailing_periods(text: str) -> str:
+    """Remove all final full stops, ellipses and the spaces between them."""
     return text.rstrip(". …")
 
 

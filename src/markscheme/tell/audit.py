@@ -7,7 +7,7 @@ what noticed each mutant, and the survivors.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from markscheme.prove.audit import (
     MutantResult,
     count_fates,
 )
-from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases
+from markscheme.read.golden_cases import GoldenCases
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.text import create_console
 from markscheme.tell.words import OUTCOME_WORDS
@@ -46,48 +46,40 @@ def format_golden_cases(name: str, cases: GoldenCases) -> str:
 
 def _format_case_lines(name: str, cases: GoldenCases) -> Iterator[str]:
     yield f"cases: {_format_yaml_value(name)}"
-    if cases.items:
-        yield "items:"
-        for case in cases.items:
-            yield from _format_case_entry(_build_case_fields(case))
-    if cases.gates:
-        yield "gates:"
-        for gate in cases.gates:
-            yield from _format_case_entry(_build_gate_case_fields(gate))
-    if cases.pass_mark:
-        yield "pass_mark:"
-        for mark in cases.pass_mark:
-            yield from _format_case_entry({"seen": mark.seen, "passes": mark.passes})
-
-
-def _build_case_fields(case: GoldenCase) -> dict[str, Any]:
-    return {
-        "id": case.item.id,
-        "prompt": case.item.prompt,
-        **case.item.expectations,
-        "answer": case.answer,
-        "cells": case.cells,
-        "score": case.score,
-        "because": case.because,
+    sections: dict[str, list[dict[str, Any]]] = {
+        "items": [
+            {
+                "id": case.item.id,
+                "prompt": case.item.prompt,
+                **case.item.expectations,
+                "answer": case.answer,
+                "cells": case.cells,
+                "score": case.score,
+                "because": case.because,
+            }
+            for case in cases.items
+        ],
+        "gates": [
+            {
+                "gate": gate.gate,
+                "seen": gate.seen,
+                "outcome": gate.outcome.value,
+                "baseline": gate.baseline,
+                "suspicious": gate.suspicious,
+            }
+            for gate in cases.gates
+        ],
+        "pass_mark": [{"seen": mark.seen, "passes": mark.passes} for mark in cases.pass_mark],
     }
-
-
-def _build_gate_case_fields(case: GateCase) -> dict[str, Any]:
-    return {
-        "gate": case.gate,
-        "seen": case.seen,
-        "outcome": case.outcome.value,
-        "baseline": case.baseline,
-        "suspicious": case.suspicious,
-    }
-
-
-def _format_case_entry(fields: Mapping[str, Any]) -> Iterator[str]:
-    mark = "- "
-    for key, value in fields.items():
-        if value is not None:
-            yield f"  {mark}{key}: {_format_yaml_value(value)}"
-            mark = "  "
+    for section, entries in sections.items():
+        if entries:
+            yield f"{section}:"
+        for fields in entries:
+            bullet = "- "
+            for key, value in fields.items():
+                if value is not None:
+                    yield f"  {bullet}{key}: {_format_yaml_value(value)}"
+                    bullet = "  "
 
 
 def _format_yaml_value(value: Any) -> str:

@@ -23,12 +23,8 @@ def format_lint_lines(report: LintReport) -> Iterator[str]:
         yield ""
     for file, count in report.fixed.items():
         yield f"{file}: {_format_count(count, 'repair')}"
-    yield f"{_format_count(len(report.files), 'file')}: {_format_lint_totals(report)}"
-
-
-def _format_lint_totals(report: LintReport) -> str:
     counts = [_format_count(n, severity) for severity in Severity if (n := report.count(severity))]
-    return ", ".join(counts) or "nothing found"
+    yield f"{_format_count(len(report.files), 'file')}: {', '.join(counts) or 'nothing found'}"
 
 
 def _format_count(count: int, noun: str) -> str:
@@ -43,20 +39,19 @@ def build_lint_document(report: LintReport) -> dict[str, Any]:
         "counts": {str(severity): report.count(severity) for severity in Severity},
         "codes": dict(sorted(Counter(finding.code for finding in report.findings).items())),
         "fixed": dict(report.fixed),
-        "findings": [_build_finding_record(finding) for finding in report.findings],
-    }
-
-
-def _build_finding_record(finding: LintFinding) -> dict[str, Any]:
-    return {
-        "file": finding.file,
-        "line": finding.line,
-        "field": finding.field,
-        "code": finding.code,
-        "severity": str(finding.severity),
-        "message": finding.message,
-        "hint": finding.hint,
-        "fixable": finding.fix is not None,
+        "findings": [
+            {
+                "file": finding.file,
+                "line": finding.line,
+                "field": finding.field,
+                "code": finding.code,
+                "severity": str(finding.severity),
+                "message": finding.message,
+                "hint": finding.hint,
+                "fixable": finding.fix is not None,
+            }
+            for finding in report.findings
+        ],
     }
 
 
@@ -66,7 +61,15 @@ def build_sarif_log(report: LintReport, version: str) -> dict[str, Any]:
     driver = {
         "name": "markscheme",
         "version": version,
-        "rules": [_build_sarif_rule(code) for code in codes],
+        "rules": [
+            {
+                "id": code,
+                "shortDescription": {"text": rule.title},
+                "help": {"text": rule.hint},
+                "defaultConfiguration": {"level": rule.severity},
+            }
+            for code, rule in CODES.items()
+        ],
     }
     results = [
         _build_sarif_result(finding, codes.index(finding.code)) for finding in report.findings
@@ -75,20 +78,12 @@ def build_sarif_log(report: LintReport, version: str) -> dict[str, Any]:
     return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _build_sarif_rule(code: str) -> dict[str, Any]:
-    rule = CODES[code]
-    return {
-        "id": code,
-        "shortDescription": {"text": rule.title},
-        "help": {"text": rule.hint},
-        "defaultConfiguration": {"level": rule.severity},
-    }
-
-
 def _build_sarif_result(finding: LintFinding, index: int) -> dict[str, Any]:
-    field = f"{finding.field}: " if finding.field else ""
+    field, path = f"{finding.field}: " if finding.field else "", Path(finding.file)
     location = {
-        "artifactLocation": {"uri": _build_file_uri(finding.file)},
+        "artifactLocation": {
+            "uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())
+        },
         "region": {"startLine": max(finding.line, 1)},
     }
     return {
@@ -98,8 +93,3 @@ def _build_sarif_result(finding: LintFinding, index: int) -> dict[str, Any]:
         "message": {"text": f"{field}{finding.message} ({finding.hint})"},
         "locations": [{"physicalLocation": location}],
     }
-
-
-def _build_file_uri(file: str) -> str:
-    path = Path(file)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

@@ -17,7 +17,6 @@ from markscheme.tell.page import (
     BaselineView,
     ChangeView,
     GateView,
-    PatternView,
     build_report_page,
 )
 from markscheme.tell.words import find_lost_axes, format_cell_reason, format_item_line
@@ -63,7 +62,11 @@ def _format_report_lines(report: RunReport) -> Iterator[str]:
         yield from map(_format_gate_row, page.gates)
     for view in page.baselines:
         yield from _format_baseline_section(view, report)
-    yield from _format_patterns(page.patterns)
+    if page.patterns:
+        yield f"\n#### {translate('What to look at first')}\n"
+        for number, pattern in enumerate(page.patterns[:PATTERNS_SHOWN], start=1):
+            action = escape_markdown(pattern.action)
+            yield f"{number}. {escape_markdown(pattern.sentence)} → {action}"
     yield from _format_bad_rows(page.bad_rows)
     yield from _format_failing_items(report)
 
@@ -78,13 +81,6 @@ def _format_gate_row(view: GateView) -> str:
         escape_markdown(view.because),
     )
     return f"| {' | '.join(cells)} |"
-
-
-def _format_patterns(patterns: Sequence[PatternView]) -> Iterator[str]:
-    if patterns:
-        yield f"\n#### {translate('What to look at first')}\n"
-        for number, view in enumerate(patterns[:PATTERNS_SHOWN], start=1):
-            yield f"{number}. {escape_markdown(view.sentence)} → {escape_markdown(view.action)}"
 
 
 def _format_bad_rows(view: BadRowsView | None) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The page of a judged run as plain data: what terminal, Markdown, HTML, JUnit and GitHub all show.
 
 `build_report_page` turns a `RunReport` into titled parts with translated texts and formatted
-numbers, once. `verdicts`, `markdown`, `html.report`, `junit` and `github` lay these parts out; how
+numbers, once. `verdicts`, `markdown`, `html.report` and `ci_reports` lay these parts out; how
 many entries of a list they show, and in which markup, is their own business. To change a text that
 every format shows, change it here or in `words`.
 """

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.tell.language import (
-    translate,
-    translate_plural,
-    translate_stored,
-)
+from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.page import (
     PATTERNS_SHOWN,
     BaselineView,
@@ -300,14 +296,11 @@ def _format_pattern_lines(patterns: Sequence[Pattern], *, evidence: bool = False
         yield f"   → {view.action}"
         if evidence:
             yield from (f"   {reason}" for reason in view.evidence)
-            yield from _format_pattern_items(view.pattern.items)
-
-
-def _format_pattern_items(items: Sequence[str]) -> Iterator[str]:
-    if items:
-        shown, more = ", ".join(items[:_PATTERN_ITEMS_SHOWN]), len(items) - _PATTERN_ITEMS_SHOWN
-        tail = f" {translate('and {n:,} more', n=more)}" if more > 0 else ""
-        yield f"   {translate('items: {items}', items=shown)}{tail}"
+        items = view.pattern.items if evidence else ()
+        if items:
+            shown, more = ", ".join(items[:_PATTERN_ITEMS_SHOWN]), len(items) - _PATTERN_ITEMS_SHOWN
+            tail = f" {translate('and {n:,} more', n=more)}" if more > 0 else ""
+            yield f"   {translate('items: {items}', items=shown)}{tail}"
 
 
 def format_verification_finding(found: Finding) -> str:

@@ -81,9 +81,10 @@ def format_answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
         entries = expected if isinstance(expected, list | tuple) else [expected]
         yield f"  {translate('expected')}: {', '.join(map(str, entries))}"
     for spec in rubric:
-        value = _format_axis_value(row, spec.name)
+        value = row["breakdown"].get(spec.name)
+        shown = "–" if value is None else f"{float(value):.4g}"
         reason = format_cell_reason(row, spec.name)
-        yield f"  {spec.name} {value} × {spec.weight}: {reason}"
+        yield f"  {spec.name} {shown} × {spec.weight}: {reason}"
 
 
 def find_lost_axes(row: Row, rubric: Rubric) -> Iterator[str]:
@@ -98,11 +99,6 @@ def format_cell_reason(row: Row, axis: str) -> str:
     """Return why a cell has its value, if the row says so."""
     reason = (row.get("reason") or {}).get(axis)
     return translate_stored(reason) if reason else translate("no reason is recorded")
-
-
-def _format_axis_value(row: Row, axis: str) -> str:
-    value = row["breakdown"].get(axis)
-    return "–" if value is None else f"{float(value):.4g}"
 
 
 def format_bad_row_count(total: int, *, live: bool) -> str:

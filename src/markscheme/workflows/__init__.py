@@ -1,4 +1,4 @@
-"""Use cases, one conductor per verb: score, run, gate, compare, report, recalibrate, verify, prove.
+"""Use cases, one module for each command: score, run, gate, compare, report, verify and others.
 
 A workflow composes reading, asking, marking, weighing and storing, and returns plain data. `score`
 is the only composition of reading, marking, totals, storing and writing; engines produce its rows

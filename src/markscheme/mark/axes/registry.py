@@ -1,4 +1,8 @@
-"""The axis kinds that a rubric can name. To add a kind, write one class and one line here."""
+"""The axis kinds that a rubric can name.
+
+To add a kind, write one class and one line in `AXES`. If it has a default for `expects`, add that
+key to `EXPECTATIONS` in the same order. CONTRIBUTING.md lists the other steps.
+"""
 
 from __future__ import annotations
 

@@ -2,9 +2,8 @@
 
 `engine` runs an audit. `mutation_operators` makes the mutants; `equivalent_mutants` proves which
 of them no answer can tell from the rubric. Three things can notice a mutant: golden cases
-(`golden_suite`, `gate_probe`), recorded answers (`recorded_answers`) and known answers
-(`known_answers`). `suggested_cases` finds a golden case for a mutant that survived. Nothing here
-reads files or prints.
+(`golden_suite`, which also suggests a case for a mutant that survived), recorded answers
+(`recorded_answers`) and known answers (`known_answers`). Nothing here reads files or prints.
 """
 
 from markscheme.prove.audit.engine import (
@@ -13,6 +12,10 @@ from markscheme.prove.audit.engine import (
     MutantFate,
     MutantResult,
     audit_rubric,
+    build_audit_record,
+    build_effect_record,
+    build_failure_record,
+    count_fates,
 )
 from markscheme.prove.audit.equivalent_mutants import (
     ABSORBED,
@@ -20,17 +23,14 @@ from markscheme.prove.audit.equivalent_mutants import (
     IDEMPOTENT,
     prove_equal_steps,
 )
-from markscheme.prove.audit.gate_probe import probe_gate, probe_pass_mark
-from markscheme.prove.audit.golden_suite import CaseFailure, GoldenSuite
-from markscheme.prove.audit.mutant_axes import AnyEntryAxis
-from markscheme.prove.audit.mutation_operators import Mutant, MutantKind
-from markscheme.prove.audit.recorded_answers import CellFlip, MutantEffect, RecordedAnswers
-from markscheme.prove.audit.records import (
-    build_audit_record,
-    build_effect_record,
-    build_failure_record,
-    count_fates,
+from markscheme.prove.audit.golden_suite import (
+    CaseFailure,
+    GoldenSuite,
+    probe_gate,
+    probe_pass_mark,
 )
+from markscheme.prove.audit.mutation_operators import AnyEntryAxis, Mutant, MutantKind
+from markscheme.prove.audit.recorded_answers import CellFlip, MutantEffect, RecordedAnswers
 
 __all__ = [
     "ABSORBED",

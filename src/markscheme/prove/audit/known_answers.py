@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from markscheme.mark import STEPS, fold, get_expectation_key, normalise, read_response
-from markscheme.mark.axes import ComparingAxis, Equals, JsonSchema, MaxWords, NumberWithin, OneOf
+from markscheme.mark.axes import (
+    ComparingAxis,
+    ContainsAll,
+    Equals,
+    JsonSchema,
+    MaxWords,
+    NumberWithin,
+    OneOf,
+)
 from markscheme.read.golden_cases import GoldenCase, GoldenCases
 from markscheme.read.nfc import to_nfc
 from markscheme.vocabulary import Axis, AxisSpec, Exam, Item, Reading, Rubric, sentence
@@ -67,7 +75,7 @@ def list_right_texts(axis: Axis, item: Item) -> Sequence[str]:
         case OneOf():
             entries: Sequence[str] = item.expectations[axis.expects]
             return entries
-        case ComparingAxis():
+        case ContainsAll():
             return (" ".join(item.expectations[axis.expects]),)
         case NumberWithin():
             return (f"{item.expectations[axis.expects]:f}",)
@@ -81,9 +89,9 @@ def _generate_wrong_texts(axis: Axis, item: Item) -> Iterator[str]:
     """Yield candidates for wrong texts; `_is_surely_wrong` filters them."""
     if isinstance(axis, MaxWords):
         yield " ".join(["word"] * (axis.limit + 1))
-    if isinstance(axis, ComparingAxis):
+    if isinstance(axis, ContainsAll | OneOf):
         yield from map(STEPS["ignore_accents"].apply, list_right_texts(axis, item))
-        if not isinstance(axis, OneOf):
+        if isinstance(axis, ContainsAll):
             entries = item.expectations[axis.expects]
             yield from (" ".join((*entries[:n], *entries[n + 1 :])) for n in range(len(entries)))
 
@@ -94,7 +102,7 @@ def _is_surely_wrong(axis: Axis, item: Item, text: str) -> bool:
         return len(text.split()) > axis.limit
     if isinstance(axis, NumberWithin):
         return not any(character.isdigit() for character in text)
-    if not isinstance(axis, ComparingAxis):
+    if not isinstance(axis, ContainsAll | OneOf):
         return False
     value: Any = item.expectations[axis.expects]
     entries = (value,) if isinstance(axis, Equals) else value

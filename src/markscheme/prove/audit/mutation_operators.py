@@ -14,7 +14,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import structs
 
@@ -35,16 +35,17 @@ from markscheme.prove.audit.equivalent_mutants import (
     prove_implied_entry,
     prove_redundant_schema,
 )
-from markscheme.prove.audit.mutant_axes import AnyEntryAxis, WaivedAxis
 from markscheme.vocabulary import (
     Allowance,
     Axis,
     AxisSpec,
     BaselineLimit,
+    Cell,
     Exam,
     FrozenDict,
     Gate,
     Item,
+    Response,
     Rubric,
     format_plain,
     sentence,
@@ -92,20 +93,19 @@ class Mutant:
 
 def generate_mutants(rubric: Rubric, exam: Exam) -> Iterator[Mutant]:
     """Yield every mutant of a rubric, and of the expectations of an exam."""
-    yield from _generate_axis_mutants(rubric)
-    yield from _generate_structural_mutants(rubric)
-    yield from _generate_weight_mutants(rubric)
-    yield from _generate_threshold_mutants(rubric)
-    yield from _generate_expectation_mutants(rubric, exam.items)
-
-
-def _generate_axis_mutants(rubric: Rubric) -> Iterator[Mutant]:
-    """Yield the mutants of each axis: its steps, its matching, its schema, its limits."""
     for spec in rubric:
         yield from _generate_step_mutants(rubric, spec)
         yield from _generate_match_mutants(rubric, spec)
         yield from _generate_schema_mutants(rubric, spec)
         yield from _generate_limit_mutants(rubric, spec)
+    for spec in rubric:
+        if isinstance(spec.axis, Sections | TokenBudget | Citations | TraceAxis):
+            yield from _generate_entry_mutants(rubric, spec)
+            yield from _generate_choice_mutants(rubric, spec)
+            yield from _generate_order_mutants(rubric, spec)
+    yield from _generate_weight_mutants(rubric)
+    yield from _generate_threshold_mutants(rubric)
+    yield from _generate_expectation_mutants(rubric, exam.items)
 
 
 def _generate_step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
@@ -341,18 +341,6 @@ def _generate_expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> It
                 )
 
 
-_STRUCTURAL_AXES = (Sections, TokenBudget, Citations, TraceAxis)
-
-
-def _generate_structural_mutants(rubric: Rubric) -> Iterator[Mutant]:
-    """Yield the further mutants of axes on the structure of an answer and on tool calls."""
-    for spec in rubric:
-        if isinstance(spec.axis, _STRUCTURAL_AXES):
-            yield from _generate_entry_mutants(rubric, spec)
-            yield from _generate_choice_mutants(rubric, spec)
-            yield from _generate_order_mutants(rubric, spec)
-
-
 def _generate_entry_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     """Remove each entry of each list among the parameters of an axis."""
     axis: Any = spec.axis
@@ -462,3 +450,43 @@ def _generate_baseline_limits(limit: BaselineLimit) -> Iterator[tuple[str, str, 
     for amount in generate_threshold_neighbours(limit.suspicious_rise.amount, share=True):
         rise = Allowance(amount=amount, relative=limit.suspicious_rise.relative)
         yield "suspicious_rise", str(rise), structs.replace(limit, suspicious_rise=rise)
+
+
+# Axes with one rule removed, for mutants that no parameter can express
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaivedAxis:
+    """An axis that asks for nothing: every response passes."""
+
+    kind: ClassVar[str] = "waived"
+    version: ClassVar[int] = 1
+
+    def mark(self, response: Response, item: Item) -> Cell:  # noqa: ARG002 - the same for all
+        """Pass every response."""
+        return Cell.passed("nothing is asked for")
+
+    def parameter_problems(self) -> Iterator[tuple[str, str]]:
+        """Yield nothing."""
+        yield from ()
+
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:  # noqa: ARG002
+        """Yield nothing."""
+        yield from ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyEntryAxis(WaivedAxis):
+    """An axis for which one of the expected entries is enough."""
+
+    kind: ClassVar[str] = "any_entry"
+    inner: Axis
+
+    def mark(self, response: Response, item: Item) -> Cell:
+        """Return the best cell that the inner axis gives for one entry alone."""
+        key = get_expectation_key(self.inner) or ""
+        cells = []
+        for entry in item.expectations[key]:
+            expectations = FrozenDict({**item.expectations, key: (entry,)})
+            cells.append(self.inner.mark(response, replace(item, expectations=expectations)))
+        return next((cell for cell in cells if cell.value == 1), cells[0])

@@ -12,8 +12,7 @@ from markscheme.prove.lint.findings import (
     locate_field,
     make_finding,
 )
-from markscheme.prove.lint.table_proof import TableProof, prove_table
-from markscheme.prove.lint.table_states import TableTooLarge, VerdictVector
+from markscheme.prove.lint.table_proof import TableProof, TableTooLarge, VerdictVector, prove_table
 from markscheme.prove.lint.verdict_proof import AveragePair, ScaleProof, prove_scale
 from markscheme.read.documents import YamlMapping
 from markscheme.vocabulary import DecisionTable, Item, VerdictRules, format_decimal

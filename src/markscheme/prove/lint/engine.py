@@ -5,24 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markscheme.mark import find_item_problems, get_expectation_key
+from markscheme.mark.axes import PatternAxis
 from markscheme.prove.lint.decision_checks import (
     check_decision_table,
     check_table_exam,
     check_verdict_rules,
 )
-from markscheme.prove.lint.exam_checks import check_items
-from markscheme.prove.lint.exam_size import check_sizes
+from markscheme.prove.lint.exam_checks import check_items, check_sizes
 from markscheme.prove.lint.findings import (
     FindingLocation,
+    Fix,
     LintFinding,
     locate_field,
     locate_finding,
+    make_finding,
+    parse_field_path,
 )
-from markscheme.prove.lint.reader_problems import classify_exam_problem, classify_rubric_problem
 from markscheme.prove.lint.rubric_checks import RubricDocument, check_gate_tags, check_rubric
 from markscheme.read.documents import (
+    COMPARISON_KEYS,
+    FieldPath,
     YamlMapping,
     find_duplicate_ids,
     parse_exam_tree,
@@ -122,10 +127,10 @@ class _Linter:
     def _add_unparsable(self, source: LintSource, problems: Sequence[Problem]) -> None:
         """Add the findings for a file that is not YAML; guess whether it is an exam."""
         if _EXAM_KEY.search(source.data):
-            self.findings += [classify_exam_problem(problem, None, (), ()) for problem in problems]
+            self.findings += [_classify_exam_problem(problem, None, (), ()) for problem in problems]
         else:
             self.has_refused_rubric = True
-            self.findings += [classify_rubric_problem(problem, None) for problem in problems]
+            self.findings += [_classify_rubric_problem(problem, None) for problem in problems]
 
     def _read_rubric(self, source: LintSource, tree: YamlMapping) -> None:
         kinds, steps = self.registry.kinds, self.registry.steps
@@ -133,7 +138,7 @@ class _Linter:
             rubric = parse_rubric_tree(tree, source.file, kinds=kinds, steps=steps)
         except DocumentError as error:
             self.has_refused_rubric = True
-            self.findings += [classify_rubric_problem(problem, tree) for problem in error.problems]
+            self.findings += [_classify_rubric_problem(problem, tree) for problem in error.problems]
         else:
             self.rubrics.append(RubricDocument(rubric=rubric, tree=tree, file=source.file))
 
@@ -148,7 +153,7 @@ class _Linter:
 
         name, items, problems = parse_exam_tree(tree, source.file, sorted(known), check)
         problems += find_duplicate_ids(items)
-        findings = [classify_exam_problem(problem, tree, axes, known) for problem in problems]
+        findings = [_classify_exam_problem(problem, tree, axes, known) for problem in problems]
         self.findings += [locate_finding(finding, tree) for finding in findings]
         location = locate_field(tree, source.file, "exam")
         self.exams.append(_ExamDocument(name=name, items=items, tree=tree, location=location))
@@ -200,3 +205,83 @@ def _find_default_problems(axes: Sequence[Axis], item: Item) -> Iterator[Problem
             yield Problem(
                 file=place.file, line=line, field=f"{place.field}.{name}", message=message
             )
+
+
+# Problems of the document readers, as findings with a code and perhaps a fix
+
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+_RUBRIC_CODES = {
+    ("axes", "weight"): "R003",
+    ("axes", "pattern"): "R004",
+    ("gates", "metric"): "R005",
+    ("gates", "axis"): "R006",
+}
+
+
+def _classify_rubric_problem(problem: Problem, tree: YamlMapping | None) -> LintFinding:
+    """Return the finding for a problem of a rubric. Without a tree, the file is not YAML."""
+    if tree is None:
+        return make_finding("R001", _locate_problem(problem), problem.message)
+    path = parse_field_path(problem.field)
+    code = _RUBRIC_CODES.get((str(path[0]), str(path[2]))) if len(path) == 3 else None  # noqa: PLR2004 - list, index, key
+    if path and path[0] in COMPARISON_KEYS:
+        code = "D001"
+    return make_finding(
+        code or "R002",
+        _locate_problem(problem),
+        problem.message,
+        _build_problem_fix(problem, path, tree),
+    )
+
+
+def _classify_exam_problem(
+    problem: Problem, tree: YamlMapping | None, axes: Sequence[Axis], known: Collection[str]
+) -> LintFinding:
+    """Return the finding for a problem of an exam that these axes read.
+
+    `known` are the expectation keys. Without a tree, the file is not YAML.
+    """
+    if tree is None:
+        return make_finding("E001", _locate_problem(problem), problem.message)
+    path = parse_field_path(problem.field)
+    key = str(path[2]) if len(path) > 2 else ""  # noqa: PLR2004 - items, index, key
+    code = "E002"
+    if key in known:
+        patterns = {axis.expectation for axis in axes if isinstance(axis, PatternAxis)}
+        code = "E004" if key in patterns and _get_tree_text(tree, path) else "E003"
+    return make_finding(
+        code, _locate_problem(problem), problem.message, _build_problem_fix(problem, path, tree)
+    )
+
+
+def _locate_problem(problem: Problem) -> FindingLocation:
+    return FindingLocation(file=problem.file, line=problem.line, field=problem.field)
+
+
+def _get_tree_value(tree: YamlMapping, path: FieldPath) -> Any:
+    node: Any = tree
+    for part in path:
+        exists = (isinstance(node, dict) and part in node) or (
+            isinstance(node, list) and isinstance(part, int) and part < len(node)
+        )
+        if not exists:
+            return None
+        node = node[part]
+    return node
+
+
+def _get_tree_text(tree: YamlMapping, path: FieldPath) -> str | None:
+    value = _get_tree_value(tree, path)
+    return value if isinstance(value, str) else None
+
+
+def _build_problem_fix(problem: Problem, path: FieldPath, tree: YamlMapping) -> Fix | None:
+    """Return the fix if the reader says that only quotation marks or brackets are missing."""
+    text = _get_tree_text(tree, path)
+    if "put it in quotation marks" in problem.message and text is None:
+        return Fix(path=path, action="quote")
+    if "a number, not" in problem.message and text is not None and _NUMBER.fullmatch(text):
+        return Fix(path=path, action="unquote", text=text)
+    if "must be a list of texts" in problem.message and text is not None:
+        return Fix(path=path, action="wrap")
+    return None

@@ -1,16 +1,25 @@
-"""Checks E005 to E012 and E016: the items of an exam, as the axes that score them read them."""
+"""Checks E005 to E016: the items of an exam as its axes read them, and the size of the exam."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 from markscheme.mark import DEFAULT_STEPS, normalise
 from markscheme.mark.axes import ComparingAxis, ContainsAll, Equals, quote_excerpt
-from markscheme.prove.lint.findings import Fix, LintFinding, locate_item_field, make_finding
+from markscheme.prove.lint.findings import (
+    FindingLocation,
+    Fix,
+    LintFinding,
+    locate_item_field,
+    make_finding,
+)
+from markscheme.prove.lint.rubric_checks import RubricDocument, compute_smallest_step
 from markscheme.read.documents import FieldPath
 from markscheme.read.verbs import Person, Tense, load_verbs
-from markscheme.vocabulary import Axis, Item
+from markscheme.vocabulary import Allowance, Axis, Gate, Item, format_decimal, format_plain
+from markscheme.weigh.gates import Evidence, evaluate_non_inferiority
 
 _MAX_NAMED_ITEMS = 3
 # For one expectation, at most so many other items are tried.
@@ -42,7 +51,11 @@ def check_items(
             yield from _check_normalised(item, axis, comparing if fixable else ())
             if isinstance(axis, ContainsAll):
                 yield from _check_redundant_entries(item, axis)
-            yield from _check_prompt_echo(item, axis)
+            if _is_passed_by(axis, item, item.prompt):
+                expected = _quote_texts(_get_expected_texts(item, axis))
+                prompt = quote_excerpt(item.prompt)
+                message = f"the prompt {prompt} holds {expected}: an echo would pass"
+                yield make_finding("E009", locate_item_field(item, axis.expects), message)
             yield from _check_verb_forms(item, axis)
         if isinstance(axis, ContainsAll):
             yield from _check_inside_others(readable, axis)
@@ -113,13 +126,6 @@ def _check_redundant_entries(item: Item, axis: ContainsAll) -> Iterator[LintFind
                 break
 
 
-def _check_prompt_echo(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
-    if _is_passed_by(axis, item, item.prompt):
-        expected = _quote_texts(_get_expected_texts(item, axis))
-        message = f"the prompt {quote_excerpt(item.prompt)} holds {expected}: an echo would pass"
-        yield make_finding("E009", locate_item_field(item, axis.expects), message)
-
-
 def _check_verb_forms(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
     """Report other forms of the item's verb that would pass, according to the verb table."""
     verb, table = item.tags.get("verb", ""), load_verbs()
@@ -186,18 +192,15 @@ def _find_holders(items: Sequence[Item], axis: ContainsAll) -> dict[str, list[It
     for item in items:
         for text in _normalise_expected(item, axis):
             if len(text) <= _MAX_EXPECTATION_LENGTH:
-                for part in _list_substrings(text, sizes) & first_entries:
+                parts = {
+                    text[at : at + size]
+                    for size in sizes
+                    if size < len(text)
+                    for at in range(len(text) - size + 1)
+                }
+                for part in parts & first_entries:
                     holders[part].append(item)
     return holders
-
-
-def _list_substrings(text: str, sizes: Sequence[int]) -> set[str]:
-    return {
-        text[at : at + size]
-        for size in sizes
-        if size < len(text)
-        for at in range(len(text) - size + 1)
-    }
 
 
 def _check_duplicates(items: Sequence[Item]) -> Iterator[LintFinding]:
@@ -217,14 +220,14 @@ def _check_duplicates(items: Sequence[Item]) -> Iterator[LintFinding]:
 
 
 def _normalise_expectations(item: Item) -> dict[str, object]:
-    return {
-        key: tuple(normalise(str(text), DEFAULT_STEPS) for text in _to_tuple(value))
+    texts = {
+        key: value if isinstance(value, tuple) else (value,)
         for key, value in item.expectations.items()
     }
-
-
-def _to_tuple(value: object) -> tuple[object, ...]:
-    return value if isinstance(value, tuple) else (value,)
+    return {
+        key: tuple(normalise(str(text), DEFAULT_STEPS) for text in values)
+        for key, values in texts.items()
+    }
 
 
 def _quote_texts(texts: Sequence[str]) -> str:
@@ -278,3 +281,78 @@ def _is_one_edit_apart(word: str, other: str) -> bool:
         or word[start:] == other[start + 1 :]
         or (swapped and word[start + 2 :] == other[start + 2 :])
     )
+
+
+# Size: whether an exam has enough items for the gates on it (E013 to E015)
+
+
+def check_sizes(
+    document: RubricDocument,
+    exams: Mapping[str, Sequence[Item]],
+    locations: Mapping[str, FindingLocation],
+) -> Iterator[LintFinding]:
+    """Yield a finding for each gate for which an exam has too few items.
+
+    It is located at the exam if `locations` has its name, else at the gate. If a gate names
+    several exams, their items are counted together; if it names none, each exam is checked alone.
+    """
+    for index, gate in enumerate(document.rubric.gates):
+        for name, items in _select_exams(gate, exams).items():
+            tags = gate.tags.items()
+            count = sum(tags <= item.tags.items() for item in items)
+            location = locations.get(name) or document.locate("gates", index)
+            if count:
+                yield from _check_exam_size(document, gate, name, count, location)
+
+
+def _select_exams(gate: Gate, exams: Mapping[str, Sequence[Item]]) -> dict[str, list[Item]]:
+    if not gate.exams:
+        return {name: list(items) for name, items in exams.items()}
+    names = [name for name in gate.exams if name in exams]
+    items = [item for name in names for item in exams[name]]
+    return {"+".join(names): items} if names else {}
+
+
+def _check_exam_size(
+    document: RubricDocument, gate: Gate, exam: str, count: int, location: FindingLocation
+) -> Iterator[LintFinding]:
+    on_scores = gate.metric in {"score", "baseline"}
+    item_step = compute_smallest_step(document.rubric) if on_scores else Fraction(1)
+    mean_step = item_step / count
+    margin = _compute_margin(gate)
+    if margin is not None and mean_step > margin > 0:
+        step = f"the mean moves in steps of {format_decimal(mean_step)} or more"
+        rest = f"`{gate.name}` leaves {format_decimal(margin)}, so the least loss fails"
+        message = f"with {_format_item_count(count)} of `{exam}`, {step}; {rest}"
+        yield make_finding("E013", location, message)
+    if gate.baseline is None or gate.baseline.max_drop.amount == 0:
+        return
+    needed = _compute_items_needed(gate.baseline.max_drop, count)
+    if needed is not None:
+        drop = format_plain(gate.baseline.max_drop.amount * 100)
+        message = (
+            f"with {_format_item_count(count)} of `{exam}`, `{gate.name}` is inconclusive even if "
+            f"nothing moves; at least {needed:,} items can show a drop of at most {drop} %"
+        )
+        yield make_finding("E015" if gate.baseline.evidence_required else "E014", location, message)
+
+
+def _compute_margin(gate: Gate) -> Fraction | None:
+    """Return how far the mean of a perfect run may fall before the gate fails."""
+    if gate.baseline is not None:
+        return gate.baseline.max_drop.points(Fraction(1))
+    if gate.metric in {"score", "axis", "passed"} and gate.at_least is not None:
+        return 1 - Fraction(gate.at_least)
+    return None
+
+
+def _compute_items_needed(limit: Allowance, count: int) -> int | None:
+    """Return how many items the evidence needs if every score stays at 1, or None if enough."""
+    pairs = [(Fraction(1), Fraction(1))] * max(count, 2)
+    evidence = evaluate_non_inferiority(pairs, limit)
+    enough = count > 1 and evidence.outcome is not Evidence.INCONCLUSIVE
+    return None if enough else evidence.items_needed or count + 1
+
+
+def _format_item_count(count: int) -> str:
+    return "1 item" if count == 1 else f"{count:,} items"

@@ -131,8 +131,7 @@ def _is_always_passed(spec: AxisSpec) -> bool:
     axis = spec.axis
     if not isinstance(axis, PatternAxis) or axis.pattern is None:
         return False
-    pattern = axis.pattern
-    return all(find_match(pattern, text) is not None for text in _UNRELATED_TEXTS)
+    return all(find_match(axis.pattern, text) is not None for text in _UNRELATED_TEXTS)
 
 
 def _check_field_reach(
@@ -198,8 +197,15 @@ def _is_before_spaces(steps: Sequence[str], index: int) -> bool:
 def _check_gates(document: RubricDocument, exams: Collection[str]) -> Iterator[LintFinding]:
     rubric = document.rubric
     for index, gate in enumerate(rubric.gates):
-        yield from _check_exam_names(document, index, gate, exams)
-        yield from _check_gate_limits(document, index, gate)
+        for position, name in enumerate(gate.exams):
+            if name not in exams:
+                location = document.locate("gates", index, "exams", position)
+                message = f"`{name}` is no built-in exam and none of those given"
+                yield make_finding("R007", location, message + suggest_match(name, exams))
+        for key, reason in _find_unreachable_limits(gate, rubric):
+            yield make_finding("R008", document.locate("gates", index, key), reason)
+        if reason := _explain_weak_target(gate):
+            yield make_finding("R009", document.locate("gates", index, "target"), reason)
     for (i, first), (j, second) in combinations(enumerate(rubric.gates), 2):
         if _is_stricter_gate(first, second):
             message = f"`{second.name}` is met whenever `{first.name}` is"
@@ -207,24 +213,6 @@ def _check_gates(document: RubricDocument, exams: Collection[str]) -> Iterator[L
         elif _is_stricter_gate(second, first):
             message = f"`{first.name}` is met whenever `{second.name}` is"
             yield make_finding("R017", document.locate("gates", i), message)
-
-
-def _check_exam_names(
-    document: RubricDocument, index: int, gate: Gate, exams: Collection[str]
-) -> Iterator[LintFinding]:
-    for position, name in enumerate(gate.exams):
-        if name not in exams:
-            suggestion = suggest_match(name, exams)
-            message = f"`{name}` is no built-in exam and none of those given{suggestion}"
-            yield make_finding("R007", document.locate("gates", index, "exams", position), message)
-
-
-def _check_gate_limits(document: RubricDocument, index: int, gate: Gate) -> Iterator[LintFinding]:
-    for key, reason in _find_unreachable_limits(gate, document.rubric):
-        yield make_finding("R008", document.locate("gates", index, key), reason)
-    reason = _explain_weak_target(gate)
-    if reason:
-        yield make_finding("R009", document.locate("gates", index, "target"), reason)
 
 
 def _find_unreachable_limits(gate: Gate, rubric: Rubric) -> Iterator[tuple[str, str]]:
@@ -272,10 +260,6 @@ def _is_stricter_gate(strong: Gate, weak: Gate) -> bool:
     covers = not strong.exams or (weak.exams and set(weak.exams) <= set(strong.exams))
     if measured[0] != measured[1] or not covers or strong.baseline is not None:
         return False
-    return _is_within_limits(strong, weak)
-
-
-def _is_within_limits(strong: Gate, weak: Gate) -> bool:
     low, high = weak.at_least, weak.at_most
     if low is not None and (strong.at_least is None or strong.at_least < low):
         return False

@@ -72,13 +72,17 @@ def prove_scale(rules: VerdictRules) -> ScaleProof:
     everywhere = {**on_grid, **in_regions}
     gaps = [pair for pair, matching in everywhere.items() if not matching]
     conflicts = [pair for pair, matching in everywhere.items() if _is_conflict(rules, matching)]
+    ambiguity = None
+    if (pair := _find_plainest_pair(conflicts, averages)) is not None:
+        verdicts = dict.fromkeys(rule.verdict for rule in everywhere[pair])
+        ambiguity = VerdictAmbiguity(pair=pair, verdicts=tuple(verdicts))
     reached = {rules.verdict_of(matching) for matching in everywhere.values()}
     return ScaleProof(
         pairs=len(grid),
         uncovered=sum(not on_grid[pair] for pair in grid),
         ambiguous=sum(_is_conflict(rules, on_grid[pair]) for pair in grid),
         gap=_find_plainest_pair(gaps, averages),
-        ambiguity=_build_ambiguity(_find_plainest_pair(conflicts, averages), everywhere),
+        ambiguity=ambiguity,
         drop=_find_smallest_drop(rules, everywhere),
         dead=_find_dead_rules(rules, everywhere.values()),
         unreachable=tuple(verdict for verdict in rules.verdicts if verdict not in reached),
@@ -104,15 +108,6 @@ def _find_plainest_pair(
         return not on_grid, pair[0].denominator * pair[1].denominator, distance, pair
 
     return min(pairs, key=key, default=None)
-
-
-def _build_ambiguity(
-    pair: AveragePair | None, matching: dict[AveragePair, tuple[VerdictRule, ...]]
-) -> VerdictAmbiguity | None:
-    if pair is None:
-        return None
-    verdicts = dict.fromkeys(rule.verdict for rule in matching[pair])
-    return VerdictAmbiguity(pair=pair, verdicts=tuple(verdicts))
 
 
 def _find_smallest_drop(

@@ -1,4 +1,4 @@
-"""The page of a comparison: a title, a summary and sections, drawn by `text` and `markdown`.
+"""The page of a comparison, a title, a summary and sections, for the terminal and as Markdown.
 
 Every kind of comparison becomes the same model. The media differ in what they have room for: the
 terminal shows several runs or variants as one table, Markdown adds the details of each pair.
@@ -6,9 +6,13 @@ terminal shows several runs or variants as one table, Markdown adds the details 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from markscheme.tell.compare.tables import (
     TableRows,
@@ -40,7 +44,9 @@ from markscheme.tell.compare.words import (
     format_statistics,
     format_variants_title,
 )
-from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.language import replace_control_characters, translate, translate_stored
+from markscheme.tell.markdown import escape_markdown, format_code_span
+from markscheme.tell.text import create_console
 from markscheme.vocabulary import DecisionOutcome
 from markscheme.weigh.compare import (
     Comparison,
@@ -272,3 +278,75 @@ def _build_plan_page(plan: ComparisonPlan) -> Page:
             Section(heading="", lines=tuple(map(translate_stored, plan.plain))),
         ),
     )
+
+
+def print_comparison(comparison: AnyComparison, out: Console | None = None) -> None:
+    """Print any comparison, or a plan for one."""
+    out = out or create_console()
+    page = build_page(comparison, Medium.TERMINAL)
+    _print_line(out, page.title, style="bold")
+    for section in page.sections:
+        if not section.leads:
+            _print_line(out, f"\n{section.heading}" if section.heading else "", style="bold")
+        if section.rows:
+            out.print(_build_table(section))
+        indent = "  " if section.heading else ""
+        for line in section.lines:
+            _print_line(out, f"{indent}{line}")
+    for summary in page.summary:
+        text = Text(replace_control_characters(summary.label))
+        text.append(replace_control_characters(summary.text), summary.style)
+        out.print(text.append(replace_control_characters(summary.remark)), soft_wrap=True)
+
+
+def _print_line(out: Console, text: str, *, style: str = "") -> None:
+    """Print one line without wrapping it, however long."""
+    out.print(Text(replace_control_characters(text), style=style), soft_wrap=True)
+
+
+def _build_table(section: Section) -> Table:
+    header, *rows = section.rows or [()]
+    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for at, name in enumerate(header):
+        table.add_column(
+            Text(replace_control_characters(name)),
+            justify="left" if at in section.text_columns else "right",
+            no_wrap=at < len(header) - 1,
+        )
+    for row in rows:
+        table.add_row(*(Text(replace_control_characters(cell)) for cell in row))
+    return table
+
+
+def render_comparison_markdown(comparison: AnyComparison) -> str:
+    """Return any comparison, or a plan for one, as Markdown."""
+    return "\n".join(_render_page(build_page(comparison, Medium.MARKDOWN))) + "\n"
+
+
+def _render_page(page: Page) -> Iterator[str]:
+    outcome = f"{escape_markdown(page.outcome)}: " if page.outcome else ""
+    yield f"### {outcome}{escape_markdown(page.title)}"
+    for line in page.summary:
+        label = f"**{escape_markdown(line.label)}:** " if line.label else ""
+        yield ""
+        yield f"{label}{escape_markdown(line.text)}"
+    for section in page.sections:
+        yield from _render_section(section)
+    for part in page.parts:
+        yield ""
+        yield from _render_page(part)
+
+
+def _render_section(section: Section) -> Iterator[str]:
+    yield f"\n#### {escape_markdown(section.heading)}\n" if section.heading else ""
+    if section.rows:
+        header, *rows = section.rows
+        yield _render_row(header)
+        yield f"|{'---|' * len(header)}"
+        yield from map(_render_row, rows)
+    for line in section.lines:
+        yield f"- {format_code_span(line) if section.quoted else escape_markdown(line)}"
+
+
+def _render_row(row: tuple[str, ...]) -> str:
+    return f"| {' | '.join(map(escape_markdown, row))} |"

@@ -8,7 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from markscheme.tell.charts import ChartRange, DotPair, Gap, colours, draw_gaps, draw_paired_dots
+from markscheme.tell import charts
+from markscheme.tell.charts import ChartRange, DotPair, Gap, draw_gaps, draw_paired_dots
 from markscheme.tell.compare.tables import (
     TAGS_SHOWN,
     TableRows,
@@ -40,9 +41,9 @@ EVIDENCE_KINDS = {
     Evidence.INCONCLUSIVE: "undecided",
 }
 _EVIDENCE_COLOURS = {
-    Evidence.PASS: colours.GOOD,
-    Evidence.FAIL: colours.BAD,
-    Evidence.INCONCLUSIVE: colours.UNDECIDED,
+    Evidence.PASS: charts.GOOD,
+    Evidence.FAIL: charts.BAD,
+    Evidence.INCONCLUSIVE: charts.UNDECIDED,
 }
 # The chart of axes begins at a multiple of the first step; lines are one of the steps apart.
 _FIRST_STEP, _MAX_LINES = 0.1, 6

@@ -25,7 +25,7 @@ from markscheme.weigh.compare import (
     Sides,
     VariantsComparison,
 )
-from markscheme.weigh.totals import Measures, MeasureTotal
+from markscheme.weigh.totals import Measures
 
 TableRows = list[tuple[str, ...]]
 TAGS_SHOWN = 10
@@ -334,14 +334,10 @@ def _list_figures(
         (translate("tokens out, an answer"), [run.tokens_out for run in measures], 1),
         (translate("cost of an answer"), [run.cost for run in measures], 9),
     ):
-        means = [_compute_total_mean(total) for total in totals]
+        means = [total.sum / total.n if total.n else None for total in totals]
         yield name, means, [total.n for total in totals], places
     costs = [run.cost for run in measures]
     yield translate("cost in all"), [cost.sum for cost in costs], [cost.n for cost in costs], 9
-
-
-def _compute_total_mean(total: MeasureTotal) -> Fraction | None:
-    return total.sum / total.n if total.n else None
 
 
 def _format_figure(value: Fraction | None, n: int, answers: int, places: int) -> str:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from markscheme.tell.charts import colours
-from markscheme.tell.charts import drawing as charts
+from markscheme.tell import charts
 from markscheme.tell.html.item_rows import build_tag_link
 from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.words import format_subject
@@ -32,7 +31,6 @@ _TAG_VALUES_SHOWN = 12
 _HEAT_MAPS_SHOWN = 3
 _HEAT_TABLE_VALUES = 60
 _HEAT_CHART_VALUES = 16
-_POINTS = 2
 _ALMOST_ONE = Fraction(99, 100)
 _MIN_TREND_RUNS = 2
 # How many characters of a subject and of a run's id make the label of a point.
@@ -56,7 +54,7 @@ def build_axis_views(report: RunReport) -> list[dict[str, Any]]:
         {
             "name": spec.name,
             "weight": str(spec.weight),
-            "colour": at % len(colours.AXIS_COLOURS),
+            "colour": at % len(charts.AXIS_COLOURS),
             "lost": sum(n for means, n in report.means if (means[spec.name] or 0) < 1),
         }
         for at, spec in enumerate(report.past.rubric)
@@ -143,9 +141,9 @@ def build_heat_maps(report: RunReport, tags: Mapping[str, Sequence[str]]) -> lis
     for group in known.groups:
         if group.tag in order:
             order[group.tag].append(group.value)
-    found = [
-        _build_tag_pair(report, *_put_longer_first(pair, order)) for pair in combinations(order, 2)
-    ]
+    # Of two tags, the one with more values goes down the page.
+    ordered = (sorted(pair, key=lambda tag: -len(order[tag])) for pair in combinations(order, 2))
+    found = [_build_tag_pair(report, down, across) for down, across in ordered]
     found.sort(key=lambda pair: -pair.spread)
     return [_build_heat_map(pair, order) for pair in found[:_HEAT_MAPS_SHOWN]]
 
@@ -153,11 +151,6 @@ def build_heat_maps(report: RunReport, tags: Mapping[str, Sequence[str]]) -> lis
 def _is_grouping_tag(report: RunReport, values: int) -> bool:
     """Whether a tag with so many values groups the items: some values must have several items."""
     return values > 1 and 3 * values <= 2 * len(report.items)
-
-
-def _put_longer_first(pair: tuple[str, str], order: Mapping[str, Sequence[str]]) -> tuple[str, str]:
-    first, second = pair
-    return pair if len(order[first]) >= len(order[second]) else (second, first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +190,9 @@ def _build_heat_map(pair: _TagPair, order: Mapping[str, Sequence[str]]) -> HeatM
         key=f"{down} × {across}",
         name=translate("Mean score by {down} and {across}", down=down, across=across),
         svg=charts.draw_heat_map(
-            rows[:_HEAT_CHART_VALUES], columns[:_HEAT_CHART_VALUES], _select_drawn_cells(cells)
+            rows[:_HEAT_CHART_VALUES],
+            columns[:_HEAT_CHART_VALUES],
+            {at: value for at, value in cells.items() if max(at) < _HEAT_CHART_VALUES},
         ),
         says=_describe_worst_pairs(rows, columns, cells),
         columns=tuple(columns),
@@ -215,11 +210,6 @@ def _build_heat_cell(pair: _TagPair, row: str, column: str) -> tuple[str, str, i
         return "", "", -1
     shown, step = _format_graded_mean(mean)
     return shown, build_tag_link({pair.down: row, pair.across: column}), step
-
-
-def _select_drawn_cells(cells: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """Return the cells that fit into the chart; the table has more."""
-    return {at: value for at, value in cells.items() if max(at) < _HEAT_CHART_VALUES}
 
 
 def _describe_worst_pairs(
@@ -291,7 +281,7 @@ def draw_latency(report: RunReport) -> Figure | None:
         charts.ChartLimit(
             at=to_float(median) or 0.0,
             label=f"p50 {_format_milliseconds(median)}",
-            colour=colours.INK,
+            colour=charts.INK,
         )
     ]
     for found in report.gates.outcomes:
@@ -300,7 +290,7 @@ def draw_latency(report: RunReport) -> Figure | None:
             label = translate(
                 "{gate}: at most {limit}", gate=gate.name, limit=format_plain(gate.at_most)
             )
-            colour = colours.BAD if gate.level is Level.HARD else colours.WARN
+            colour = charts.BAD if gate.level is Level.HARD else charts.WARN
             limits.append(charts.ChartLimit(at=float(gate.at_most), label=label, colour=colour))
     return Figure(
         name=translate("Latency"),

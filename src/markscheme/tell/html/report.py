@@ -9,8 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from markscheme.tell.charts import colours
-from markscheme.tell.charts import drawing as charts
+from markscheme.tell import charts
 from markscheme.tell.html import figures
 from markscheme.tell.html.item_rows import (
     build_item_listing,
@@ -53,13 +52,14 @@ _SMALL_PROBABILITY = Fraction(1, 10_000)
 
 def render_run_html(report: RunReport, version: str) -> str:
     """Return the whole page; `version` is that of the program that wrote it."""
-    items, page = build_item_listing(report), build_report_page(report)
+    items, page, past = build_item_listing(report), build_report_page(report), report.past
+    who = past.run.subject or translate("run {run}", run=past.run.name)
     return render_page(
         "run.html",
         {**items.data, "words": _build_script_words()},
         version=version,
         title=page.title,
-        heading=_format_heading(report),
+        heading=translate("{subject} on {exam}", subject=who, exam=past.exam.name),
         verdict={
             "kind": page.verdict.outcome.value,
             "word": page.verdict.word,
@@ -80,16 +80,9 @@ def render_run_html(report: RunReport, version: str) -> str:
         heat_maps=figures.build_heat_maps(report, items.tags),
         by_tag=figures.build_tag_views(report),
         listing=items,
-        rubric=report.past.rubric,
-        exam=report.past.exam,
+        rubric=past.rubric,
+        exam=past.exam,
     )
-
-
-def _format_heading(report: RunReport) -> str:
-    """Return the heading: which subject sat which exam."""
-    past = report.past
-    who = past.run.subject or translate("run {run}", run=past.run.name)
-    return translate("{subject} on {exam}", subject=who, exam=past.exam.name)
 
 
 def _build_facts_view(report: RunReport) -> list[tuple[str, str]]:
@@ -156,11 +149,11 @@ def _build_score_limits(report: RunReport) -> Iterator[charts.ChartLimit]:
             label = translate(
                 "{gate}: at least {limit}", gate=gate.name, limit=format_plain(gate.at_least)
             )
-            colour = colours.BAD if gate.level is Level.HARD else colours.WARN
+            colour = charts.BAD if gate.level is Level.HARD else charts.WARN
             yield charts.ChartLimit(at=float(gate.at_least), label=label, colour=colour)
         if gate.target is not None:
             target = translate("target {limit}", limit=format_plain(gate.target))
-            yield charts.ChartLimit(at=float(gate.target), label=target, colour=colours.GOOD)
+            yield charts.ChartLimit(at=float(gate.target), label=target, colour=charts.GOOD)
 
 
 def _format_interval(found: MeanEstimate) -> str:

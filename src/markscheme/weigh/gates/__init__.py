@@ -1,7 +1,8 @@
 """Gates: decide whether a run passes, fails, or cannot be decided, and say why.
 
 "Why did this gate say undecided?" Start at `evaluate_gates` in `judge`: its module docstring lists
-every reason. `outcomes` holds the results: a `GateReport` with the verdict on the run, and one
+the reasons within a run. (A run that is still open is refused before that, in `workflows/gate.py`.)
+`outcomes` holds the results: a `GateReport` with the verdict on the run, and one
 `GateOutcome` per gate with what was observed, the margin, and `because`. `metrics` computes the
 number that a gate limits, `baseline` compares a run with its baseline, and `evidence` tests whether
 a drop is more than noise.

@@ -1,7 +1,10 @@
-"""A judged run as JUnit XML, which every CI system reads: its gates and its items as test cases.
+"""A judged run as CI systems read it: JUnit XML, and annotations of a GitHub Actions job.
 
-The document follows the strictest of the schemas in use (every attribute present, children in
-order), so that all tools accept it. The case `verdict` passes exactly when the exit code is 0.
+In JUnit the gates and the items are test cases. The document follows the strictest of the schemas
+in use (every attribute present, children in order), so that all tools accept it. The case `verdict`
+passes exactly when the exit code is 0. An annotation is a line in the log of a job that begins with
+`::error`, `::warning` or `::notice`. The rest of the line is escaped, so that nothing in it is read
+as another workflow command.
 """
 
 from __future__ import annotations
@@ -11,18 +14,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from markscheme.tell.language import translate
+from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.page import build_gate, build_verdict
-from markscheme.tell.words import format_answer_lines, format_item_line, format_run_title
-from markscheme.vocabulary import ItemStatus, Level, Outcome
+from markscheme.tell.text import format_gate_name
+from markscheme.tell.words import (
+    OUTCOME_WORDS,
+    format_answer_lines,
+    format_item_line,
+    format_run_title,
+)
+from markscheme.vocabulary import ItemStatus, Level, Outcome, format_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from markscheme.vocabulary import ItemReport
     from markscheme.weigh.gates import GateOutcome
     from markscheme.workflows.run_report import RunReport
+
 
 # Characters that XML 1.0 cannot hold, not even escaped.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -141,23 +150,76 @@ def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:
             yield _JUnitCase(name=item.item, group="items")
             continue
         message = format_item_line(item, report.past.rubric)
+        lines = [message]
+        for row in item.answers:
+            lines += format_answer_lines(row, report.past.rubric)
+        if item.more:
+            lines.append(translate("… and {n:,} more answers that lost points", n=item.more))
         yield _JUnitCase(
             name=item.item,
             group="items",
             result="failure" if item.status is ItemStatus.FAILED else "error",
             kind=item.status.value,
             message=message,
-            text="\n".join([message, *_format_lost_answers(item, report)]),
+            text="\n".join(lines),
         )
-
-
-def _format_lost_answers(item: ItemReport, report: RunReport) -> Iterator[str]:
-    for row in item.answers:
-        yield from format_answer_lines(row, report.past.rubric)
-    if item.more:
-        yield translate("… and {n:,} more answers that lost points", n=item.more)
 
 
 def _escape_xml_text(text: str) -> str:
     """Replace the characters that XML cannot hold by their escapes."""
     return _NOT_IN_XML.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+# Annotations of GitHub Actions
+
+_ANNOTATIONS_SHOWN = 5  # GitHub shows ten of each kind in a step
+_ANNOTATION_LEVELS = {Outcome.PASS: "notice", Outcome.FAIL: "error", Outcome.UNDECIDED: "error"}
+
+
+def format_annotations(report: RunReport) -> Iterator[str]:
+    """Yield the verdict, every gate that is not met, and what moved since the baseline."""
+    verdict = f"{build_verdict(report.gates)}: {format_run_title(report.past, report.stored)}"
+    yield _format_workflow_command(
+        _ANNOTATION_LEVELS[report.gates.verdict], translate("verdict"), verdict
+    )
+    for found in report.gates.outcomes:
+        yield from _format_gate_annotation(found)
+    for compared in report.comparisons:
+        if compared.warning:
+            yield _format_workflow_command(
+                "warning", translate("suspicious rise"), translate_stored(compared.warning)
+            )
+        for change in compared.regressed[:_ANNOTATIONS_SHOWN]:
+            what = translate("{item} went from pass to fail", item=change.item)
+            moved = f"{format_decimal(change.before)} → {format_decimal(change.after)}"
+            yield _format_workflow_command(
+                "warning", translate("regressed item"), f"{what}: {moved}"
+            )
+        more = len(compared.regressed) - _ANNOTATIONS_SHOWN
+        if more > 0:
+            yield _format_workflow_command(
+                "warning", translate("regressed items"), translate("… and {n:,} more", n=more)
+            )
+
+
+def _format_gate_annotation(found: GateOutcome) -> Iterator[str]:
+    """Yield an annotation for a gate that is not met or undecided."""
+    if found.outcome in {Outcome.PASS, Outcome.NOT_APPLICABLE}:
+        return
+    hard = found.gate.level is Level.HARD
+    level = "error" if hard else "warning" if found.outcome is Outcome.WARN else "notice"
+    name = format_gate_name(found.gate.level, found.gate.name)
+    yield _format_workflow_command(
+        level,
+        f"{name}: {translate_stored(OUTCOME_WORDS[found.outcome])}",
+        translate_stored(found.because),
+    )
+
+
+def _format_workflow_command(level: str, title: str, message: str) -> str:
+    name = _escape_workflow_text(f"markscheme: {title}").replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={name}::{_escape_workflow_text(message)}"
+
+
+def _escape_workflow_text(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

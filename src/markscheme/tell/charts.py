@@ -1,33 +1,75 @@
-"""Draw the charts of a run as SVG with Vega-Lite, when a report is written.
+"""Charts as SVG: Vega-Lite specifications, drawn by vl-convert when a page is written.
 
-The SVG has no script, no style and no address. Its colours are attributes, which the stylesheet of
-the page replaces by those of the reader's scheme, light or dark.
+Only drawing belongs here. What a chart shows is chosen by the pages in `html` and `compare`. The
+SVG has no script, no style and no address. Its colours are attributes, which the stylesheet of the
+page replaces by those of the reader's scheme, light or dark.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import vl_convert
 from markupsafe import Markup
 
-from markscheme.tell.charts.colours import (
-    AXIS_COLOURS,
-    BAD,
-    GOOD,
-    HEAT_COLOURS,
-    HEAT_LIMITS,
-    INK,
-    LINE,
-    MUTED,
-    TRACK,
-)
+# The colours of pages and charts, in a light and in a dark scheme
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+INK, MUTED, LINE, TRACK, GOOD, BAD, WARN, UNDECIDED = (
+    "#18212c",
+    "#586473",
+    "#d5dbe3",
+    "#ebeff4",
+    "#18794e",
+    "#c62a2f",
+    "#a15c00",
+    "#7a3fb0",
+)
+AXIS_COLOURS = (
+    "#3566b8",
+    "#e0912b",
+    "#2b9a8b",
+    "#a05cc2",
+    "#7d8a2e",
+    "#c4647f",
+    "#4d91b3",
+    "#8a6a4c",
+)
+HEAT_COLOURS = ("#b3261f", "#e58a6f", "#f6c9a0", "#f8e7b8", "#e3f1d3", "#d3ebdb")
+_DARK_AXIS_COLOURS = (
+    "#6f9ff0",
+    "#efb05a",
+    "#4cc4b3",
+    "#c48be0",
+    "#b0be57",
+    "#e890a8",
+    "#7dbcdc",
+    "#bd9b7b",
+)
+_DARK_HEAT_COLOURS = ("#c23a32", "#8f3f31", "#6f4427", "#574a22", "#2e4027", "#1f3a2b")
+HEAT_LIMITS = ("0.5", "0.75", "0.92", "0.95", "1")
+"""Where the steps of a heat map end; the last is for full marks."""
+COLOUR_SCHEMES = {  # light, dark
+    "ink": (INK, "#e9edf2"),
+    "muted": (MUTED, "#a3afbd"),
+    "line": (LINE, "#36404c"),
+    "track": (TRACK, "#262e38"),
+    "good": (GOOD, "#4cc38a"),
+    "bad": (BAD, "#ff8a84"),
+    "warn": (WARN, "#f2b35e"),
+    "undecided": (UNDECIDED, "#cfa3f5"),
+    **{
+        f"axis{at}": pair
+        for at, pair in enumerate(zip(AXIS_COLOURS, _DARK_AXIS_COLOURS, strict=True))
+    },
+    **{
+        f"step{at}": pair
+        for at, pair in enumerate(zip(HEAT_COLOURS, _DARK_HEAT_COLOURS, strict=True))
+    },
+}
 
 _VEGA_CONFIG = {
     "aria": False,
@@ -360,5 +402,188 @@ def draw_trend(
                 {"mark": {"type": "line"}, "encoding": {"strokeWidth": thick}},
                 {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}},
             ],
+        }
+    )
+
+
+# Comparisons: the values of variants as dots, the differences of runs beside the margin
+
+# Extra room on the left: the fonts of a reader may be wider than those the chart was laid out with.
+_PADDING = {"left": 30, "right": 8, "top": 5, "bottom": 5}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DotPair:
+    """The values of both variants on one axis; `None` where not known."""
+
+    name: str
+    baseline: float | None
+    candidate: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartRange:
+    """The range of ratings or scores, and the distance of the grid lines."""
+
+    lowest: float
+    highest: float
+    step: float = 1
+
+    def build_axis(self) -> dict[str, Any]:
+        """Return the horizontal axis of a chart of ratings or scores."""
+        ticks = round((self.highest - self.lowest) / self.step)
+        form = "d" if self.step == 1 else ".2f"
+        return {
+            "type": "quantitative",
+            "title": None,
+            "scale": {"domain": [self.lowest, self.highest], "nice": False},
+            "axis": {"tickCount": ticks, "format": form, "grid": True, "labelColor": MUTED},
+        }
+
+
+def draw_paired_dots(pairs: Sequence[DotPair], over: ChartRange, colour: int = 0) -> Markup:
+    """Draw a line for each axis with a dot for each variant; the candidate's dot is on top."""
+    labels = shorten_labels((pair.name for pair in pairs), 32)
+    values = [
+        {"n": label, "b": pair.baseline, "c": pair.candidate}
+        for label, pair in zip(labels, pairs, strict=True)
+    ]
+    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
+    y["axis"] = {"labelLimit": 240, "grid": True}
+    x = over.build_axis()
+    dots = [
+        {
+            "transform": [{"filter": f"datum.{field} != null"}],
+            "mark": {"type": "point", "filled": True, "opacity": 1, "size": size, "color": fill},
+            "encoding": {"x": {**x, "field": field}, "y": y},
+        }
+        for field, size, fill in (("b", 190, MUTED), ("c", 90, AXIS_COLOURS[colour]))
+    ]
+    line = {
+        "transform": [{"filter": "datum.b != null && datum.c != null"}],
+        "mark": {"type": "rule", "strokeWidth": 5, "color": LINE},
+        "encoding": {"x": {**x, "field": "b"}, "x2": {"field": "c"}, "y": y},
+    }
+    return render_svg(
+        {
+            "width": 300,
+            "height": {"step": 30},
+            "padding": _PADDING,
+            "data": {"values": values},
+            "layer": [line, *dots],
+        }
+    )
+
+
+def draw_dot_rows(
+    axes: Sequence[str], variants: Sequence[Sequence[float | None]], over: ChartRange
+) -> Markup:
+    """Draw a row of dots for each axis, one below the other per variant; the baseline is first."""
+    labels = shorten_labels(axes, 32)
+    colours = [MUTED, *(AXIS_COLOURS[at % len(AXIS_COLOURS)] for at in range(len(variants) - 1))]
+    values = [
+        {"n": label, "v": at, "x": value}
+        for at, variant in enumerate(variants)
+        for label, value in zip(labels, variant, strict=True)
+        if value is not None
+    ]
+    variant_field = {"field": "v", "type": "ordinal"}
+    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
+    y |= {"axis": {"labelLimit": 240, "grid": True}, "scale": {"domain": labels}}
+    order = list(range(len(variants)))
+    return render_svg(
+        {
+            "width": 300,
+            "height": {"step": 13},
+            "padding": _PADDING,
+            "data": {"values": values},
+            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 90},
+            "encoding": {
+                "x": {**over.build_axis(), "field": "x"},
+                "y": y,
+                "yOffset": {**variant_field, "scale": {"domain": order}},
+                "color": {
+                    **variant_field,
+                    "legend": None,
+                    "scale": {"domain": order, "range": colours},
+                },
+            },
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """The difference of a run from the first, its bounds, and the limit that it must stay above."""
+
+    name: str
+    mean: float
+    bounds: tuple[float, float] | None
+    limit: float
+    colour: str
+
+
+def draw_gaps(gaps: Sequence[Gap], equal: str, limit: str) -> Markup:
+    """Draw each difference with its bounds; `equal` and `limit` label the two reference lines.
+
+    The area beyond the limit is coloured: a run whose whole bar lies there is worse.
+    """
+    seen = [0.0, *(end for gap in gaps for end in (gap.mean, gap.limit, *(gap.bounds or ())))]
+    pad = max(0.01, (max(seen) - min(seen)) * 0.12)
+    low, high = max(-1.05, min(seen) - pad), min(1.05, max(seen) + pad)
+    labels = shorten_labels((gap.name for gap in gaps), 24)
+    values = []
+    for label, gap in zip(labels, gaps, strict=True):
+        # A bound beyond the chart is cut at its edge.
+        lower, upper = gap.bounds or (gap.mean, gap.mean)
+        ends = {"e": low, "m": gap.limit, "l": max(low, lower), "u": min(high, upper)}
+        values.append({"n": label, **ends, "x": gap.mean, "c": gap.colour})
+    x: dict[str, Any] = {"type": "quantitative", "title": None}
+    x["scale"] = {"domain": [low, high], "nice": False}
+    x["axis"] = {"format": "+.2~f", "tickCount": 5, "labelColor": MUTED}
+    x["axis"]["labelExpr"] = "datum.value ? datum.label : '0'"  # zero without a sign
+    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
+    y["scale"] = {"domain": labels, "padding": 0}
+    y["axis"] = {"labelLimit": 200} if len(gaps) > 1 else None
+    colour = {"field": "c", "type": "nominal", "scale": None}
+    height = 38
+    line = {"type": "tick", "thickness": 2, "size": height}
+    # The area beyond the limit, the limit and the zero line; then bounds and means upon them.
+    layers: list[dict[str, Any]] = [
+        {
+            "mark": {"type": "rect", "color": BAD, "opacity": 0.1},
+            "encoding": {"x": {**x, "field": "e"}, "x2": {"field": "m"}, "y": y},
+        },
+        {"mark": {**line, "color": BAD}, "encoding": {"x": {**x, "field": "m"}, "y": y}},
+        {"mark": {**line, "color": MUTED}, "encoding": {"x": {**x, "datum": 0}, "y": y}},
+        {
+            "mark": {"type": "bar", "height": 12, "cornerRadius": 6, "opacity": 0.45},
+            "encoding": {"x": {**x, "field": "l"}, "x2": {"field": "u"}, "y": y, "color": colour},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 200, "opacity": 1},
+            "encoding": {"x": {**x, "field": "x"}, "y": y, "color": colour},
+        },
+    ]
+    # The labels stand above the two lines, to the left of the limit and to the right of zero.
+    for at, word, side, by in (
+        (gaps[0].limit, limit, "right", -2),
+        (0.0, equal, "left", 2),
+    ):
+        text = {"field": "t", "type": "nominal"}
+        layers.append(
+            {
+                "data": {"values": [{"x": at, "t": word}]},
+                "mark": {"type": "text", "align": side, "dx": by, "color": INK, "fontSize": 12},
+                "encoding": {"x": {**x, "field": "x"}, "y": {"value": -9}, "text": text},
+            }
+        )
+    return render_svg(
+        {
+            "width": 340,
+            "height": {"step": height},
+            "padding": {"left": 14, "right": 14, "top": 5, "bottom": 5},
+            "data": {"values": values},
+            "layer": layers,
         }
     )
