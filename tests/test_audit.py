@@ -14,6 +14,7 @@ from typing import ClassVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from markscheme import AuditReport, Cell, DocumentError, Item, audit, load_exam, load_rubric
 from markscheme.mark import STEPS, normalise
@@ -351,7 +352,7 @@ def test_an_entry_that_another_one_holds_may_go_and_the_reason_is_told() -> None
             "gloss_contains": ("comió",),
         },
     )
-    exam = dataclasses.replace(CAPSTONE, items=(item,))
+    exam = structs.replace(CAPSTONE, items=(item,))
     report = audit(TUTOR, exam, [])
     gone = [
         t for t in report.of(MutantFate.EQUIVALENT) if t.mutant.kind is MutantKind.DROP_EXPECTATION

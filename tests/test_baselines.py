@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from markscheme import (
     BaselineReport,
@@ -145,14 +145,14 @@ def test_the_items_that_moved_come_worst_first_and_those_that_fell_are_to_be_fix
 
 def test_an_item_is_compared_by_its_mean_over_attempts() -> None:
     marks = Marks(axes=("a",), items={"i0": {(Fraction(1),): 1, (Fraction(0),): 1}})
-    run = dataclasses.replace(run_of(1), marks=marks)
+    run = structs.replace(run_of(1), marks=marks)
     assert report(gated(run, run_of(1))).moved[0].after == Fraction(1, 2)
 
 
 def test_new_and_removed_items_are_listed_and_the_gate_cannot_tell() -> None:
     baseline = run_of(1, 1, 1, exam="b2:older")
     fewer = Marks(axes=("a",), items={**run_of(1, 1).marks.items, "new": {(Fraction(1),): 1}})
-    outcome = gated(dataclasses.replace(run_of(1), marks=fewer), baseline)
+    outcome = gated(structs.replace(run_of(1), marks=fewer), baseline)
     assert outcome.outcome == "undecided"
     assert (report(outcome).added, report(outcome).removed) == (("new",), ("i2",))
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_compared_never_passes(
 
 
 def test_an_empty_baseline_never_passes() -> None:
-    empty = dataclasses.replace(run_of(1), marks=Marks(axes=("a",), items={"i0": {}}))
+    empty = structs.replace(run_of(1), marks=Marks(axes=("a",), items={"i0": {}}))
     assert gated(run_of(1), empty).outcome == "undecided"
     assert gated(empty, run_of(1)).outcome == "undecided"
 

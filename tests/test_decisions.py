@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from markscheme import DecisionTable, DocumentError, UsageError, lint, load_rubric, score
 from markscheme.prove.lint import prove_scale, prove_table
@@ -394,6 +394,6 @@ def test_without_a_condition_every_row_is_seen() -> None:
         DecisionRow(name="a", decided=DecisionOutcome.GO),
         DecisionRow(name="b", decided=DecisionOutcome.NO_GO),
     )
-    proof = prove_table(replace(TABLE, rows=rows))
+    proof = prove_table(structs.replace(TABLE, rows=rows))
     assert proof.conflicting == proof.vectors
     assert proof.conflict is not None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Level, load_exam, load_rubric, score
@@ -88,8 +88,8 @@ def test_a_tag_that_no_item_has_is_undecided() -> None:
 def test_a_run_of_another_rubric_or_exam_is_undecided() -> None:
     bar, exam, run = gate(at_least="0"), exam_of(MIXED), run_of(MIXED)
     for other in (
-        dataclasses.replace(run, rubric="b2:x"),
-        dataclasses.replace(run, exam="b2:x"),
+        structs.replace(run, rubric="b2:x"),
+        structs.replace(run, exam="b2:x"),
     ):
         report = evaluate_gates(rubric(bar), exam, other)
         assert report.verdict == "undecided"
@@ -113,8 +113,8 @@ def test_answers_of_several_subjects_are_judged_run_by_run() -> None:
 
 
 MET, BROKEN = gate(name="met", at_least="0"), gate(name="broken", at_least="1")
-SOFT = dataclasses.replace(BROKEN, name="soft", level=Level.SOFT)
-SOFT_MET = dataclasses.replace(MET, name="soft-met", level=Level.SOFT)
+SOFT = structs.replace(BROKEN, name="soft", level=Level.SOFT)
+SOFT_MET = structs.replace(MET, name="soft-met", level=Level.SOFT)
 TWO_PERCENT = Allowance(amount=Decimal("0.02"), relative=True)
 BASELINE = Gate(
     name="beside",
@@ -124,7 +124,7 @@ BASELINE = Gate(
 )
 POWERLESS = "; no hard gate judged this run, so nothing could have failed"
 BLIND = gate("cost", name="blind", at_most="1")
-SOFT_BLIND = dataclasses.replace(BLIND, name="soft-blind", level=Level.SOFT)
+SOFT_BLIND = structs.replace(BLIND, name="soft-blind", level=Level.SOFT)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ SOFT_BLIND = dataclasses.replace(BLIND, name="soft-blind", level=Level.SOFT)
         ((MET, BLIND), "undecided", "undecided: blind"),
         ((SOFT_BLIND,), "undecided", "nothing was judged"),
         ((), "undecided", "nothing was judged"),
-        ((dataclasses.replace(MET, exams=("other",)),), "undecided", "nothing was judged"),
+        ((structs.replace(MET, exams=("other",)),), "undecided", "nothing was judged"),
     ],
 )
 def test_the_verdict_over_all_gates(gates: tuple[Gate, ...], verdict: str, because: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from gates import MIXED, Cells, exam_of, gate, judged, rubric, run_of
 from markscheme import Gate, Outcome, load_rubric
@@ -108,7 +108,7 @@ def test_each_metric_is_what_a_person_would_compute_by_hand(
     report = judged(MIXED, found, tags=tags, latency_ms=latency, cost=cost)
     assert (report.outcomes[0].observed, report.outcomes[0].outcome) == (observed, "pass")
     low, high = found.at_least, found.at_most
-    tighter = dataclasses.replace(
+    tighter = structs.replace(
         found,
         at_least=None if low is None else low + Decimal("1e-9"),
         at_most=None if high is None else high - Decimal("1e-9"),
@@ -130,7 +130,7 @@ def test_k_of_n_attempts() -> None:
     }
     two = gate("passed", at_least="0.5", attempts=Attempts(at_least=2, of=3))
     assert outcome(items, two) == "pass"
-    assert outcome(items, dataclasses.replace(two, at_least=Decimal("0.6"))) == "fail"
+    assert outcome(items, structs.replace(two, at_least=Decimal("0.6"))) == "fail"
     one = gate("passed", at_least="1", attempts=Attempts(at_least=1, of=3))
     assert outcome(items, one) == "pass"
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from scipy import stats
 
 from markscheme import Exam, Gate, Item, Level, Marks, Measures, Rubric, Run
@@ -121,8 +122,7 @@ def test_scores_that_are_all_equal_are_not_known_for_certain() -> None:
 def test_nothing_scored_has_no_distribution() -> None:
     nothing = Marks(axes=("right", "brief"), items={f"i{at}": {} for at in range(4)})
     assert (
-        describe_distribution(OLD, EXAM, dataclasses.replace(run_of("x", 1, 1), marks=nothing))
-        is None
+        describe_distribution(OLD, EXAM, structs.replace(run_of("x", 1, 1), marks=nothing)) is None
     )
 
 
@@ -277,9 +277,9 @@ def test_judging_without_details_decides_the_same(
     limit = BaselineLimit(
         max_drop=TWO_PERCENT, suspicious_rise=TWO_PERCENT, evidence_required=required
     )
-    axis = dataclasses.replace(BAR, name="axis", metric="axis", axis="right", tags={"t": "a"})
-    keep = dataclasses.replace(KEEP, baseline=limit)
-    share = dataclasses.replace(BAR, name="share", metric="passed")
+    axis = structs.replace(BAR, name="axis", metric="axis", axis="right", tags={"t": "a"})
+    keep = structs.replace(KEEP, baseline=limit)
+    share = structs.replace(BAR, name="share", metric="passed")
     judged_by = rubric("0.8", BAR, keep, axis, share)
     run, baseline = run_of("now", *cell), run_of("then", *before)
     whole, brief = (
@@ -361,9 +361,7 @@ def test_cells_of_other_axes_are_not_used_and_it_is_said_why(new: Rubric, why: s
 
 
 def test_axes_that_are_gone_or_new_are_named() -> None:
-    other = dataclasses.replace(
-        NEW, axes=(NEW.axes[0], dataclasses.replace(NEW.axes[1], name="short"))
-    )
+    other = dataclasses.replace(NEW, axes=(NEW.axes[0], structs.replace(NEW.axes[1], name="short")))
     assert list(find_reuse_obstacles(past("one", 1, 1), other)) == [
         "the axis `brief` is gone",
         "the axis `short` is new: its cells were never judged",

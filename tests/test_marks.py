@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import Counter
 from decimal import Decimal
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from markscheme import (
     DocumentError,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 TUTOR = load_rubric("tutor-capstone")
 CAPSTONE = load_exam("capstone", rubric=TUTOR)
-SMALL = dataclasses.replace(CAPSTONE, items=CAPSTONE.items[:4], fingerprint="b2:small")
+SMALL = structs.replace(CAPSTONE, items=CAPSTONE.items[:4], fingerprint="b2:small")
 GOOD = {"correction": "ate", "spanish_gloss": "comió", "explanation": "x"}
 OUTPUTS = st.sampled_from(["Ate.", "", GOOD, {**GOOD, "spanish_gloss": ""}, "word " * 31])
 ROWS = st.lists(

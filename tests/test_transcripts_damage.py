@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import dataclasses
 import json
 import random
 import tracemalloc
@@ -14,6 +13,7 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from made_up import Session
 from markscheme import InputError, MarkschemeError, Transcript, read_transcript
@@ -36,7 +36,7 @@ def read(folder: Path, content: bytes) -> Transcript:
 
 
 def without_gaps(transcript: Transcript) -> Transcript:
-    return dataclasses.replace(transcript, gaps=(), skipped_lines=0)
+    return structs.replace(transcript, gaps=(), skipped_lines=0)
 
 
 def test_a_truncated_last_line_makes_it_incomplete(tmp_path: Path) -> None:

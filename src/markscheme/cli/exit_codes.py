@@ -7,11 +7,11 @@ import json
 import os
 import sys
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+from msgspec.structs import asdict
 
 from markscheme.vocabulary import InputError, StoreError, StoreInvalidError, UsageError
 
@@ -102,10 +102,14 @@ def hide_secrets(text: str) -> str:
 
 def report_stored_runs(run_ids: Sequence[str]) -> None:
     """Print the ids of stored runs on stderr, so that stdout is equal for equal input."""
-    if len(run_ids) == 1:
-        print_note(f"stored as run {run_ids[0]}")
-    elif run_ids:
-        print_note(f"stored as {len(run_ids):,} runs, the last of them {run_ids[-1]}")
+    if not run_ids:
+        return
+    name = f"run {run_ids[0]}"
+    if len(run_ids) > 1:
+        name = f"{len(run_ids):,} runs, the last of them {run_ids[-1]}"
+    # Not `print_note`: our own ids hold no secret, and looking for one loads the code of subjects.
+    with suppress(OSError):
+        click.echo(f"stored as {name}", err=True)
 
 
 def print_note(text: str) -> None:

@@ -34,7 +34,12 @@ def resolve_place(where: str | Path | None) -> str | Path:
         return (_find_store_folder() or Path(STORE_FOLDER)) / Path(DEFAULT_STORE_PATH).name
     scheme = re.match(_SCHEME_PATTERN, str(named)) if "://" in str(named) else None
     if scheme is None:
-        return _check_not_folder(Path(named)) if str(named) else _refuse_place("")
+        if not str(named):
+            return _refuse_place("")
+        if os.path.isdir(named):  # noqa: PTH112 - never raises, also without permission
+            message = f"the store `{Path(named)}` is a folder"
+            raise UsageError(f"{message}; name a file in it, or no store at all")
+        return Path(named)
     return (
         str(named) if scheme[1].lower() in _POSTGRES_SCHEMES else _refuse_place(f"{scheme[1]}://…")
     )
@@ -50,12 +55,6 @@ def _find_store_folder() -> Path | None:
         if folder == home:
             break
     return None
-
-
-def _check_not_folder(path: Path) -> Path:
-    if os.path.isdir(path):  # noqa: PTH112 - never raises, also without permission
-        raise UsageError(f"the store `{path}` is a folder; name a file in it, or no store at all")
-    return path
 
 
 def _refuse_place(named: str) -> Path:

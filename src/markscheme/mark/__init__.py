@@ -5,6 +5,8 @@ in columns, and `axes` holds the kinds of axes that rubrics can name. Totals, ga
 computed over several answers belong to `weigh`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from markscheme.mark.definition import (
     check_axes,
     check_exam,
@@ -16,9 +18,11 @@ from markscheme.mark.definition import (
     mark_answer,
     mark_cell,
 )
-from markscheme.mark.headings import Outline
 from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, fold, list_unused_steps, normalise
 from markscheme.mark.response import read_response
+
+if TYPE_CHECKING:
+    from markscheme.mark.headings import Outline
 
 __all__ = [
     "DEFAULT_STEPS",
@@ -38,3 +42,12 @@ __all__ = [
     "normalise",
     "read_response",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `Outline` on first use: its patterns take 10 ms to compile; few rubrics need it."""
+    if name != "Outline":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from markscheme.mark.headings import Outline
+
+    return Outline

@@ -6,9 +6,10 @@ Everything faster must agree with `mark_answer`, cell by cell.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+
+from msgspec import structs
 
 from markscheme.mark.response import read_response
 from markscheme.vocabulary import (
@@ -39,7 +40,7 @@ def mark_answer(
     `transcript` is the log of what an agent did for the answer. Without it, axes that judge what
     was done abstain.
     """
-    response = replace(read_response(output, rubric.fields), transcript=transcript)
+    response = structs.replace(read_response(output, rubric.fields), transcript=transcript)
     cells = {spec.name: mark_cell(spec.axis, response, item) for spec in rubric}
     leading = find_leading_axis(rubric)
     return Breakdown(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
+
+from msgspec import Struct, field
 
 _FENCE = re.compile(
     r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)"
@@ -36,6 +37,30 @@ _INVISIBLE = re.compile(r"[\ufeff\u200b\u2060]")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•‣◦–]|[0-9]{1,9}[.)])[ \t]+(?P<text>.*)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_BARE_FILE_NAMES = (
+    "makefile|dockerfile|gemfile|rakefile|procfile|jenkinsfile|vagrantfile|justfile|license|readme"
+)
+# A path has a folder, a suffix, or a known name without both; a colon and a line number follow.
+# A name such as `example.com:80` is a host with a port, not a file with a line.
+_PATH_AND_LINE = re.compile(
+    r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:"
+    r"[~.\w@+-]{0,200}[/\\][\w.@+()\[\]/\\-]{0,400}[\w)\]]|"
+    r"[\w.@+-]{0,200}\.(?!(?:com|net|io):)[A-Za-z]\w{0,9}|"
+    rf"\.[A-Za-z]\w{{0,50}}|(?:{_BARE_FILE_NAMES})):[L#]?[0-9]+",
+    re.IGNORECASE,
+)
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://\S+", re.IGNORECASE)
+_EMPTY_ITEM = re.compile(
+    r"[\W_]*(?:none|n/?a|nil|nothing)(?:\b|_).*|[\W_]*|[\W_]*empty[\W_]*",
+    re.IGNORECASE | re.DOTALL,
+)
+_NEGATIVE_ITEM = re.compile(
+    r"[\W_]*(?:no|not (?:applicable|available|dispatched|found|needed|required|used)|"
+    r"(?:0|zero) (?:agents?|dispatch(?:es)?|hits?|matches|memories|results?|sub-?agents?))\b.*",
+    re.IGNORECASE,
+)
+# An item that says that there is nothing has at most so many words.
+_MAX_NEGATIVE_WORDS = 10
 _SMALL_WORDS = frozenset(
     {"a", "an", "and", "of", "the", "for", "in", "on", "to", "or", "from", "with"}
 )
@@ -51,8 +76,7 @@ _SENTENCE_ENDS = (".", "!", "?", ";", ",")
 _AFTER_BOLD = (":", "–", "—", "(")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heading:
+class Heading(Struct, frozen=True, kw_only=True):
     """A heading: its words, how deep it is (1 is the top), and its line, counted from 1."""
 
     words: tuple[str, ...]
@@ -68,14 +92,32 @@ class Heading:
         )
 
 
-@dataclass(slots=True, kw_only=True)
-class OutlineEntry:
+class OutlineEntry(Struct, kw_only=True):
     """A list item or a table row, with its continuation lines and the items nested in it."""
 
     text: str
     line: int
     indent: int
     inside: list[OutlineEntry] = field(default_factory=list)
+
+    @property
+    def bare_text(self) -> str:
+        """The text without code marks, bold marks and URLs."""
+        return _URL.sub(" ", self.text.replace("`", "").replace("**", ""))
+
+    @property
+    def names_line(self) -> bool:
+        """Whether the text names a line of a file, as `path:line`."""
+        return _PATH_AND_LINE.search(self.bare_text) is not None
+
+    @property
+    def is_empty_statement(self) -> bool:
+        """Whether the text only says that there is nothing, such as `None found.`."""
+        if _EMPTY_ITEM.fullmatch(self.text):
+            return True
+        return bool(_NEGATIVE_ITEM.fullmatch(self.text)) and (
+            len(self.text.split()) <= _MAX_NEGATIVE_WORDS
+        )
 
 
 class Outline:

@@ -17,6 +17,8 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+from msgspec import structs
+
 from markscheme.mark.axes import ContainsAll, OneOf
 from markscheme.prove.audit import (
     AnyEntryAxis,
@@ -105,7 +107,7 @@ def _remove_rule(
 ) -> Mutant:
     """Return the rubric after `change` of its axes; `change` returns None to leave an axis."""
     changed = {spec.name: axis for spec in rubric if (axis := change(spec.axis)) is not None}
-    axes = tuple(replace(spec, axis=changed.get(spec.name, spec.axis)) for spec in rubric)
+    axes = tuple(structs.replace(spec, axis=changed.get(spec.name, spec.axis)) for spec in rubric)
     return Mutant(
         kind=kind, name=step, says=says, rubric=replace(rubric, axes=axes), axes=tuple(changed)
     )
@@ -276,7 +278,7 @@ def build_practice(
         pairs.append(change(item, json.loads(answer(item.prompt))))
     rows = [{"item": i.id, "output": json.dumps(a, ensure_ascii=False)} for i, a in pairs]
     items = tuple(item for item, _ in pairs)
-    return replace(exam, items=items, fingerprint="practice"), rows
+    return structs.replace(exam, items=items, fingerprint="practice"), rows
 
 
 def _keep_plain(item: Item, answer: dict[str, str]) -> tuple[Item, dict[str, str]]:

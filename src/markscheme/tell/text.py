@@ -120,9 +120,8 @@ class RunPage:
     ) -> None:
         """Print a row for each answer: what was got and expected, each axis, the score."""
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-        table.add_column(
-            translate("item"), no_wrap=True, min_width=min(24, _measure_widest_label(frame))
-        )
+        widest = max(map(len, map(_format_row_label, frame.iter_rows(named=True))), default=0)
+        table.add_column(translate("item"), no_wrap=True, min_width=min(24, widest))
         table.add_column(translate("got"), overflow="ellipsis", no_wrap=True, max_width=34)
         table.add_column(translate("expected"), overflow="ellipsis", no_wrap=True, max_width=26)
         for spec in self.rubric:
@@ -163,11 +162,14 @@ class RunPage:
 
     def print_losses(self, frame: pl.DataFrame, hidden: int = 0) -> None:
         """Print why points were lost, cell by cell, the heaviest axis first."""
-        rows = list(_iterate_marked_rows(frame))
-        heaviest = sorted(self.rubric, key=lambda spec: -spec.weight)
-        lost = [
-            (row, spec) for spec in heaviest for row in rows if _has_lost_points(row, spec.name)
-        ]
+        marked = frame.filter(frame["status"].is_in(["scored", "unscored"]))
+        rows = list(restore_row_messages(marked.iter_rows(named=True)))
+        lost = []
+        for spec in sorted(self.rubric, key=lambda spec: -spec.weight):
+            for row in rows:
+                value = row["breakdown"][spec.name]
+                if value is None or value < 1:
+                    lost.append((row, spec))
         if not lost:
             return
         self.out.print(f"\n[bold]{translate('Where points were lost')}[/bold]")
@@ -246,13 +248,14 @@ class RunPage:
             return
         self.out.print(f"\n[bold]{translate('Worst groups')}[/bold]")
         for tag, groups in tags.items():
-            named = ", ".join(self._format_group(group) for group in groups[:GROUPS_SHOWN])
-            self.out.print(Text(f"  {tag}: {named}"), highlight=False)
-
-    def _format_group(self, group: TagGroup) -> str:
-        worst = min(group.axes, key=lambda axis: (group.axes[axis], axis))
-        lowest = f"{worst} {format_decimal(group.axes[worst])}"
-        return f"{group.value} {format_decimal(group.score)} ({group.n}, {lowest})"
+            named = []
+            for group in groups[:GROUPS_SHOWN]:
+                lowest, axis = min((score, axis) for axis, score in group.axes.items())
+                axis_text = f"{axis} {format_decimal(lowest)}"
+                named.append(
+                    f"{group.value} {format_decimal(group.score)} ({group.n}, {axis_text})"
+                )
+            self.out.print(Text(f"  {tag}: {', '.join(named)}"), highlight=False)
 
     def _draw_bar(self, value: Fraction | None, width: int = 20) -> str:
         if value is None:
@@ -304,20 +307,6 @@ def _format_row_label(row: Mapping[str, Any]) -> str:
     subject = f"{row['subject']}/" if row["subject"] is not None else ""
     attempt = f"#{row['attempt']}" if row["attempt"] not in {None, 1} else ""
     return _replace_unprintable(f"{subject}{row['item']}{attempt}")
-
-
-def _measure_widest_label(frame: pl.DataFrame) -> int:
-    return max(map(len, map(_format_row_label, frame.iter_rows(named=True))), default=0)
-
-
-def _iterate_marked_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    rows = frame.filter(frame["status"].is_in(["scored", "unscored"])).iter_rows(named=True)
-    return restore_row_messages(rows)
-
-
-def _has_lost_points(row: Mapping[str, Any], axis: str) -> bool:
-    value = row["breakdown"][axis]
-    return value is None or value < 1
 
 
 def _replace_unprintable(text: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
+from msgspec import Struct, structs
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.vocabulary import Call, CallStatus, Prompt, Tokens, Transcript, sentence
@@ -28,7 +29,7 @@ def dump_transcripts(transcripts: Sequence[tuple[Path, Transcript]]) -> bytes:
         for file, transcript in transcripts
     ]
     document = records[0] if len(records) == 1 else {"transcripts": records}
-    return orjson.dumps(document, default=_encode_number, option=_JSON_OPTIONS)
+    return orjson.dumps(document, default=_encode_value, option=_JSON_OPTIONS)
 
 
 def _build_transcript_record(transcript: Transcript) -> dict[str, Any]:
@@ -56,9 +57,11 @@ def _build_transcript_record(transcript: Transcript) -> dict[str, Any]:
     }
 
 
-def _encode_number(value: object) -> float:
+def _encode_value(value: object) -> object:
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, Struct):
+        return structs.asdict(value)
     raise TypeError(f"`{type(value).__name__}` is no part of a transcript")
 
 

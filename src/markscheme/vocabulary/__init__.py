@@ -5,7 +5,8 @@ response in that answer and gives a cell; the cells of one answer are its breakd
 
 Also here: the error classes, exact numbers, records, translatable messages, digests and atomic file
 writes. Not here: anything that reads an input format, scores an answer or needs a third-party
-package.
+package other than msgspec. Most types are `msgspec.Struct`: creating one takes a hundredth of the
+time that a stdlib dataclass takes, and every command creates them all.
 """
 
 from markscheme.vocabulary.answer import Answer, RowError

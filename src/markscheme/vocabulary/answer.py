@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+
+class Answer(Struct, frozen=True, kw_only=True):
     """What a subject answered to one item, with its latency, tokens and cost if they are known."""
 
     item: str
@@ -22,8 +22,7 @@ class Answer:
     cost: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowError:
+class RowError(Struct, frozen=True, kw_only=True):
     """A row of an answers file that is not a valid answer. It is counted and shown, never dropped.
 
     `file` is set if the answers are a folder of files.

@@ -10,11 +10,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct
 
 from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary.transcript import Transcript
@@ -46,8 +47,7 @@ class Reading(StrEnum):
     TEXT = "text"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Cell(Struct, frozen=True, kw_only=True):
     """The score of one axis for one answer: a value if and only if scored, and always a reason.
 
     `near_miss` names the one normalisation step that is not used and would have let the answer
@@ -89,8 +89,7 @@ class Cell:
         return cls(status=Status.ABSTAINED, value=None, reason=reason)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
+class Response(Struct, frozen=True, kw_only=True):
     """A raw output after reading: its text, and the JSON object in it if there is one.
 
     - `why`: why the output is not an object.
@@ -116,8 +115,7 @@ class Response:
         return value if isinstance(value, str) else self.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Breakdown:
+class Breakdown(Struct, frozen=True, kw_only=True):
     """The cells of one answer, in the order of the rubric, and the exact score they add up to.
 
     `score` is `None` as soon as one cell has no value: a part that was not scored is not a 0.

@@ -8,10 +8,11 @@ never expressions, so lint can prove them for every case. Bounds are exact fract
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import TypeVar
+
+from msgspec import Struct
 
 _Word = TypeVar("_Word", bound=str)
 
@@ -37,8 +38,7 @@ class DecisionOutcome(StrEnum):
         return list(DecisionOutcome).index(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Struct, frozen=True, kw_only=True):
     """Limits on one number. A limit that is `None` does not apply."""
 
     at_least: Fraction | None = None
@@ -65,8 +65,7 @@ class Bounds:
 _UNBOUNDED = Bounds()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictRule:
+class VerdictRule(Struct, frozen=True, kw_only=True):
     """A verdict, and the bounds on the averages for which it is given. Without bounds: always."""
 
     verdict: str
@@ -89,8 +88,7 @@ class VerdictRule:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatingScale:
+class RatingScale(Struct, frozen=True, kw_only=True):
     """The scores that an average is made of: whole numbers from lowest to highest, on n axes."""
 
     lowest: int
@@ -104,8 +102,7 @@ class RatingScale:
         return tuple(Fraction(total, self.axes) for total in sums)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictRules:
+class VerdictRules(Struct, frozen=True, kw_only=True):
     """The verdict on one query, from the averages of a baseline and a candidate.
 
     `verdicts` are in order, best first.
@@ -129,8 +126,7 @@ class VerdictRules:
         return resolve_matches([rule.verdict for rule in matching], self.policy)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountCondition:
+class CountCondition(Struct, frozen=True, kw_only=True):
     """A bound on the number of queries that have one of the verdicts.
 
     Only queries of the given modes count; without modes, all queries do.
@@ -150,8 +146,7 @@ class CountCondition:
         return self.at_least <= count and (self.at_most is None or count <= self.at_most)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRow:
+class DecisionRow(Struct, frozen=True, kw_only=True):
     """A decision, the conditions that must all hold for it, and what to do next.
 
     Without conditions the row always matches.
@@ -170,8 +165,7 @@ class DecisionRow:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionTable:
+class DecisionTable(Struct, frozen=True, kw_only=True):
     """The decision from the verdicts on all queries, counted by mode.
 
     `queries` says how many queries of each mode the table is meant for. `missing` is the decision

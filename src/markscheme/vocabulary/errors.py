@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import total_ordering
 from operator import attrgetter
 from typing import Self
 
+from msgspec import Struct
+
 
 @total_ordering
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True):
     """One mistake in one file: its line, its field, what is wrong and what is allowed."""
 
     file: str

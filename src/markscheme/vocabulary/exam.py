@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from markscheme.vocabulary.frozen import FrozenDict
 
 
@@ -41,8 +43,7 @@ class Item:
     place: SourceLocation | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exam:
+class Exam(Struct, frozen=True, kw_only=True):
     """Items with unique ids. Several exam documents merge into one exam with several names."""
 
     names: tuple[str, ...]

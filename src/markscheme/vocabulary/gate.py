@@ -9,10 +9,11 @@ Fraction(1, 100)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from markscheme.vocabulary.exam import Exam
 from markscheme.vocabulary.frozen import FrozenDict
@@ -46,8 +47,7 @@ class Evidence(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
+class Allowance(Struct, frozen=True, kw_only=True):
     """How far a score may move: a share of the baseline's score (`2%`), or points (`0.02`)."""
 
     amount: Decimal
@@ -61,16 +61,14 @@ class Allowance:
         return f"{(self.amount * 100).normalize():f}%" if self.relative else f"{self.amount:f}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempts:
+class Attempts(Struct, frozen=True, kw_only=True):
     """An item passes if at least `at_least` of its `of` attempts pass."""
 
     at_least: int
     of: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineLimit:
+class BaselineLimit(Struct, frozen=True, kw_only=True):
     """How far a score may drop below its baseline, and from which rise on it is suspicious."""
 
     max_drop: Allowance
@@ -78,8 +76,7 @@ class BaselineLimit:
     evidence_required: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Struct, frozen=True, kw_only=True):
     """A limit on a metric of a run. It applies to the exams it names, or to all if it names none.
 
     `axis`, `tags` and `attempts` select what the metric is computed from. `baseline` is set

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleAxis:
+
+class ScaleAxis(Struct, frozen=True, kw_only=True):
     """An axis that is rated, not computed: whole numbers, each with an anchor text.
 
     It has no weight: the average of a variant is the plain mean of its scales.
@@ -34,8 +35,7 @@ class ScaleAxis:
         return f"{self.name} {self.title}".rstrip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteAxis:
+class NoteAxis(Struct, frozen=True, kw_only=True):
     """A question that a rater answers in words. It has no score and decides nothing."""
 
     name: str

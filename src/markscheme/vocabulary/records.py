@@ -20,6 +20,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from markscheme.vocabulary.numbers import format_ratio, to_float
 
 RecordField: TypeAlias = str | tuple[str, str | Callable[[Any], Any]]
@@ -32,8 +34,8 @@ def to_record(
 ) -> dict[str, Any]:
     """Return a value as a mapping of plain data, with all values inside it converted too.
 
-    Without `record_fields`, those of the class are used, else its dataclass fields. `number` says
-    what becomes of an exact fraction; by default the nearest double.
+    Without `record_fields`, those of the class are used, else all its fields. `number` says what
+    becomes of an exact fraction; by default the nearest double.
     """
     layout = (
         _get_class_layout(value.__class__) if record_fields is None else _read_layout(record_fields)
@@ -54,7 +56,7 @@ def to_plain(value: Any, *, number: NumberFormat = to_float) -> Any:
         return float(value)
     if isinstance(value, Mapping):
         return {key: to_plain(inner, number=number) for key, inner in value.items()}
-    if is_dataclass(value):
+    if isinstance(value, Struct) or is_dataclass(value):
         return to_record(value, number=number)
     return [to_plain(inner, number=number) for inner in value]
 
@@ -82,9 +84,11 @@ def list_pairs(name: str, *keys: str) -> RecordField:
 def _get_class_layout(cls: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
     """Return the keys of a class and how to get the value of each; read once for each class."""
     layout: RecordFields | None = getattr(cls, "record_fields", None)
-    return _read_layout(
-        layout if layout is not None else tuple(field.name for field in fields(cls))
-    )
+    if layout is not None:
+        return _read_layout(layout)
+    if issubclass(cls, Struct):
+        return _read_layout(cls.__struct_fields__)
+    return _read_layout(tuple(field.name for field in fields(cls)))  # type: ignore[arg-type]
 
 
 def _read_layout(layout: RecordFields) -> tuple[tuple[str, Callable[[Any], Any]], ...]:

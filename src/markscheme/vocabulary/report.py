@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct, field
 
 from markscheme.vocabulary.frozen import FrozenDict
 
@@ -14,8 +15,7 @@ Row = Mapping[str, Any]
 """One scored answer: a row of the frame of a `Result`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TagGroup:
+class TagGroup(Struct, frozen=True, kw_only=True):
     """The mean scores of all items that have the same value of a tag."""
 
     tag: str
@@ -25,8 +25,7 @@ class TagGroup:
     axes: Mapping[str, Fraction]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectSummary:
+class SubjectSummary(Struct, frozen=True, kw_only=True):
     """The mean scores of one subject, and the items that it did not answer."""
 
     subject: str | None
@@ -36,8 +35,7 @@ class SubjectSummary:
     missing: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(Struct, frozen=True, kw_only=True):
     """The exact totals of a run: `n` answers were scored, and the means are over those.
 
     Missing items, error rows and answers with a failed cell are counted separately; any of them
@@ -77,8 +75,7 @@ class ItemStatus(StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemReport:
+class ItemReport(Struct, frozen=True, kw_only=True):
     """One item: its exact means over its attempts, and some of its answers.
 
     `answers` is filled only if the caller asked for reasons: with the answers that lost points, or

@@ -8,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Protocol, runtime_checkable
 
+from msgspec import Struct
+
 from markscheme.vocabulary.cell import Cell, Response
 from markscheme.vocabulary.decision import DecisionTable, VerdictRules
 from markscheme.vocabulary.exam import Item
@@ -41,8 +43,7 @@ class Axis(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AxisSpec:
+class AxisSpec(Struct, frozen=True, kw_only=True):
     """An axis as a rubric uses it: with a name and a weight.
 
     If a rubric states no weights, its n axes count equally: each weight is the fraction 1/n.
@@ -53,15 +54,14 @@ class AxisSpec:
     axis: Axis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseFields:
+class ResponseFields(Struct, frozen=True, kw_only=True):
     """The fields of a response that axes read.
 
     `accepted` maps each field to the types that all axes on it can read; `numeric` names the
     fields that some axis reads as a number.
     """
 
-    accepted: Mapping[str, Collection[type]] = field(default_factory=FrozenDict)
+    accepted: Mapping[str, Collection[type]] = FrozenDict()
     numeric: tuple[str, ...] = ()
 
 

@@ -8,10 +8,11 @@ if the log does not say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 MAIN_AGENT = "main"
 NO_RESULT = "a call has no result"
@@ -29,8 +30,7 @@ class CallStatus(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """One tool call, with as much of its arguments as is needed to classify it.
 
     `index` counts the calls of its agent in the order of the log. `paths` are the files that it
@@ -49,8 +49,7 @@ class Call:
     arguments: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dispatch:
+class Dispatch(Struct, frozen=True, kw_only=True):
     """An attempt to start a sub-agent: its kind, the call that started it, and how that ended.
 
     `agent` is the id of the sub-agent, if the log names one.
@@ -62,8 +61,7 @@ class Dispatch:
     agent: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mutation:
+class Mutation(Struct, frozen=True, kw_only=True):
     """An attempt to change something, whether it succeeded, failed or was denied."""
 
     name: str
@@ -72,8 +70,7 @@ class Mutation:
     call: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Struct, frozen=True, kw_only=True):
     """A request of a person or a program, and how long the answer took.
 
     `before` is the index of the first call after it. `text` is `None` if the log shows that there
@@ -86,8 +83,7 @@ class Prompt:
     latency_s: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
+class Tokens(Struct, frozen=True, kw_only=True):
     """The tokens that one agent used. `output` includes `reasoning`.
 
     `with_subagents` is true if the log gives one sum for the whole session.
@@ -102,8 +98,7 @@ class Tokens:
     with_subagents: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
+class Transcript(Struct, frozen=True, kw_only=True):
     """One agent's session. `gaps` lists why the log is incomplete; it is empty if it is complete.
 
     - `agent` is `main`, or the id of a sub-agent of the given `kind`.
@@ -155,8 +150,7 @@ class Transcript:
                 yield from agent.agents()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionMetrics:
+class SessionMetrics(Struct, frozen=True, kw_only=True):
     """The operational metrics of one session. A metric is `None` if the log does not say.
 
     - `tool_calls` counts the calls of all agents in the log; `subagent_calls` counts those of

@@ -14,6 +14,8 @@ from itertools import combinations
 from math import sqrt
 from typing import ClassVar
 
+from msgspec import structs
+
 from markscheme.vocabulary import (
     AxisSpec,
     Exam,
@@ -215,14 +217,14 @@ def reweigh_run(run: Run, new: Rubric) -> Run:
     """Return a run with its cells in the order of the new rubric's axes."""
     axes = tuple(spec.name for spec in new)
     if axes == run.marks.axes:
-        return dataclasses.replace(run, rubric=new.fingerprint)
+        return structs.replace(run, rubric=new.fingerprint)
     order = [run.marks.axes.index(axis) for axis in axes]
     items = {
         item: {tuple(values[at] for at in order): n for values, n in counts.items()}
         for item, counts in run.marks.items.items()
     }
     marks = Marks(axes=axes, items=items, errors=run.marks.errors)
-    return dataclasses.replace(run, rubric=new.fingerprint, marks=marks)
+    return structs.replace(run, rubric=new.fingerprint, marks=marks)
 
 
 def _evaluate_under_both(past: PastRun, new: Rubric, baseline: PastRun | None) -> _ReweighedRun:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import polars as pl
+from msgspec import structs
 
 from markscheme.ask.questions import Question
 from markscheme.ask.replies import Fault
@@ -188,7 +189,9 @@ class SubjectMarker:
         )
         result = self._scoring.build_result(frames)
         # The run has the subject's name, also where it answered nothing.
-        runs = [replace(run, name=self._subject, subject=self._subject) for run in result.runs]
+        runs = [
+            structs.replace(run, name=self._subject, subject=self._subject) for run in result.runs
+        ]
         result = replace(result, each_run=lambda: runs)
         ids = self._recorder.finish_runs(result, {"live": live.to_dict()}) if self._recorder else []
         return LiveRun(result=result, live=live, id=ids[0] if ids else None)
@@ -200,7 +203,9 @@ class SubjectMarker:
         )
         # Maps the line that a reply had when it was marked to its line in the order of the exam.
         lines = pl.Series(order, dtype=pl.UInt32).arg_sort().cast(pl.Int64) + 1
-        errors = [replace(error, line=lines[error.line - 1]) for error in self._scoring.errors]
+        errors = [
+            structs.replace(error, line=lines[error.line - 1]) for error in self._scoring.errors
+        ]
         self._scoring.errors = sorted(errors, key=lambda error: error.line)
         for frames in filter(None, (self._answer_frames, self._error_frames)):
             rows = pl.concat(frames)

@@ -6,13 +6,13 @@ rubric and the exam. Values of a result file that cannot be used become null.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec import structs
 
 from markscheme.keep import RunStatus
 from markscheme.mark import compute_score
@@ -144,7 +144,7 @@ class RunRows:
     def build_result(self, frames: Iterable[pl.DataFrame] = ()) -> Result:
         """Return the result of the run, with these rows."""
         past, rows = self._past, list(frames)
-        run = dataclasses.replace(past.run, marks=self._marks)
+        run = structs.replace(past.run, marks=self._marks)
         return Result(
             rubric=past.rubric,
             exam=past.exam,

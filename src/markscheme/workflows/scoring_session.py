@@ -8,8 +8,7 @@ one short range for each item, the whole file one long range, so what engines ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -140,18 +139,16 @@ class ChunkScorer:
             seen_attempts=seen_attempts,
             template_reader=self._line_templates,
         )
-        chunk.lines = self._add_batches(chunk, batches)
-        sheets = [batch.sheet.rows for batch in chunk.batches if batch.sheet]
-        chunk.attempts = find_attempt_ranges(sheets, self._ids)
-        return chunk
-
-    def _add_batches(self, chunk: ScoredChunk, batches: Generator[AnswerBatch, None, int]) -> int:
-        """Add all batches; return the number of lines read, the generator's return value."""
+        # The return value of the generator is the number of lines that it read.
         while True:
             try:
                 self.add_batch(chunk, next(batches))
             except StopIteration as end:
-                return int(end.value)
+                chunk.lines = int(end.value)
+                break
+        sheets = [batch.sheet.rows for batch in chunk.batches if batch.sheet]
+        chunk.attempts = find_attempt_ranges(sheets, self._ids)
+        return chunk
 
 
 class ScoringSession:
@@ -263,7 +260,9 @@ class ScoringSession:
                 yield frame
             if batch.errors:
                 errors = [
-                    replace(error, line=error.line + self._lines_before, file=file or error.file)
+                    structs.replace(
+                        error, line=error.line + self._lines_before, file=file or error.file
+                    )
                     for error in batch.errors
                 ]
                 self.add_errors(errors)

@@ -12,8 +12,9 @@ English.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import structs
 
 from markscheme.keep import Document, DocumentKind, DocumentReference, Store
 from markscheme.read.documents import dump_exam, parse_exam_text
@@ -150,7 +151,7 @@ def restore_bad_rows(summary: Mapping[str, Any]) -> tuple[RowError, ...]:
     rows = [RowError(**row) for row in summary.get("bad_rows", ())]
     kept = summary.get("messages", {}).get("bad_rows", [None] * len(rows))
     return tuple(
-        replace(row, reason=restore_message(row.reason, encoded))
+        structs.replace(row, reason=restore_message(row.reason, encoded))
         for row, encoded in zip(rows, kept, strict=True)
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from dataclasses import replace
 from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from markscheme.ask.questions import Question
 from markscheme.ask.replies import Fault, Reply
@@ -146,7 +146,7 @@ def _read_recording(source: str) -> dict[RecordingKey, Reply]:
         left = len(recording.problems) - _MAX_PROBLEMS
         if left > 0:
             more = f"{left:,} more lines from here on cannot be replayed"
-            problems.append(replace(recording.problems[_MAX_PROBLEMS], message=more))
+            problems.append(structs.replace(recording.problems[_MAX_PROBLEMS], message=more))
         raise AnswersError(problems)
     return recording.replies
 

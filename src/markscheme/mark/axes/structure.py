@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.mark.axes.base import TextAxis, quote_excerpt
 from markscheme.mark.axes.pattern import explain_refusal, find_match
-from markscheme.mark.headings import Outline, OutlineEntry
 from markscheme.vocabulary import Cell, Item, sentence
 
+if TYPE_CHECKING:
+    from markscheme.mark.headings import OutlineEntry
+
 _MAX_SHOWN_FINDINGS = 5
-_BARE_FILE_NAMES = (
-    "makefile|dockerfile|gemfile|rakefile|procfile|jenkinsfile|vagrantfile|justfile|license|readme"
-)
-# A path has a folder, a suffix, or a known name without both; a colon and a line number follow.
-# A name such as `example.com:80` is a host with a port, not a file with a line.
-PATH_AND_LINE = re.compile(
-    r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:"
-    r"[~.\w@+-]{0,200}[/\\][\w.@+()\[\]/\\-]{0,400}[\w)\]]|"
-    r"[\w.@+-]{0,200}\.(?!(?:com|net|io):)[A-Za-z]\w{0,9}|"
-    rf"\.[A-Za-z]\w{{0,50}}|(?:{_BARE_FILE_NAMES})):[L#]?[0-9]+",
-    re.IGNORECASE,
-)
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://\S+", re.IGNORECASE)
-_EMPTY_ITEM = re.compile(
-    r"[\W_]*(?:none|n/?a|nil|nothing)(?:\b|_).*|[\W_]*|[\W_]*empty[\W_]*",
-    re.IGNORECASE | re.DOTALL,
-)
-_NEGATIVE_ITEM = re.compile(
-    r"[\W_]*(?:no|not (?:applicable|available|dispatched|found|needed|required|used)|"
-    r"(?:0|zero) (?:agents?|dispatch(?:es)?|hits?|matches|memories|results?|sub-?agents?))\b.*",
-    re.IGNORECASE,
-)
-# An item that says that there is nothing has at most so many words.
-_MAX_NEGATIVE_WORDS = 10
 MEMORY_IDS = (
     r"(?i)\bmem(ory|ories)?[-_:#/. ]*(id)?[-_:#/. ]*[a-z_-]*[0-9][0-9a-z_-]*",  # mem-12, memory #7
     r"(?i)\bmemory:[a-z0-9_./-]+",  # memory:project_overview
@@ -61,6 +38,8 @@ class Sections(TextAxis):
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """List the headings that are missing, and the lines of the others."""
+        from markscheme.mark.headings import Outline
+
         outline = Outline(text, self.sections)
         found = {name: outline.find_by_key_word(name) for name in self.sections}
         there = ", ".join(f"{name} (line {at[0].line})" for name, at in found.items() if at)
@@ -99,6 +78,8 @@ class Citations(TextAxis):
 
     def judge(self, text: str, item: Item) -> Cell:  # noqa: ARG002 - the same for every item
         """Quote the findings that cite nothing."""
+        from markscheme.mark.headings import Outline
+
         outline = Outline(text, (*self.sections, *self.other_sections))
         headings = [heading for name in self.sections for heading in outline.find_by_key_word(name)]
         if not headings:
@@ -135,19 +116,15 @@ class Citations(TextAxis):
 
     def _find_uncited(self, entry: OutlineEntry) -> Iterator[OutlineEntry]:
         """Yield the findings in an entry that cite nothing and are not inside one that cites."""
-        if self._has_citation(entry.text):
+        if entry.names_line or any(
+            find_match(pattern, entry.bare_text) is not None for pattern in self.memory_ids
+        ):
             return
         if entry.inside:
             for inner in entry.inside:
                 yield from self._find_uncited(inner)
-        elif not _is_empty_statement(entry.text):
+        elif not entry.is_empty_statement:
             yield entry
-
-    def _has_citation(self, text: str) -> bool:
-        bare = _URL.sub(" ", text.replace("`", "").replace("**", ""))
-        if PATH_AND_LINE.search(bare):
-            return True
-        return any(find_match(pattern, bare) is not None for pattern in self.memory_ids)
 
 
 def _format_cited_findings(findings: int) -> str:
@@ -165,15 +142,8 @@ def _find_leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
     if entry.inside:
         for inner in entry.inside:
             yield from _find_leaves(inner)
-    elif not _is_empty_statement(entry.text):
+    elif not entry.is_empty_statement:
         yield entry
-
-
-def _is_empty_statement(text: str) -> bool:
-    """Return whether an item such as `None found.` only says that there is nothing."""
-    if _EMPTY_ITEM.fullmatch(text):
-        return True
-    return bool(_NEGATIVE_ITEM.fullmatch(text)) and len(text.split()) <= _MAX_NEGATIVE_WORDS
 
 
 def _check_section_names(

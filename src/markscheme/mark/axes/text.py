@@ -190,23 +190,16 @@ class Equals(OneOf):
 def _find_word(text: str, entry: str) -> int:
     """Return where an entry occurs as a whole word, or -1."""
     place = text.find(entry)
-    while place >= 0 and not _is_whole_word(text, place, len(entry)):
+    while place >= 0:
+        end = place + len(entry)
+        neighbours = text[max(place - 1, 0) : place] + text[end : end + 1]
+        if not any(
+            character.isalnum() or character == "_" or unicodedata.combining(character)
+            for character in neighbours
+        ):
+            return place
         place = text.find(entry, place + 1)
     return place
-
-
-def _is_whole_word(text: str, place: int, length: int) -> bool:
-    before, after = (
-        text[place - 1 : place] if place else "",
-        text[place + length : place + length + 1],
-    )
-    return not (_is_word_character(before) or _is_word_character(after))
-
-
-def _is_word_character(character: str) -> bool:
-    return character != "" and (
-        character.isalnum() or character == "_" or unicodedata.combining(character) != 0
-    )
 
 
 def _format_found(entries: Sequence[str], places: Sequence[int]) -> str:

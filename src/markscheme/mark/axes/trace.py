@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import BaseAxis
 from markscheme.mark.axes.tag_limits import check_limit_tag, check_limits, get_limit
-from markscheme.read.tools import (
-    ToolAttempt,
-    build_attempt,
-    find_attempts,
-    is_in_family,
-    iter_calls,
-    list_families,
-)
 from markscheme.vocabulary import Cell, FrozenDict, Item, Response, Transcript, sentence
+
+# Few rubrics judge calls; the others start faster without the tables of tools, so the methods
+# that need them import them.
+if TYPE_CHECKING:
+    from markscheme.read.tools import ToolAttempt
 
 _MAX_SHOWN_ATTEMPTS = 5
 
@@ -58,6 +55,8 @@ class _FamilyAxis(TraceAxis):
     tool_families: Mapping[str, Any] = FrozenDict()
 
     def _check_families(self, field: str, *families: str) -> Iterator[tuple[str, str]]:
+        from markscheme.read.tools import list_families
+
         known = list_families(self.tool_families)
         for family in families:
             if family not in known:
@@ -67,6 +66,8 @@ class _FamilyAxis(TraceAxis):
         return [transcript] if self.agents is Agents.MAIN else list(transcript.agents())
 
     def _find_attempts(self, transcript: Transcript, families: Sequence[str]) -> list[ToolAttempt]:
+        from markscheme.read.tools import find_attempts
+
         return [
             attempt
             for agent in self._select_transcripts(transcript)
@@ -121,6 +122,8 @@ class CallOrder(_FamilyAxis):
 
     def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
         """Say which call came first, and when."""
+        from markscheme.read.tools import build_attempt, is_in_family, iter_calls
+
         # A line that cannot be read may hold an earlier call.
         if transcript.skipped_lines:
             return _fail_undecided(transcript.doubts)

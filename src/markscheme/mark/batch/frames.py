@@ -9,11 +9,11 @@ one field for each axis, so that `breakdown.correctness` is the same path everyw
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
 
 from markscheme.mark.batch.cells import CellTable
 from markscheme.mark.batch.pipeline import MarkedColumns, get_code_column
@@ -30,8 +30,7 @@ _COPIED_COLUMNS = ("got", "score", "reading", *_ANSWER_COLUMNS, *get_measured_sc
 _ROWS_PER_CELL = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkSheet:
+class MarkSheet(Struct, frozen=True, kw_only=True):
     """One row for each answer, and for each axis the cells that the codes of the rows point to.
 
     A column of `rows` that would be all null is left out. `item` is the position in the exam.

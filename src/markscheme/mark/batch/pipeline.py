@@ -10,12 +10,12 @@ rows. `tests/test_columns.py` holds every step to `mark_answer`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import prod
 
 import polars as pl
+from msgspec import Struct
 
 from markscheme.mark.axes import JsonSchema, TextAxis, compute_cell_keys
 from markscheme.mark.batch.cells import CellTable
@@ -28,8 +28,7 @@ from markscheme.vocabulary import Axis, Cell, Exam, Item, Reading, Response, Rub
 _MAX_PRODUCT_VECTORS = 2**12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedColumns:
+class MarkedColumns(Struct, frozen=True, kw_only=True):
     """A batch of answers after marking, in columns, in the order of their lines.
 
     `table` holds what is known of each answer except its item and output; `items` holds the

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 import polars as pl
+from msgspec import Struct
 
 from markscheme.mark.response import read_response
 from markscheme.read.answers import AnswerBatch, TemplateRows
@@ -24,8 +24,7 @@ from markscheme.vocabulary import Response, ResponseFields
 Output: TypeAlias = str | Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseColumns:
+class ResponseColumns(Struct, frozen=True, kw_only=True):
     """The responses of many outputs.
 
     `fields` holds the text of each field that axes read, null if a response has no such text. Rows

@@ -14,6 +14,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from msgspec import structs
+
 from markscheme.mark import compute_score, mark_cell, read_response
 from markscheme.mark.axes import ComparingAxis, Equals, NumberWithin
 from markscheme.prove.audit.known_answers import list_right_texts, to_json_object
@@ -58,7 +60,7 @@ class GoldenSuite:
         self.rubric = rubric
         self.cases = cases
         self._responses = [
-            replace(read_response(case.answer, rubric.fields), transcript=case.transcript)
+            structs.replace(read_response(case.answer, rubric.fields), transcript=case.transcript)
             for case in cases.items
         ]
         self._cells = [
@@ -171,7 +173,7 @@ def probe_gate(
     rubric: Rubric, gate: Gate, seen: Decimal, baseline: Decimal | None = None
 ) -> GateOutcome:
     """Return the outcome of a gate if its metric is `seen` and the baseline's score `baseline`."""
-    single = replace(rubric, gates=(replace(gate, exams=()),))
+    single = replace(rubric, gates=(structs.replace(gate, exams=()),))
     run = _build_probe_run(single, gate, Fraction(seen))
     exam = Exam(
         names=("shown",),
@@ -187,7 +189,7 @@ def probe_pass_mark(rubric: Rubric, seen: Decimal) -> bool:
     gate = Gate(name="pass mark", level=Level.HARD, metric="score", at_least=Decimal(1))
     run = _build_probe_run(rubric, gate, Fraction(seen))
     exam = Exam(names=("shown",), items=(Item(id="0", prompt="0"),), fingerprint=_PROBE_EXAM)
-    passed_gate = replace(gate, metric="passed")
+    passed_gate = structs.replace(gate, metric="passed")
     report = evaluate_gates(replace(rubric, gates=(passed_gate,)), exam, run, detailed=False)
     return report.outcomes[0].outcome is Outcome.PASS
 

@@ -16,6 +16,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, ClassVar
 
+from msgspec import structs
+
 from markscheme.mark import get_expectation_key
 from markscheme.mark.axes import (
     CallOrder,
@@ -166,7 +168,7 @@ def _build_mutant(
 
 def _replace_axis(rubric: Rubric, name: str, axis: Axis) -> Rubric:
     """Return the rubric with the axis of this name replaced."""
-    axes = (replace(spec, axis=axis) if spec.name == name else spec for spec in rubric)
+    axes = (structs.replace(spec, axis=axis) if spec.name == name else spec for spec in rubric)
     return replace(rubric, axes=tuple(axes))
 
 
@@ -295,7 +297,7 @@ def _generate_weight_shifts(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) 
 
 
 def _replace_weights(rubric: Rubric, weights: Mapping[str, Decimal | Fraction]) -> Rubric:
-    axes = (replace(spec, weight=weights.get(spec.name, spec.weight)) for spec in rubric)
+    axes = (structs.replace(spec, weight=weights.get(spec.name, spec.weight)) for spec in rubric)
     return replace(rubric, axes=tuple(axes))
 
 
@@ -424,30 +426,30 @@ def _generate_changed_gates(gate: Gate) -> Iterator[tuple[str, str, Gate]]:
         k, n = gate.attempts.at_least, gate.attempts.of
         for least in (k - 1, k + 1):
             if 1 <= least <= n:
-                attempts = replace(gate.attempts, at_least=least)
-                yield "attempts.at_least", str(least), replace(gate, attempts=attempts)
+                attempts = structs.replace(gate.attempts, at_least=least)
+                yield "attempts.at_least", str(least), structs.replace(gate, attempts=attempts)
     if gate.baseline is not None:
         for field, value_text, limit in _generate_baseline_limits(gate.baseline):
-            yield field, value_text, replace(gate, baseline=limit)
+            yield field, value_text, structs.replace(gate, baseline=limit)
 
 
 def _replace_limit(gate: Gate, field: str, value: Decimal) -> Gate:
     match field:
         case "at_least":
-            return replace(gate, at_least=value)
+            return structs.replace(gate, at_least=value)
         case "at_most":
-            return replace(gate, at_most=value)
+            return structs.replace(gate, at_most=value)
         case _:
-            return replace(gate, target=value)
+            return structs.replace(gate, target=value)
 
 
 def _generate_baseline_limits(limit: BaselineLimit) -> Iterator[tuple[str, str, BaselineLimit]]:
     for amount in generate_threshold_neighbours(limit.max_drop.amount, share=True):
         drop = Allowance(amount=amount, relative=limit.max_drop.relative)
-        yield "max_drop", str(drop), replace(limit, max_drop=drop)
+        yield "max_drop", str(drop), structs.replace(limit, max_drop=drop)
     for amount in generate_threshold_neighbours(limit.suspicious_rise.amount, share=True):
         rise = Allowance(amount=amount, relative=limit.suspicious_rise.relative)
-        yield "suspicious_rise", str(rise), replace(limit, suspicious_rise=rise)
+        yield "suspicious_rise", str(rise), structs.replace(limit, suspicious_rise=rise)
 
 
 # Axes with one rule removed, for mutants that no parameter can express

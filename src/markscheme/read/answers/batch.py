@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct, field, structs
 
 from markscheme.vocabulary import RowError, Transcript
 
 if TYPE_CHECKING:
-    import polars as pl  # noqa: TC004 - nothing evaluates the annotations of these dataclasses
+    import polars as pl
 
 Number: TypeAlias = float | int
 Output: TypeAlias = str | dict[str, Any]
@@ -33,8 +34,7 @@ ANSWER_FIELDS = (
 REQUIRED_FIELDS = ("item", "output")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadLimits:
+class ReadLimits(Struct, frozen=True, kw_only=True):
     """Bounds of a reader, which keep memory flat.
 
     A row longer than `row_bytes` is an error row and is never held whole. A batch ends with the
@@ -93,8 +93,7 @@ def copy_texts(texts: pl.Series) -> pl.Series:
     return texts + ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputTemplate:
+class OutputTemplate(Struct, frozen=True, kw_only=True):
     """How a group of outputs is written: the names of its text fields and the literals around them.
 
     There is one literal more than there are names.
@@ -122,8 +121,7 @@ class OutputTemplate:
         return texts.select(pl.concat_str(first, *parts).alias("output")).to_series()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLines:
+class SourceLines(Struct, frozen=True, kw_only=True):
     """Lines as they stand in the file; `first_line` is the number of the first one."""
 
     text: bytes
@@ -138,8 +136,7 @@ class SourceLines:
         return pl.Series("output", outputs, dtype=pl.String)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateRows:
+class TemplateRows(Struct, frozen=True, kw_only=True):
     """Answers that line templates read straight into columns, without parsing their JSON.
 
     `table` has the columns of `get_table_schema`. `texts` has one column for each field of the
@@ -196,7 +193,7 @@ class TemplateRows:
 
         keep = pl.Series([True]).new_from_index(0, self.table.height)
         keep = keep.scatter(sorted(positions), values=False)
-        return replace(
+        return structs.replace(
             self,
             table=self.table.filter(keep),
             texts=self.texts.filter(keep),
@@ -204,8 +201,7 @@ class TemplateRows:
         )
 
 
-@dataclass(slots=True, kw_only=True)
-class AnswerBatch:
+class AnswerBatch(Struct, kw_only=True):
     """Answers of a stretch of a file in columns of equal length, and the rows that were refused.
 
     `lines` holds the 1-based line on which each answer starts; in Parquet, its row. `errors` holds
@@ -293,5 +289,5 @@ class AnswerBatch:
 
 _NON_COLUMN_FIELDS = {"errors", "template_rows", "transcripts", "measured"}
 _COLUMN_NAMES = tuple(
-    column.name for column in fields(AnswerBatch) if column.name not in _NON_COLUMN_FIELDS
+    name for name in AnswerBatch.__struct_fields__ if name not in _NON_COLUMN_FIELDS
 )

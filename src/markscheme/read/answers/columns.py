@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from markscheme.read.answers.batch import ANSWER_FIELDS, REQUIRED_FIELDS, AnswerBatch
 from markscheme.read.answers.rows import (
@@ -150,8 +151,7 @@ _COLUMN_CHECKS: dict[str, Callable[[Column], Column]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawAnswerRows:
+class RawAnswerRows(Struct, frozen=True, kw_only=True):
     """Rows before validation, with their lines; `excerpt_at(position)` quotes one for an error.
 
     A row is any JSON value, or a `RefusedRow` if the reader could not parse it.

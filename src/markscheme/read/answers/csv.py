@@ -10,8 +10,9 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from markscheme.read.answers.batch import (
     ANSWER_FIELDS,
@@ -42,8 +43,7 @@ _DECIMAL_PATTERN = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9
 _TEXT_FIELDS = ("item", "output", "subject")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CsvRecord:
+class CsvRecord(Struct, frozen=True, kw_only=True):
     """One record: the line it starts on, its raw bytes, and its cells or why it was refused."""
 
     line: int

@@ -10,12 +10,13 @@ import codecs
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from msgspec import structs
 
 from markscheme.read.answers.batch import DEFAULT_LIMITS, AnswerBatch, ReadLimits
 from markscheme.read.answers.columns import RawAnswerRows, add_rows, try_add_rows
@@ -201,7 +202,7 @@ def _make_excerpt_getter(part: list[Any]) -> Callable[[int], str]:
 def _to_plain_row(row: Any) -> Any:
     """Return a row as a JSON parser would: a dict with plain numbers."""
     if isinstance(row, Answer):
-        row = {field.name: getattr(row, field.name) for field in fields(Answer)}
+        row = structs.asdict(row)
     if not isinstance(row, Mapping):
         return row
     return {key: _to_plain_value(value) for key, value in row.items()}

@@ -10,9 +10,10 @@ from __future__ import annotations
 import codecs
 from collections.abc import Generator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct, structs
 
 from markscheme.read.answers.batch import DEFAULT_LIMITS, AnswerBatch, ReadLimits
 from markscheme.read.answers.duplicates import SeenAttempts
@@ -36,8 +37,7 @@ _SEARCH_BLOCK_BYTES = 16_384
 _HIDDEN_PREFIXES = (".", "_")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePart:
+class FilePart(Struct, frozen=True, kw_only=True):
     """A range of a file: bytes from the start of one line to the start of another, or rows.
 
     `file` names the file in its rows, if the answers are a folder.
@@ -157,7 +157,7 @@ def _trim_last_newline(stream: BinaryIO, part: FilePart) -> FilePart:
     """Return the part without its last newline."""
     stream.seek(part.stop - 1)
     ends_in_newline = read_block(stream, str(part.path), 1) == b"\n"
-    return replace(part, stop=part.stop - ends_in_newline)
+    return structs.replace(part, stop=part.stop - ends_in_newline)
 
 
 def _read_part_blocks(stream: BinaryIO, part: FilePart, size: int) -> Iterator[bytes]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from markscheme.vocabulary import RowError
 
@@ -24,15 +25,13 @@ _MAX_UTF8_BYTES = 4
 _MAX_SHOWN_BITS = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WholeLines:
+class WholeLines(Struct, frozen=True, kw_only=True):
     """Consecutive whole lines in one text, without the last newline."""
 
     text: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LongLine:
+class LongLine(Struct, frozen=True, kw_only=True):
     """A line over the limit: its beginning, and how many bytes it had."""
 
     head: bytes

@@ -20,6 +20,7 @@ from types import NoneType
 from typing import Any
 
 import orjson
+from msgspec import Struct, structs
 
 from markscheme.vocabulary import AxisSpec, FrozenDict, Item, format_plain
 
@@ -41,14 +42,22 @@ def compute_rubric_fingerprint(
     That is name, version and axes (order, weights, parameters, versions), and for comparisons
     the verdict rules, decision table, scales and notes. Gates, pass mark and titles are left out.
     """
-    parts = [dataclasses.asdict(part) for part in comparison if part is not None]
+    parts = [part for part in comparison if part is not None]
     return _hash_parts("rubric/1", name, version, [_describe_axis(spec) for spec in axes], *parts)
 
 
 def compute_exam_fingerprint(names: Iterable[str], items: Iterable[Item]) -> str:
     """Hash the items. Their order and the number of files they come from do not matter."""
-    by_id = sorted(items, key=lambda item: item.id)
-    return _hash_parts("exam/1", sorted(names), [_describe_item(item) for item in by_id])
+    described = [
+        {
+            "id": item.id,
+            "prompt": item.prompt,
+            "expectations": item.expectations,
+            "tags": item.tags,
+        }
+        for item in sorted(items, key=lambda item: item.id)
+    ]
+    return _hash_parts("exam/1", sorted(names), described)
 
 
 def _describe_axis(spec: AxisSpec) -> dict[str, Any]:
@@ -62,15 +71,6 @@ def _describe_axis(spec: AxisSpec) -> dict[str, Any]:
     }
 
 
-def _describe_item(item: Item) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        "prompt": item.prompt,
-        "expectations": item.expectations,
-        "tags": item.tags,
-    }
-
-
 def _hash_parts(*parts: Any) -> str:
     digest = blake2b(
         to_canonical_json(list(parts)).encode("utf-8", "surrogatepass"), digest_size=16
@@ -80,10 +80,8 @@ def _hash_parts(*parts: Any) -> str:
 
 def to_canonical_json(value: Any) -> str:
     """Return the canonical JSON of a value: equal values give equal texts."""
-    return _dump_sorted_json(value) if _is_plain_json(value) else _encode_canonical(value)
-
-
-def _dump_sorted_json(value: Any) -> str:
+    if not _is_plain_json(value):
+        return _encode_canonical(value)
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except orjson.JSONEncodeError:
@@ -126,6 +124,8 @@ def _encode_canonical(value: Any) -> str:
             return f"{value.numerator}/{value.denominator}"
         case float():
             return format_plain(Decimal(repr(value)))
+        case Struct():
+            return _encode_canonical(structs.asdict(value))
         case list() | tuple():
             return f"[{','.join(map(_encode_canonical, value))}]"
         case _:

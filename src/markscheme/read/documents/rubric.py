@@ -13,6 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec import structs
+
 from markscheme.read.documents.fingerprint import compute_rubric_fingerprint
 from markscheme.read.documents.gates import read_gates
 from markscheme.read.documents.models import (
@@ -101,7 +103,10 @@ def parse_rubric_tree(
     _check_scales(scales, rules, collector)
     _check_unique_names(tree.get("axes"), ("axes",), collector)
     _check_unique_names(tree.get("gates"), ("gates",), collector)
-    _check_unique_names(_get_decision_rows(tree), ("decision_table", "rows"), collector)
+    decision_table = tree.get("decision_table")
+    if isinstance(decision_table, dict):
+        rows = decision_table.get("rows")
+        _check_unique_names(rows, ("decision_table", "rows"), collector)
     axes = _assign_weights(tree, axes, collector)
     if not {"axes", "verdict_rules", "decision_table"} & tree.keys():
         collector.add_problem(("axes",), "is missing; it is required")
@@ -325,11 +330,6 @@ def _check_scales(
 # Checks that look at more than one entry.
 
 
-def _get_decision_rows(tree: YamlMapping) -> Any:
-    table = tree.get("decision_table")
-    return table.get("rows") if isinstance(table, dict) else None
-
-
 def _check_unique_names(node: Any, path: FieldPath, collector: ProblemCollector) -> None:
     first: dict[str, int] = {}
     for index, entry in iterate_mappings(node):
@@ -349,7 +349,7 @@ def _assign_weights(
     entries = list(_iterate_scored_entries(tree))
     unweighted = [index for index, entry in entries if "weight" not in entry]
     if axes and len(unweighted) == len(entries):
-        return [dataclasses.replace(spec, weight=Fraction(1, len(axes))) for spec in axes]
+        return [structs.replace(spec, weight=Fraction(1, len(axes))) for spec in axes]
     for index in unweighted:
         message = "is missing; give every axis a weight, or none: then all count alike"
         collector.add_problem(("axes", index, "weight"), message)

@@ -19,6 +19,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
+from msgspec import Struct
+
 from markscheme.read.tools.mutations import SHELL_TOOLS, iter_commands
 from markscheme.vocabulary import (
     MAIN_AGENT,
@@ -113,8 +115,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallMatcher:
+class CallMatcher(Struct, frozen=True, kw_only=True):
     """Patterns that a call must match: its tool, a path, an argument, a shell command."""
 
     tool: re.Pattern[str] | None = None

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 MAX_DEPTH = 8
 _PLAIN_TEXT = re.compile(r"[^\s'\"\\$`<>|&;()#]+")
@@ -18,8 +19,7 @@ _NON_FILE_TARGET = re.compile(r"/dev/(null|stdout|stderr|stdin|tty|fd/\d+)|NUL|\
 _HEREDOC_DELIMITER = re.compile(r"[ \t]*(?P<quote>['\"]?)(?P<word>[^\s'\"|&;()<>]*)(?P=quote)")
 
 
-@dataclass(slots=True)
-class SimpleCommand:
+class SimpleCommand(Struct):
     """One simple command: its words, the files it redirects to, the heredocs it reads.
 
     `piped` says that it reads the output of the command before it. `depth` is the number of

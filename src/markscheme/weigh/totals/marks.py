@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from markscheme.vocabulary import FrozenDict
 
 AxisValues: TypeAlias = tuple[Fraction | None, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
+class Marks(Struct, frozen=True, kw_only=True):
     """What one subject got on one exam: for each item, how many answers got which axis values.
 
     `items` holds every item of the exam; an item that was not answered has empty counts. `errors`

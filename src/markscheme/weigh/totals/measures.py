@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureTotal:
+
+class MeasureTotal(Struct, frozen=True, kw_only=True):
     """An exact sum over the `n` answers that have the number."""
 
     n: int = 0
@@ -36,8 +36,7 @@ class MeasureTotal:
         return cls(n=n, sum=total)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measures:
+class Measures(Struct, frozen=True, kw_only=True):
     """Measures of the answers of one run: how often each latency occurred, and totals of the rest.
 
     Each measure may be known for only some of the `answers`. A latency is kept as a double and

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec import Struct, structs
 
 from markscheme.vocabulary import (
     Exam,
@@ -25,8 +26,7 @@ METRICS = ("latency_s", "tool_calls", "dispatches", "tokens")
 """OP-01 to OP-04, in this order. OP-05 is a note of the rater."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationalMetric:
+class OperationalMetric(Struct, frozen=True, kw_only=True):
     """One metric over several sessions: its sum over those that `known` counts.
 
     `unknown` counts the sessions in which it was not measured, and `lower_bounds` those whose true
@@ -57,8 +57,7 @@ def _get_metric(name: str, group: OperationGroup) -> OperationalMetric:
     return group.metrics[name]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationGroup:
+class OperationGroup(Struct, frozen=True, kw_only=True):
     """The metrics of a group of sessions, selected by item, by tag, and by variant.
 
     A selector that does not apply is `None`; if all are, the group holds every session.
@@ -146,7 +145,7 @@ def build_variant_records(
 ) -> list[dict[str, Any]]:
     """Return the records of one variant's groups, as a run of that variant alone would have."""
     own = (group for group in groups if group.variant == variant)
-    return [to_record(replace(group, variant=None)) for group in own]
+    return [to_record(structs.replace(group, variant=None)) for group in own]
 
 
 def parse_operation_group(record: Mapping[str, Any]) -> OperationGroup:

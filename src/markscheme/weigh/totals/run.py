@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from markscheme.vocabulary import join_messages, sentence
 from markscheme.weigh.totals.marks import Marks
 from markscheme.weigh.totals.measures import Measures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """One subject over one exam under one rubric.
 
     `name` is the name that messages use. `rubric` and `exam` are the fingerprints it was scored

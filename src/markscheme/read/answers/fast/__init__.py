@@ -8,15 +8,15 @@ have read. `benchmarks/line_templates.py` measures the gain.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from markscheme.read.answers.batch import TemplateRows
 from markscheme.read.answers.rows import KnownItems
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateMatch:
+class TemplateMatch(Struct, frozen=True, kw_only=True):
     """Lines after matching: the rows that templates read, and all other lines with their number."""
 
     rows: TemplateRows

@@ -14,12 +14,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 from unicodedata import is_normalized
 
 import orjson
 import polars as pl
+from msgspec import Struct, structs
 
 from markscheme.read.answers.batch import (
     ANSWER_FIELDS,
@@ -77,8 +77,7 @@ _OUTPUT_PATTERN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LineTemplate:
+class _LineTemplate(Struct, frozen=True, kw_only=True):
     """How lines are written: literals, and captures as (kind, name), in the order of the line.
 
     `escaped` is set if letters in the literals of the output are written as escapes.
@@ -109,8 +108,7 @@ class _LineTemplate:
         return scan_lines(text, [self.compile_steps(names)], len(names))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MatchedLines:
+class _MatchedLines(Struct, frozen=True, kw_only=True):
     """Lines after scanning: the captures of those that match, and all others with their position.
 
     `positions` are those of the matching lines in the text; `template_indexes` says which template
@@ -222,7 +220,7 @@ def _drop_unknown_items(matched: _MatchedLines, text: bytes) -> _MatchedLines:
     """Move the lines that name an unknown item to those that do not match."""
     lines, is_known = text.split(b"\n"), matched.captured["item"].is_not_null()
     unknown = [(at, lines[at]) for at in matched.positions.filter(~is_known)]
-    return replace(
+    return structs.replace(
         matched,
         positions=matched.positions.filter(is_known),
         template_indexes=matched.template_indexes.filter(is_known),

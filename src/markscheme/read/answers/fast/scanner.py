@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
 
 LIBRARY_PATH = Path(__file__).with_name("_scan.so")
 # Kinds of captures, as `scan.c` defines them.
@@ -54,8 +54,7 @@ class _ScanCounts(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_size_t) for name in ("lines", "left", "unescaped"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanResult:
+class ScanResult(Struct, frozen=True, kw_only=True):
     """The captures of the lines that match, in columns, and the lines that do not match.
 
     `template_indexes` says which template matched each line. `unmatched` holds the position of each

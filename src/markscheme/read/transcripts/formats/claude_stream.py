@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import orjson
+from msgspec import structs
 
 from markscheme.read.json_fields import (
     JsonObject,
@@ -221,14 +220,14 @@ def _sum_model_usage(result: JsonObject) -> Tokens | None:
         )
         for usage in models
     )
-    return None if total is None else replace(total, with_subagents=True)
+    return None if total is None else structs.replace(total, with_subagents=True)
 
 
 def _parse_result_usage(result: JsonObject) -> Tokens | None:
     usage = ClaudeUsage()
     usage.add_usage("result", result.get("usage"))
     total = usage.sum_usage()
-    return None if total is None else replace(total, output_is_lower_bound=False)
+    return None if total is None else structs.replace(total, output_is_lower_bound=False)
 
 
 FORMAT = LogFormat(

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from markscheme.read.json_fields import (
     JsonObject,
@@ -86,8 +87,10 @@ def _read_thread(log: Log, rollouts: _RolloutFinder, ancestors: set[Path]) -> Tr
         if path is not None and path not in ancestors and len(ancestors) < _MAX_DEPTH:
             child = _read_thread(Log(path), rollouts, {*ancestors, path})
             agent = dispatch.agent or child.agent
-            calls = tuple(replace(call, agent=agent) for call in child.calls)
-            draft.children.append(replace(child, agent=agent, kind=dispatch.kind, calls=calls))
+            calls = tuple(structs.replace(call, agent=agent) for call in child.calls)
+            draft.children.append(
+                structs.replace(child, agent=agent, kind=dispatch.kind, calls=calls)
+            )
     return thread.build_transcript(skipped=log.skipped, truncated=log.truncated)
 
 
