@@ -180,7 +180,7 @@ def _append_period(text: str) -> str:
 
 
 _TEXT_FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("as it is", str),
+    (sentence("as it is"), str),
     ("upper case", str.upper),
     ("title case", str.title),
     ("whitespace around it", _pad_text),
