@@ -6,6 +6,7 @@ finds the final text, computes latencies, and notes the gaps that make a transcr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +30,7 @@ PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"
 CALLS_AFTER_TEXT = "calls follow the last text, so it is no answer"
 LOG_TRUNCATED = "the log is cut off"
+_MAX_KIND_LENGTH = 60
 
 
 @dataclass(slots=True)
@@ -90,6 +92,7 @@ class Draft:
         self.children: list[Transcript] = []
         self.models: dict[str, None] = {}
         self.gaps: dict[str, None] = {}
+        self.unknown_kinds: Counter[tuple[str, str]] = Counter()
         # Becomes a gap at the end of the log, unless the agent goes on after it.
         self.pending_gap: str | None = None
         self.usages: list[Tokens] = []
@@ -169,6 +172,15 @@ class Draft:
         """Note why the transcript is not complete."""
         self.gaps[reason] = None
 
+    def add_unknown_kind(self, what: str, kind: object) -> None:
+        """Note a record, content block or tool call of a kind that the reader does not know.
+
+        It may hide calls, so it makes the transcript incomplete. `what` names in the singular what
+        was met ("record", "content block"); `kind` is the type that the log gives it.
+        """
+        shown = clean_text(str(kind))[:_MAX_KIND_LENGTH] if kind is not None else "(none)"
+        self.unknown_kinds[what, shown] += 1
+
     def build_transcript(
         self, format_: str, *, skipped: int = 0, truncated: bool = False
     ) -> Transcript:
@@ -211,6 +223,9 @@ class Draft:
         """Add the gaps that can only be seen at the end of the log."""
         if self.pending_gap is not None:
             self.add_gap(self.pending_gap)
+        for (what, kind), count in self.unknown_kinds.items():
+            plural = "" if count == 1 else "s"
+            self.add_gap(f"{count} {what}{plural} of the unknown kind `{kind}`")
         if skipped:
             self.add_gap(f"{skipped} line{'' if skipped == 1 else 's'} could not be read")
         if not self.final_texts:
