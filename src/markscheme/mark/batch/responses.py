@@ -54,19 +54,23 @@ class ResponseColumns(Struct, frozen=True, kw_only=True):
 
     def get_whole_texts(self, positions: Sequence[int]) -> list[str]:
         """Return the whole text of some responses."""
-        outputs = zip(positions, self.get_outputs(positions), strict=True)
+        usual = self._get_usual_outputs(positions)
         return [
-            self.unusual[at].text if at in self.unusual else to_nfc(str(output))
-            for at, output in outputs
+            to_nfc(str(usual[at])) if at in usual else self.unusual[at].text for at in positions
         ]
 
     def read_responses(self, positions: Sequence[int]) -> list[Response]:
         """Return some responses as the definition reads them."""
-        outputs = zip(positions, self.get_outputs(positions), strict=True)
+        usual = self._get_usual_outputs(positions)
         return [
-            self.unusual.get(at) or read_response(output, self.accepted_fields)
-            for at, output in outputs
+            read_response(usual[at], self.accepted_fields) if at in usual else self.unusual[at]
+            for at in positions
         ]
+
+    def _get_usual_outputs(self, positions: Sequence[int]) -> dict[int, Output]:
+        """Return the raw outputs at some positions; unusual ones have been read already."""
+        usual = [at for at in positions if at not in self.unusual]
+        return dict(zip(usual, self.get_outputs(usual), strict=True))
 
 
 class ResponseReader:
