@@ -156,7 +156,9 @@ class RatingSitting:
         marks: dict[tuple[int, str], Mark | None] = {}
         for place in self.answers:
             answer = place.answer
-            scored = all((answer.item, answer.variant, scale.name) in given for scale in self.scales)
+            scored = all(
+                (answer.item, answer.variant, scale.name) in given for scale in self.scales
+            )
             is_last = last is not None and (answer.item, answer.variant) == (
                 last.item,
                 last.variant,
