@@ -137,7 +137,7 @@ def _read_line(prompt: str, *, to_stderr: bool) -> str | None:
 
 
 def _report_bad_logs(errors: tuple[RowError, ...]) -> None:
-    """Say which logs are not rated, without names that could tell the variants apart."""
+    """Say which logs are not rated, and why."""
     from markscheme.tell.language import translate_plural, translate_stored
 
     if not errors:
@@ -175,7 +175,7 @@ def _report_sitting(sitting: RatingSitting, output: str, format_: str) -> ExitCo
         where = translate("the ratings are in {file}", file=output)
     else:
         where = translate(
-            "they are kept in {file}; start again to go on, or add --finish to write them",
+            "what you rated is kept in {file}; start again to go on, or add --finish to write it",
             file=str(sitting.sitting_path),
         )
     click.echo(f"\n{done}; {where}")

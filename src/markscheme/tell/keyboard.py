@@ -146,7 +146,7 @@ class Keyboard:
         return self._keys.popleft()
 
     def _split_keys(self) -> None:
-        """Take whole keys from what was typed; the beginning of a pasted text stays until its end."""
+        """Take whole keys from what was typed; a pasted text stays until its end has come."""
         while self._typed:
             if self._typed[0] != "\x1b":
                 first, self._typed = self._typed[0], self._typed[1:]
@@ -184,7 +184,7 @@ class Keyboard:
 
 
 def _measure_sequence(rest: str) -> int | None:
-    """Return the length of the sequence after Esc, 0 if Esc came alone; `None` if it is not whole."""
+    """Return the length of the sequence after Esc: 0 for Esc alone, `None` if it is not whole."""
     if not rest or rest[0] == "\x1b":
         return 0
     if rest[0] == "O":

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from shutil import get_terminal_size
 from typing import TextIO
 
-from markscheme.tell.keyboard import Keyboard, is_key_terminal
+from markscheme.tell.keyboard import Keyboard
 from markscheme.tell.language import translate
 from markscheme.tell.rating_session import (
     LINE_ACTIONS,
@@ -79,7 +79,7 @@ class ScreenView:
                     return command
 
     def _choose_mode(self, question: RatingQuestion) -> None:
-        """Show a new answer from its beginning; show what the agent did where a note is asked for."""
+        """Show a new answer from its beginning, and what the agent did where a note is asked."""
         shown = (0, 0) if question.place is None else (question.number, question.at)
         if shown == self._shown:
             return
@@ -312,10 +312,13 @@ def measure_cells(text: str) -> int:
 
 
 def wrap_text(text: str, width: int) -> Iterator[str]:
-    """Yield the lines of a text, broken at spaces where they are too wide; indents are kept."""
+    """Yield the lines of a text, broken at spaces where they are too wide; indents stay."""
     for line in text.expandtabs(4).split("\n"):
         rest = line.rstrip()
-        indent = rest[: len(rest) - len(rest.lstrip())][: width // 2]
+        words = rest.lstrip()
+        # What continues a list item stands below its text.
+        spaces = len(rest) - len(words) + 2 * words.startswith(("- ", "* "))
+        indent = " " * min(spaces, width // 2)
         while measure_cells(rest) > width:
             end = _find_break(rest, width, len(indent))
             yield rest[:end].rstrip()
@@ -351,6 +354,3 @@ def _keep_tail(text: str, width: int) -> str:
 def _fill(text: str, width: int) -> str:
     shown = _cut(text, width)
     return shown + " " * (width - measure_cells(shown))
-
-
-__all__ = ["ScreenView", "is_key_terminal", "wrap_text"]

@@ -167,6 +167,12 @@ class RatingSession:
                 self._undo()
             case _ if self._at_end:
                 self._view.tell(translate("there is no question here; ? shows the keys"))
+            case _:
+                self._answer_question(command)
+
+    def _answer_question(self, command: RatingCommand) -> None:
+        """Apply a command that concerns the axis that is asked for."""
+        match command.action:
             case RatingAction.SCORE:
                 self._add_score(command.number)
             case RatingAction.NOTE:
@@ -242,7 +248,7 @@ class RatingSession:
         return next((at for at, a in axes if self._sitting.get_mark(place, a) is None), 0)
 
     def _move_to_open(self, start: int) -> None:
-        """Move to the next answer that is not rated and not skipped, in a circle; else to the end."""
+        """Move to the next answer neither rated nor skipped, in a circle; else to the end."""
         many = len(self._answers)
         for at in ((start + step) % many for step in range(many)):
             if at not in self._skipped and not self._sitting.is_rated(self._answers[at]):
@@ -256,7 +262,7 @@ class RatingSession:
 
     def _move_by(self, step: int) -> None:
         """Move to a neighbour of the current answer, whether or not it is rated."""
-        at = len(self._answers) + (step if step < 0 else 0) if self._at_end else self._place + step
+        at = len(self._answers) + (min(0, step)) if self._at_end else self._place + step
         if 0 <= at < len(self._answers):
             self._open_answer(at)
         elif at < 0:
@@ -425,7 +431,7 @@ def describe_place(question: RatingQuestion) -> str:
     query = translate("query {item}", item=place.answer.item)
     if question.siblings == 1:
         return f"{where} · {query}"
-    label = translate("answer {label} to it", label=place.label)
+    label = translate("answer {label}", label=place.label)
     return f"{where} · {query}, {label}"
 
 
@@ -451,7 +457,7 @@ def describe_mark(mark: Mark) -> str:
 
 
 def format_short_mark(mark: Mark | None) -> str:
-    """Return what the rater said in one or two characters: the score, ✎ for a note, · for nothing."""
+    """Return what the rater said in short: the score, ✎ for a note, – for none, · if not asked."""
     if mark is None:
         return "·"
     return str(mark.score) if mark.score is not None else "✎" if mark.note else "–"

@@ -88,7 +88,7 @@ def _arrange_rows(
 
 
 def count_first_shown(order: Iterable[AnswerKey]) -> Counter[str]:
-    """Count how often each variant is the first of its query; queries with one variant are left out.
+    """Count how often each variant is the first of its query; those with one variant do not count.
 
     >>> count_first_shown([("q1", "a"), ("q1", "b"), ("q2", "b"), ("q2", "a"), ("q3", "a")])
     Counter({'a': 1, 'b': 1})
@@ -106,5 +106,5 @@ def compute_blind_key(item: str, variant: str, rater: str, seed: int) -> str:
 
 
 def compute_text_key(text: str, rater: str, seed: int) -> str:
-    """Return a digest of an answer's text, to notice that an answer has changed since it was rated."""
+    """Return a digest of an answer's text, to notice later that the answer has changed."""
     return sha256("\0".join((str(seed), rater, text)).encode()).hexdigest()[:_KEY_LENGTH]

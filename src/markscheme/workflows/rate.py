@@ -103,7 +103,7 @@ def load_answers_to_rate(
 
 
 def _find_run(finder: RunFinder, name: str, store: str | Path | None) -> FoundRun:
-    """Find a run; the named rubric and exam are what people rate with, not what it was scored by."""
+    """Find a run; a rubric and an exam that are named are for rating, not those of a stored run."""
     from markscheme.keep import RESULT_FILE_SUFFIXES
     from markscheme.workflows.find_run import RunFinder, is_open_run
 

@@ -14,8 +14,8 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from io import FileIO
+from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from markscheme.read.nfc import to_nfc
@@ -165,7 +165,7 @@ def _open_locked(path: Path) -> BinaryIO:
 
 
 def acquire_lock(file: BinaryIO | FileIO, *, wait: bool = True) -> bool:
-    """Take the advisory lock of a file; return False if another process has it and `wait` is off."""
+    """Take the advisory lock of a file; without `wait`, return False if another process has it."""
     try:
         import fcntl
     # Windows has no `fcntl`. A row is still written by one call.

@@ -57,7 +57,7 @@ class Mark:
 
 @dataclass(slots=True, kw_only=True)
 class SittingRecord:
-    """What a sitting file says. `unwritten` are the marks that changed since ratings were written."""
+    """What a sitting file says; `unwritten` are marks changed since the ratings were written."""
 
     rater: str
     seed: int
@@ -211,7 +211,7 @@ def _parse_head(line: Mapping[str, Any]) -> SittingRecord:
 
 
 def _apply_line(record: SittingRecord, line: Mapping[str, Any]) -> None:
-    """Apply one line to the record; raise `ValueError`, `TypeError` or `KeyError` if it is wrong."""
+    """Apply one line to the record; raise `ValueError`, `TypeError` or `KeyError` for a bad one."""
     if "written" in line:
         record.unwritten.clear()
         return
