@@ -112,7 +112,7 @@ class RatingSession:
 
     def rate_answers(self) -> bool:
         """Ask until the rater quits or ends; return whether everything was rated at that point."""
-        self._move_to_open(0)
+        self._move_to_open(self._find_begun_answer())
         while True:
             question = self._build_question()
             command = self._view.ask(question)
@@ -242,6 +242,14 @@ class RatingSession:
             self._move_to_open(self._place + 1)
         else:
             self._axis = self._find_open_axis(place)
+
+    def _find_begun_answer(self) -> int:
+        """Return the first answer that is rated in part: that is where the rater was."""
+        for at, place in enumerate(self._answers):
+            marks = [self._sitting.get_mark(place, axis) for axis in self._sitting.axes]
+            if None in marks and any(marks):
+                return at
+        return 0
 
     def _find_open_axis(self, place: PlacedAnswer) -> int:
         axes = enumerate(self._sitting.axes)

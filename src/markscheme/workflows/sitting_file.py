@@ -19,8 +19,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, TypeVar
 
-from markscheme.vocabulary import InputError, Problem, UsageError, format_value, write_path
-from markscheme.workflows.rating_file import acquire_lock, append_to_disk, sync_file
+from markscheme.vocabulary import InputError, Problem, UsageError, format_value
+from markscheme.workflows.rating_file import acquire_lock, sync_file
 
 Value = TypeVar("Value")
 
@@ -84,24 +84,29 @@ class SittingFile:
         self.path = path
         self._file: FileIO | None = None
         try:
-            if not path.exists():
-                self._create_file(rater, seed or 0)
-            # Unbuffered: after a failed write nothing may be written later.
-            self._file = path.open("a+b", buffering=0)
-            if not acquire_lock(self._file, wait=False):
-                raise UsageError(
-                    f"`{rater}` is rating in another terminal (`{path}` is in use); end that first"
-                )
-            self._file.seek(0)
-            self.record = _parse_sitting(self._cut_torn_line(self._file.read()), path)
+            self.record = self._open_file(rater, seed)
+            self._check_owner(rater, seed)
         except OSError as error:
+            self.close()
             raise UsageError(f"`{path}` cannot be written: {error.strerror or error}") from error
-        self._check_owner(rater, seed)
+        except BaseException:
+            self.close()
+            raise
 
-    def _create_file(self, rater: str, seed: int) -> None:
-        head = {"sitting": _FILE_VERSION, "rater": rater, "seed": seed}
-        with write_path(self.path) as partial, partial.open("wb") as file:
-            append_to_disk(file, _format_line(head))
+    def _open_file(self, rater: str, seed: int | None) -> SittingRecord:
+        # Unbuffered: after a failed write nothing may be written later.
+        self._file = self.path.open("a+b", buffering=0)
+        if not acquire_lock(self._file, wait=False):
+            raise UsageError(
+                f"`{rater}` is rating in another terminal (`{self.path}` is in use); end that first"
+            )
+        self._file.seek(0)
+        data = self._cut_torn_line(self._file.read())
+        if not data:
+            head = {"sitting": _FILE_VERSION, "rater": rater, "seed": seed or 0}
+            data = _format_line(head)
+            self._append([head])
+        return _parse_sitting(data, self.path)
 
     def _cut_torn_line(self, data: bytes) -> bytes:
         """Cut a last line that was never finished: the rater was not told that it was accepted."""
