@@ -1,4 +1,4 @@
-"""A real pseudo-terminal for tests: a command in it, the keys that are typed, what the screen shows."""
+"""A real pseudo-terminal for tests: a command, the keys that are typed, what the screen shows."""
 
 from __future__ import annotations
 
@@ -77,6 +77,15 @@ class Terminal:
         """Type keys one after the other, and wait until the screen shows a text."""
         self.type(keys)
         return self.wait_for(then)
+
+    def redraw(self, keys: str = "") -> str:
+        """Type keys, and return the screen that is drawn next."""
+        frames, deadline = self.seen.count("\x1b[H"), time.monotonic() + _PATIENCE
+        self.type(keys)
+        while self.seen.count("\x1b[H") == frames:
+            assert time.monotonic() < deadline, self.screen
+            self._read(0.2)
+        return self.wait_for("")
 
     def end(self) -> int:
         """Wait for the end of the command; return its exit code."""

@@ -1,10 +1,9 @@
-"""Rating on a real terminal: one key per score, a pager, corrections, and kills that lose nothing."""
+"""Rating on a real terminal: one key per score, a pager, corrections, kills that lose nothing."""
 
 from __future__ import annotations
 
 import json
 import signal
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -69,13 +68,10 @@ def test_a_long_answer_is_read_page_by_page_and_shown_again(desk: Desk) -> None:
         # A score keeps the place in the text, `v` goes to its beginning.
         assert "finding 60" in terminal.press("4", "Q-02 File")
         assert "finding 1\n" in terminal.press("v", "more lines, Space")
-        seen = ""
-        for _ in range(12):
-            terminal.type(" ")
-            time.sleep(0.05)
-            seen += terminal.wait_for("Q-02")
-        terminal.wait_for("end of the text")
-        assert all(f"finding {n}\n" in seen + terminal.screen for n in range(1, 61))
+        pages = terminal.screen
+        while "end of the text" not in terminal.screen:
+            pages += terminal.redraw(" ")
+        assert all(f"finding {n}\n" in pages for n in range(1, 61))
 
 
 def test_undo_note_skip_help_and_going_back(desk: Desk) -> None:
@@ -171,8 +167,7 @@ def test_another_size_is_drawn_at_once_and_a_small_one_still_works(desk: Desk) -
         terminal.wait_for("Q-01")
         terminal.resize(14, 50)
         terminal.process.send_signal(signal.SIGWINCH)
-        time.sleep(0.3)
-        lines = terminal.wait_for("Q-01").split("\n")
+        lines = terminal.redraw().split("\n")
         assert len(lines) <= 14
         assert max(map(len, lines)) <= 50
         terminal.press("4", "Q-02 File")
@@ -183,7 +178,7 @@ def test_a_scale_to_ten_takes_a_line(desk: Desk) -> None:
     desk.write(
         "wide.yaml",
         "rubric: wide\nversion: 1\naxes:\n"
-        f"  - {{name: W, kind: scale, question: How wide?, anchors: {{{anchors}}}}}\n",
+        f"  - {{name: W, kind: scale, question: 'How wide?', anchors: {{{anchors}}}}}\n",
     )
     command = [str(desk.folder / "wide.yaml") if w == "context-agent" else w for w in desk.command]
     with Terminal(*command, "--rater", "anna") as terminal:

@@ -7,8 +7,8 @@ the terminal has.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from shutil import get_terminal_size
 from typing import TextIO
 
 from markscheme.tell.keyboard import Keyboard
@@ -181,8 +181,7 @@ class ScreenView:
 
     def _draw(self, question: RatingQuestion, entry: str | None = None) -> None:
         """Draw the whole screen; with an `entry`, its last line is being typed."""
-        size = get_terminal_size()
-        width, height = max(20, size.columns), max(10, size.lines)
+        width, height = self._measure_screen()
         panel = list(_build_panel(question, width, height - _FRAME_LINES - _MIN_BODY_LINES))
         body = self._build_body(question, width)
         self._page_lines = max(_MIN_BODY_LINES, height - _FRAME_LINES - len(panel))
@@ -206,6 +205,14 @@ class ScreenView:
         cursor = "\x1b[?25l" if entry is None else "\x1b[?25h"
         self._out.write(f"\x1b[H{screen}{last}\x1b[K\x1b[J{cursor}")
         self._out.flush()
+
+    def _measure_screen(self) -> tuple[int, int]:
+        """Return the columns and rows of the terminal; 80 and 24 if it does not say."""
+        try:
+            columns, rows = os.get_terminal_size(self._out.fileno())
+        except OSError:
+            columns, rows = 0, 0
+        return max(20, columns or 80), max(10, rows or 24)
 
     def _build_body(self, question: RatingQuestion, width: int) -> list[str]:
         if self._mode == "help":
