@@ -5,28 +5,59 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
-from markscheme.cli.options import exam_option, format_option, rubric_option
+from markscheme.cli.options import format_option, store_option
 from markscheme.vocabulary import UsageError
+
+if TYPE_CHECKING:
+    from markscheme.tell.rating_session import RatingView
+    from markscheme.vocabulary import RowError
+    from markscheme.workflows.sitting import RatingSitting
 
 _EPILOG = """\b
 Example:
   markscheme rate -r context-agent -e context-queries -a answers.jsonl -o ratings.csv --rater anna
+  markscheme rate -r context-agent -e context-queries --logs logs/ -o ratings.csv --rater anna
+  markscheme rate big small -r my-rubric.yaml -o ratings.csv --rater anna
 
-The variant of an answer is its `subject`; the rater never sees it. The order is random, and the
-same for the same seed and rater. Every score is on the disk before the next question; start the
-command again to go on. The exit code is 0 when everything is rated and 4 when something is left."""
+On a terminal one key gives a score and goes on; ? shows all keys. The rater never sees the variant
+of an answer: the subject of an answer or run, or the folder or name of a log. The order is
+balanced between the variants, and the same for the same seed and rater.
+
+While somebody rates, scores are kept in a file beside --output that names no variant
+(ratings.anna.sitting.jsonl), each on the disk before the next question; start the command again
+to go on or to correct. The ratings are written to --output when everything is rated. The exit code
+is 0 then, and 4 while something is left."""
 
 
 @click.command(name="rate", epilog=_EPILOG)
-@rubric_option
-@exam_option
+@click.argument("runs", nargs=-1, metavar="[RUN…]")
 @click.option(
-    "--answers", "-a", required=True, metavar="FILE", help="The answers, .jsonl, .parquet or .csv."
+    "--rubric",
+    "-r",
+    metavar="FILE|NAME",
+    help="The rubric with the scales. Default: that of the first run.",
+)
+@click.option(
+    "--exam",
+    "-e",
+    "exams",
+    multiple=True,
+    metavar="FILE|NAME",
+    help="The exam; several merge. Default: that of the first run.",
+)
+@click.option("--answers", "-a", metavar="FILE", help="The answers, .jsonl, .parquet or .csv.")
+@click.option("--logs", metavar="DIR", help="Session logs; what the agents did is shown as well.")
+@click.option(
+    "--log-map",
+    metavar="FILE",
+    help="Map logs to items and variants: a .csv, .jsonl or .yaml file.",
 )
 @click.option(
     "--output",
@@ -36,69 +67,123 @@ command again to go on. The exit code is 0 when everything is rated and 4 when s
     help="The .csv file to which ratings are added.",
 )
 @click.option("--rater", required=True, metavar="NAME", help="Who rates.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides the order.")
+@click.option("--seed", type=int, metavar="N", help="Decides the order.  [0]")
+@click.option(
+    "--finish",
+    is_flag=True,
+    help="Ask nothing: write what is rated, although something is left.",
+)
+@store_option
 @format_option
 @handle_errors
-def command(
-    rubric: str,
-    exams: tuple[str, ...],
-    answers: str,
-    output: str,
-    rater: str,
-    seed: int,
-    format_: str,
-) -> ExitCode:
-    """Rate answers at the terminal, blind and in random order, with the anchors in view."""
+def command(output: str, rater: str, seed: int | None, finish: bool, **options: Any) -> ExitCode:
+    """Rate answers at the terminal, blind and in balanced order, with the anchors in view."""
     from markscheme.read.nfc import to_nfc
-    from markscheme.read.ratings import RatingFile, RatingScope
-    from markscheme.tell.language import translate
-    from markscheme.tell.rating_session import RatingSession
-    from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.output_files import check_destination
-    from markscheme.workflows.rate import load_answers_to_rate, shuffle_blind
+    from markscheme.workflows.rate import RatingSources, load_answers_to_rate
+    from markscheme.workflows.sitting import RatingSitting
 
-    path = Path(check_destination(output, (rubric, answers, *exams), suffixes=(".csv",)))
-    if not rater.strip() or not rater.isprintable():
-        raise UsageError("--rater needs a name that can be printed")
+    rubric, exams, format_ = options.pop("rubric"), options.pop("exams"), options.pop("format_")
+    sources = RatingSources(**options)
+    if sources.log_map and not sources.logs:
+        raise UsageError("--log-map goes with --logs")
+    inputs = (rubric or "", str(sources.answers or ""), *exams, *sources.runs)
+    path = Path(check_destination(output, inputs, suffixes=(".csv",)))
     name = to_nfc(rater.strip())
-    loaded = load_rubric(rubric)
-    exam = load_exam(*exams, rubric=loaded)
-    shown = load_answers_to_rate(loaded, exam, answers)
-    variants = tuple(sorted({answer.variant for answer in shown}))
-    book = RatingFile(
-        path, RatingScope(rubric=loaded, exam=exam, variants=variants, allow_gaps=True)
-    )
-    to_stderr = format_ == "json"
+    if not name or not name.isprintable():
+        raise UsageError("--rater needs a name that can be printed")
+    to_rate = load_answers_to_rate(sources, rubric, exams)
+    _report_bad_logs(to_rate.bad_logs)
+    with closing(RatingSitting(to_rate, path, name, seed=seed)) as sitting:
+        if not finish:
+            _rate(sitting, to_stderr=format_ == "json")
+        if finish or not sitting.list_unrated():
+            sitting.write_ratings()
+        return _report_sitting(sitting, output, format_)
 
-    def tell(text: str) -> None:
-        click.echo(text, err=to_stderr)
 
-    def ask(prompt: str) -> str | None:
-        click.echo(prompt, nl=False, err=to_stderr)
-        line = sys.stdin.readline() if sys.stdin else ""
-        # A CSV file cannot hold a NUL character.
-        typed = line.encode(errors="replace").decode().replace("\0", "")
-        return typed.rstrip("\r\n") if line else None
+def _rate(sitting: RatingSitting, *, to_stderr: bool) -> None:
+    """Ask the rater, on the whole screen if there is one, else line by line."""
+    from markscheme.tell.language import translate
+    from markscheme.tell.rating_session import LineView, RatingSession
 
-    session = RatingSession(loaded, book, name, ask=ask, tell=tell)
-    ordered = shuffle_blind(shown, name, seed)
+    out = sys.stderr if to_stderr else sys.stdout
+    if sitting.had_torn_row:
+        click.echo(translate("the last row of the file was not whole and is cut off"), file=out)
     # A library has set SA_RESTART; setting the handler again lets Ctrl-C interrupt a read.
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
-    if book.had_torn_row:
-        tell(translate("the last row of the file was not whole and is cut off"))
-    session.rate_answers(ordered)
-    left = len(session.list_unrated(ordered))
-    done = len(ordered) - left
-    if to_stderr:
-        document = {"file": output, "rater": name, "answers": len(ordered), "left": left}
+    with ExitStack() as stack:
+        view: RatingView
+        from markscheme.tell.keyboard import Keyboard, is_key_terminal
+
+        if is_key_terminal(sys.stdin, out):
+            from markscheme.tell.rating_screen import ScreenView
+
+            view = ScreenView(stack.enter_context(Keyboard(sys.stdin, out)), out)
+        else:
+            view = LineView(
+                lambda prompt: _read_line(prompt, to_stderr=to_stderr),
+                lambda text: click.echo(text, err=to_stderr),
+            )
+        RatingSession(sitting, view).rate_answers()
+
+
+def _read_line(prompt: str, *, to_stderr: bool) -> str | None:
+    click.echo(prompt, nl=False, err=to_stderr)
+    line = sys.stdin.readline() if sys.stdin else ""
+    # A CSV file cannot hold a NUL character.
+    typed = line.encode(errors="replace").decode().replace("\0", "")
+    return typed.rstrip("\r\n") if line else None
+
+
+def _report_bad_logs(errors: tuple[RowError, ...]) -> None:
+    """Say which logs are not rated, and why."""
+    from markscheme.tell.language import translate_plural, translate_stored
+
+    if not errors:
+        return
+    click.echo(
+        translate_plural(
+            "{n} log is no answer and is not rated:",
+            "{n} logs are no answers and are not rated:",
+            len(errors),
+        ),
+        err=True,
+    )
+    for error in errors:
+        click.echo(f"  {error.file or ''}: {translate_stored(error.reason)}", err=True)
+
+
+def _report_sitting(sitting: RatingSitting, output: str, format_: str) -> ExitCode:
+    from markscheme.tell.language import translate
+
+    left, many = len(sitting.list_unrated()), len(sitting.answers)
+    written = sitting.is_written
+    if format_ == "json":
+        document = {
+            "file": output,
+            "rater": sitting.rater,
+            "answers": many,
+            "left": left,
+            "sitting": str(sitting.sitting_path),
+            "written": written,
+        }
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return ExitCode.UNDECIDED if left else ExitCode.OK
+    done = translate("{done} of {many} answers are rated", done=many - left, many=many)
+    if written:
+        where = translate("the ratings are in {file}", file=output)
     else:
-        tell(
+        where = translate(
+            "what you rated is kept in {file}; start again to go on, or add --finish to write it",
+            file=str(sitting.sitting_path),
+        )
+    click.echo(f"\n{done}; {where}")
+    if sitting.set_aside:
+        click.echo(
             translate(
-                "\n{done} of {many} answers are rated, in {file}",
-                done=done,
-                many=len(ordered),
-                file=output,
+                "{n} answers of earlier sittings are not in these sources and stay as they are",
+                n=sitting.set_aside,
             )
         )
     return ExitCode.UNDECIDED if left else ExitCode.OK

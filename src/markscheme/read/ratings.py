@@ -3,25 +3,19 @@
 `read_ratings` reads all rows first, then checks each cell, and raises one error with every problem:
 an unknown name, a score outside its scale, a rating given twice, a rating that is missing. A rating
 that nobody gave stays missing; it never becomes a number.
-
-`RatingFile` is a ratings file that several people may add to at the same time, one row at a time. A
-rating is on the disk when `add_rating` returns. An advisory lock is held while the file is read and
-changed, and no longer: two raters, or one rater in two terminals, can use the same file.
 """
 
 from __future__ import annotations
 
 import codecs
 import csv
-import io
 import json
-import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 from markscheme.read.answers import DEFAULT_LIMITS, CsvRecord, CsvRecordReader, RefusedRow
 from markscheme.read.documents import read_document_bytes, suggest_match
@@ -33,14 +27,12 @@ from markscheme.vocabulary import (
     Rating,
     Rubric,
     ScaleAxis,
-    UsageError,
     format_value,
-    write_path,
 )
 
-RATING_COLUMNS = ("item", "variant", "rater", "axis", "score", "note")
+_REQUIRED_COLUMNS = ("item", "variant", "rater", "axis", "score")
+RATING_COLUMNS = (*_REQUIRED_COLUMNS, "note", "order", "at")
 _COLUMN_LIST = ", ".join(RATING_COLUMNS)
-_REQUIRED_COLUMNS = RATING_COLUMNS[:-1]
 _OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _UTF16_32_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _SCORE_PATTERN = re.compile(r"[+-]?[0-9]{1,9}")
@@ -306,6 +298,7 @@ class _RatingChecker:
         axis = self._check_name(row, "axis", self.axes)
         note = self._check_note(row, axis)
         score = self._check_score(row, axis)
+        order, at = self._check_order(row), self._check_time(row)
         key = (item, variant, rater, axis)
         first = self.lines.setdefault(key, row.line)
         if first != row.line and all(key):
@@ -321,6 +314,8 @@ class _RatingChecker:
             axis=axis,
             score=score,
             note=note,
+            order=order,
+            at=at,
             line=row.line,
         )
 
@@ -354,7 +349,7 @@ class _RatingChecker:
 
     def _check_score(self, row: RatingRow, axis: str) -> int | None:
         value = row.cells.get("score")
-        empty = value is None or (isinstance(value, str) and not value.strip())
+        empty = _is_empty(value)
         if axis in self.notes:
             if not empty:
                 note = f"{format_value(axis)} is a note"
@@ -373,6 +368,27 @@ class _RatingChecker:
                 row.line, "score", f"{format_value(value)} is no score; allowed: {allowed}"
             )
         return score
+
+    def _check_order(self, row: RatingRow) -> int | None:
+        value = row.cells.get("order")
+        order = _parse_score(value)
+        if _is_empty(value) or (order is not None and order > 0):
+            return order
+        message = f"{format_value(value)} is no place in an order; allowed: whole numbers from 1"
+        self.table.add_problem(row.line, "order", message)
+        return None
+
+    def _check_time(self, row: RatingRow) -> str | None:
+        value = row.cells.get("at")
+        if _is_empty(value):
+            return None
+        text = _clean_cell_text(value)
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            message = f"{format_value(value)} is no time; write it as 2026-03-01T11:00:00Z"
+            self.table.add_problem(row.line, "at", message)
+        return text
 
     def get_sort_key(self, rating: Rating) -> tuple[Any, ...]:
         """Return the key that sorts ratings by exam, variants, rater and rubric."""
@@ -406,6 +422,10 @@ class _RatingChecker:
             self.table.add_problem(line, "score", message)
 
 
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def _clean_cell_text(value: Any) -> str:
     """Return the text of a cell, stripped and in NFC; empty if it is not text."""
     return to_nfc(value.strip()) if isinstance(value, str) else ""
@@ -419,158 +439,3 @@ def _parse_score(value: Any) -> int | None:
 
 def _describe_allowed_names(allowed: Collection[str] | None, column: str) -> str:
     return f"a {column} is needed" if allowed is None else f"allowed: {', '.join(allowed)}"
-
-
-# Item, variant, rater and axis identify a rating.
-_KEY_COLUMNS = 4
-_RESTART_HINT = "start the command again to go on"
-
-
-class RatingFile:
-    """Adds ratings to a CSV file, and removes those of this sitting again.
-
-    `ratings` holds the ratings of the file. `had_torn_row` says that the last row had no end of
-    line, because an earlier process stopped while it wrote. Such a row is cut off: its rating was
-    never confirmed to the rater.
-    """
-
-    def __init__(self, path: Path, scope: RatingScope) -> None:
-        self._path = path
-        self._file = _LockedFile(path)
-        self._added_lines: list[bytes] = []
-        with self._file.lock_file() as file:
-            data = _read_all(file)
-            self._check_header(data)
-            self.had_torn_row = bool(data) and not data.endswith(b"\n")
-            if self.had_torn_row:
-                _truncate_on_disk(file, data.rfind(b"\n") + 1)
-            if not _read_all(file):
-                _append_to_disk(file, _format_csv_line(RATING_COLUMNS))
-            only_header = _read_all(file).count(b"\n") <= 1
-            self.ratings = [] if only_header else list(read_ratings(str(path), scope))
-
-    def _check_header(self, data: bytes) -> None:
-        """Refuse a file with other columns before anything in it is changed.
-
-        A torn header is accepted if it is the beginning of the right one.
-        """
-        first, end, _ = data.removeprefix(codecs.BOM_UTF8).decode(errors="replace").partition("\n")
-        header = ",".join(name.strip().strip('"').lower() for name in first.split(","))
-        wanted = ",".join(RATING_COLUMNS)
-        if header != wanted and (end or not wanted.startswith(header)):
-            message = f"ratings are added to a file whose header is {wanted}; this one has another"
-            problem = Problem(file=str(self._path), line=1, field="header", message=message)
-            raise InputError([problem])
-
-    def add_rating(self, rating: Rating) -> None:
-        """Append a rating; it is on the disk when this returns.
-
-        Raises:
-            UsageError: the same rater has given this rating in another terminal meanwhile, or
-                another process left a torn row.
-        """
-        values = [getattr(rating, column) for column in RATING_COLUMNS]
-        cells = ["" if value is None else str(value) for value in values]
-        line = _format_csv_line(cells)
-        with self._file.lock_file() as file:
-            data = _read_all(file)
-            if not data.endswith(b"\n"):
-                raise UsageError(f"the last row of `{self._path}` is not whole; {_RESTART_HINT}")
-            rows = csv.reader(io.StringIO(data.decode(errors="replace"), newline=""))
-            if any(row[:_KEY_COLUMNS] == cells[:_KEY_COLUMNS] for row in rows):
-                message = f"`{rating.rater}` rated this answer in another sitting meanwhile"
-                raise UsageError(f"{message}, in `{self._path}`; {_RESTART_HINT}")
-            _append_to_disk(file, line)
-        self._added_lines.append(line)
-        self.ratings.append(rating)
-
-    def undo_last_rating(self) -> Rating | None:
-        """Remove and return the last rating of this sitting; `None` if there is none."""
-        if not self._added_lines:
-            return None
-        line = self._added_lines[-1]
-        with self._file.lock_file() as file:
-            data = _read_all(file)
-            start = data.rfind(b"\n" + line) + 1
-            if not start:
-                message = f"the last rating of this sitting is not in `{self._path}` any more"
-                raise UsageError(f"{message}; {_RESTART_HINT}")
-            if data.endswith(line):
-                _truncate_on_disk(file, start)
-            else:
-                # Other raters have added rows after it.
-                self._file.replace_content(data[:start] + data[start + len(line) :])
-        self._added_lines.pop()
-        return self.ratings.pop()
-
-
-def _format_csv_line(cells: tuple[str, ...] | list[str]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode()
-
-
-class _LockedFile:
-    """A file that is read and changed under an exclusive advisory lock."""
-
-    def __init__(self, path: Path) -> None:
-        # Resolved, so that `replace_content` replaces the target of a link and not the link.
-        self._path = path.resolve()
-
-    @contextmanager
-    def lock_file(self) -> Iterator[BinaryIO]:
-        """Open the file for reading and appending, locked; create it if it is missing."""
-        try:
-            with self._open_locked() as file:
-                yield file
-        except OSError as error:
-            message = f"`{self._path}` cannot be written: {error.strerror or error}"
-            raise UsageError(message) from error
-
-    def _open_locked(self) -> BinaryIO:
-        """Open and lock the file; open it again if another process replaced it meanwhile."""
-        while True:
-            file = self._path.open("a+b")
-            _lock_exclusively(file)
-            if self._path.exists() and os.path.samestat(os.fstat(file.fileno()), self._path.stat()):
-                return file
-            file.close()
-
-    def replace_content(self, content: bytes) -> None:
-        """Replace the file atomically; the lock must be held."""
-        with write_path(self._path) as partial:
-            with partial.open("wb") as file:
-                _append_to_disk(file, content)
-            partial.chmod(self._path.stat().st_mode & 0o7777)
-
-
-def _read_all(file: BinaryIO) -> bytes:
-    """Read a file from its start."""
-    file.seek(0)
-    return file.read()
-
-
-def _append_to_disk(file: BinaryIO, content: bytes) -> None:
-    """Append to a file and flush it to the disk."""
-    file.write(content)
-    _sync_file(file)
-
-
-def _truncate_on_disk(file: BinaryIO, size: int) -> None:
-    """Truncate a file and flush it to the disk."""
-    file.truncate(size)
-    _sync_file(file)
-
-
-def _sync_file(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _lock_exclusively(file: BinaryIO) -> None:
-    try:
-        import fcntl
-    # Windows has no `fcntl`. A row is still written by one call.
-    except ImportError:
-        return
-    fcntl.flock(file, fcntl.LOCK_EX)

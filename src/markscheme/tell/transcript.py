@@ -81,6 +81,9 @@ _CALL_STATUS_WORDS = {
 _UNKNOWN = "?"
 _PROMPT_LINES_SHOWN = 4
 _TARGET_LENGTH = 100
+_PROMPT_LENGTH = 240
+_CALLS_SHOWN_FIRST, _CALLS_SHOWN_LAST = 40, 20
+_PROMPT_ARGUMENTS = ("prompt", "message", "task", "instructions", "description", "input")
 _TARGET_ARGUMENTS = ("pattern", "query", "url", "description", "skill")
 
 
@@ -185,7 +188,7 @@ def _describe_call(call: Call) -> str:
     else:
         arguments = [call.arguments[key] for key in _TARGET_ARGUMENTS if key in call.arguments]
         target = "  ".join((*arguments, ", ".join(call.paths)))
-    return target if len(target) <= _TARGET_LENGTH else f"{target[: _TARGET_LENGTH - 1]}…"
+    return _shorten(target, _TARGET_LENGTH)
 
 
 def _format_subagent(transcript: Transcript, indent: str) -> Iterator[TimelineLine]:
@@ -236,6 +239,82 @@ def _format_agent_totals(transcript: Transcript) -> Iterator[str]:
     prompts = translate_plural("{n} prompt", "{n} prompts", len(transcript.prompts))
     yield f"{latency}{turns}; {prompts}"
     yield _format_tokens(transcript.tokens)
+
+
+def list_activity(transcript: Transcript) -> list[str]:
+    """Return what an agent did, for somebody who judges it blind: no model, session or file name.
+
+    What makes the log incomplete comes first, then each dispatch with the beginning of its prompt,
+    then the calls; of a long log the first and the last ones.
+    """
+    lines = [translate("the log is not complete: {gap}", gap=gap) for gap in transcript.gaps]
+    dispatches = list(_list_dispatch_lines(transcript))
+    lines += [
+        translate_plural("{n} dispatch", "{n} dispatches", len(transcript.dispatches)),
+        *dispatches,
+        "",
+        translate_plural("{n} call", "{n} calls", len(transcript.calls)),
+    ]
+    changing = {mutation.call for mutation in transcript.mutations}
+    calls = [
+        _format_activity_call(call, changes=call.index in changing) for call in transcript.calls
+    ]
+    hidden = len(calls) - _CALLS_SHOWN_FIRST - _CALLS_SHOWN_LAST
+    if hidden > 1:
+        more = translate("  … {n} more calls …", n=hidden)
+        calls[_CALLS_SHOWN_FIRST:-_CALLS_SHOWN_LAST] = [more]
+    return [*lines, *calls, "", *_format_latency_lines(transcript)]
+
+
+def _list_dispatch_lines(transcript: Transcript) -> Iterator[str]:
+    calls = {call.index: call for call in transcript.calls}
+    subagents = {inner.agent: inner for inner in transcript.subagents}
+    for number, dispatch in enumerate(transcript.dispatches, start=1):
+        call = None if dispatch.call is None else calls.get(dispatch.call)
+        inner = None if dispatch.agent is None else subagents.get(dispatch.agent)
+        seconds = call.seconds if call is not None else None
+        if seconds is None and inner is not None:
+            seconds = inner.latency_s
+        facts = [
+            dispatch.kind or _UNKNOWN,
+            translate_stored(_CALL_STATUS_WORDS[dispatch.status]),
+            _format_seconds(seconds),
+        ]
+        if inner is not None:
+            facts.append(translate_plural("{n} call", "{n} calls", len(inner.calls)))
+        yield _to_printable_line(f"  {number}. {' · '.join(facts)}")
+        prompt = " ".join(_find_dispatch_prompt(call, inner).split())
+        if prompt:
+            yield _to_printable_line(f"     “{_shorten(prompt, _PROMPT_LENGTH)}”")
+        for gap in () if inner is None else inner.gaps:
+            yield f"     {translate('the log is not complete: {gap}', gap=gap)}"
+
+
+def _find_dispatch_prompt(call: Call | None, inner: Transcript | None) -> str:
+    """Return what a sub-agent was asked: from its own log, else from the call that started it."""
+    if inner is not None and inner.prompts and inner.prompts[0].text:
+        return inner.prompts[0].text
+    arguments = {} if call is None else call.arguments
+    return next((arguments[key] for key in _PROMPT_ARGUMENTS if arguments.get(key)), "")
+
+
+def _format_activity_call(call: Call, *, changes: bool) -> str:
+    status = translate_stored(_CALL_STATUS_WORDS[call.status])
+    mark = "!" if changes else " "
+    # A call that ended well needs no word.
+    ending = "" if call.status is CallStatus.OK else f" ({status})"
+    line = f"{mark}{call.index + 1:>4}  {call.name}{ending}  {_describe_call(call)}"
+    return _to_printable_line(line.rstrip())
+
+
+def _format_latency_lines(transcript: Transcript) -> Iterator[str]:
+    yield translate("latency {seconds}", seconds=_format_seconds(transcript.latency_s))
+    if transcript.mutations:
+        yield translate("! marks an attempt to change something")
+
+
+def _shorten(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def _format_tokens(tokens: Tokens) -> str:

@@ -47,7 +47,9 @@ class NoteAxis(Struct, frozen=True, kw_only=True):
 class Rating:
     """One rater's score of one axis on one answer. A note has no score.
 
-    `line` is its line in the file of ratings.
+    `order` is the place of the answer among all that the rater was shown, counted from 1, and `at`
+    is when the rating was given, in ISO 8601; both are `None` if they were not recorded. `line` is
+    its line in the file of ratings.
     """
 
     item: str
@@ -56,4 +58,6 @@ class Rating:
     axis: str
     score: int | None
     note: str = ""
+    order: int | None = None
+    at: str | None = None
     line: int = field(default=0, compare=False)
