@@ -30,6 +30,7 @@ from markscheme.tell.compare.tables import (
     build_run_pair_rows,
     build_scale_rows,
     build_variant_pair_rows,
+    format_check_counts,
     format_sides,
 )
 from markscheme.tell.compare.words import (
@@ -222,7 +223,7 @@ def _build_check_view(check: CheckSummary, comparison: Comparison) -> dict[str, 
     return {
         "axis": check.axis,
         "cells": cells,
-        "passed": [f"{j - f}/{j}" for j, f in zip(check.judged, check.failed, strict=True)],
+        "passed": format_check_counts(check),
         "reasons": [cell for cell in cells if cell["kind"] != "pass"],
     }
 

@@ -14,6 +14,7 @@ from markscheme.tell.compare.words import (
 from markscheme.tell.language import translate, translate_stored
 from markscheme.vocabulary import format_decimal, format_signed
 from markscheme.weigh.compare import (
+    CheckSummary,
     Comparison,
     ComparisonPlan,
     PairComparison,
@@ -173,14 +174,22 @@ def build_scale_rows(comparison: Comparison) -> TableRows:
 def build_check_rows(comparison: Comparison) -> TableRows:
     """Return how many judged answers pass each structural check; empty without checks."""
     header = (translate("check"), comparison.baseline, comparison.candidate)
-    rows = [
-        (
-            check.axis,
-            *(f"{j - f}/{j}" for j, f in zip(check.judged, check.failed, strict=True)),
-        )
-        for check in comparison.structural
-    ]
+    rows = [(check.axis, *format_check_counts(check)) for check in comparison.structural]
     return [header, *rows] if rows else []
+
+
+def format_check_counts(check: CheckSummary) -> tuple[str, str]:
+    """Return for each variant how many of the judged answers passed, and how many were not."""
+    counts = zip(check.judged, check.failed, check.abstained, strict=True)
+    baseline, candidate = (_format_check_count(*count) for count in counts)
+    return baseline, candidate
+
+
+def _format_check_count(judged: int, failed: int, abstained: int) -> str:
+    passed = f"{judged - failed}/{judged}"
+    if not abstained:
+        return passed
+    return f"{passed} {translate('({n:,} not judged)', n=abstained)}"
 
 
 def build_metric_rows(comparison: Comparison) -> TableRows:

@@ -198,11 +198,21 @@ def _summarise_checks(
             for side in ("baseline", "candidate")
         ]
         failed = [sum(value < 1 for value in values) for values in judged]
+        abstained = [
+            sum(
+                cell is not None and cell.value is None and who == variant
+                for (_, who), cell in cells.items()
+            )
+            for variant in rules.variants
+        ]
+        means = [compute_mean(sum(values, Fraction(0)), len(values)) for values in judged]
         yield CheckSummary(
             axis=axis,
             pairs=FrozenDict(pairs),
             judged=(len(judged[0]), len(judged[1])),
             failed=(failed[0], failed[1]),
+            abstained=(abstained[0], abstained[1]),
+            mean=Sides(baseline=means[0], candidate=means[1]),
             reasons=FrozenDict({key: cell.reason for key, cell in cells.items() if cell}),
         )
 

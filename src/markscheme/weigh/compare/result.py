@@ -152,13 +152,16 @@ class Aggregate:
 class CheckSummary:
     """One marked axis over all answers: how many were judged, and how many lack full marks.
 
-    `pairs` holds by query what each variant got; `None` where it was not judged.
+    `pairs` holds by query what each variant got; `None` where it was not judged. `mean` is over
+    the answers that were judged; `abstained` counts those that were there and could not be.
     """
 
     axis: str
     pairs: Mapping[str, Sides]
     judged: tuple[int, int]
     failed: tuple[int, int]
+    abstained: tuple[int, int]
+    mean: Sides
     reasons: Mapping[tuple[str, str], str]
 
 
@@ -383,8 +386,15 @@ def _build_aggregate_record(part: Aggregate) -> dict[str, Any]:
 
 def _build_check_record(check: CheckSummary) -> dict[str, Any]:
     return {
-        "baseline": {"judged": check.judged[0], "failed": check.failed[0]},
-        "candidate": {"judged": check.judged[1], "failed": check.failed[1]},
+        **{
+            side: {
+                "judged": check.judged[at],
+                "failed": check.failed[at],
+                "abstained": check.abstained[at],
+                "mean": to_float(getattr(check.mean, side)),
+            }
+            for at, side in enumerate(("baseline", "candidate"))
+        },
         "items": {
             item: _copy_fields(sides, "baseline", "candidate")
             for item, sides in check.pairs.items()
