@@ -126,6 +126,7 @@ def _build_comparison_view(
             for metric in comparison.operational
         ],
         "plain": list(format_statistics(comparison.statistics)),
+        "unused_logs": [(log.file, translate_stored(log.reason)) for log in comparison.unused_logs],
         "watch": [translate_stored(line) for line in decision.monitoring],
     }
 

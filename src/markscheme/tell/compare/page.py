@@ -42,6 +42,7 @@ from markscheme.tell.compare.words import (
     format_rule,
     format_runs_title,
     format_statistics,
+    format_unused_logs,
     format_variants_title,
 )
 from markscheme.tell.language import replace_control_characters, translate, translate_stored
@@ -164,6 +165,11 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
             heading=translate("What the numbers can show"),
             lines=tuple(format_statistics(comparison.statistics)),
         ),
+        Section(
+            heading=translate("Logs that were not used"),
+            lines=tuple(format_unused_logs(comparison)),
+            quoted=True,
+        ),
     )
     title = format_comparison_title(comparison)
     if medium is Medium.TERMINAL:
@@ -207,7 +213,12 @@ def _build_variants_page(comparison: VariantsComparison, medium: Medium) -> Page
         decisions = Section(
             heading=translate("Decisions"), lines=tuple(format_decision_lines(comparison))
         )
-        return Page(title=title, sections=(pairs, decisions))
+        unused = Section(
+            heading=translate("Logs that were not used"),
+            lines=tuple(format_unused_logs(comparison.pairs[0])),
+            quoted=True,
+        )
+        return Page(title=title, sections=_select_drawn((pairs, decisions, unused)))
     parts = tuple(_build_comparison_page(pair, medium) for pair in comparison.beside_first)
     return Page(title=title, sections=(pairs,), parts=parts)
 

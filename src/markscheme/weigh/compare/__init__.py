@@ -40,6 +40,7 @@ from markscheme.weigh.compare.result import (
     Ruling,
     RunPair,
     RunsComparison,
+    UnusedLog,
     VariantsComparison,
     adjust_pairs,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "Simulation",
     "SimulationResult",
     "Statistics",
+    "UnusedLog",
     "VariantsComparison",
     "adjust_pairs",
     "collect_observations",

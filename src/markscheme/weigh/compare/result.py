@@ -91,6 +91,16 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedLog:
+    """A session log that is no answer of this comparison, and why; it is shown, never dropped."""
+
+    file: str
+    reason: str
+    item: str | None = None
+    variant: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """One query: the averages of both variants, the verdict, and why.
 
@@ -180,7 +190,10 @@ class MetricSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(PairComparison):
-    """Two variants compared by ratings: verdicts on queries, the decision, and the evidence."""
+    """Two variants compared by ratings: verdicts on queries, the decision, and the evidence.
+
+    `unused_logs` are the session logs that could not be read or placed.
+    """
 
     rubric: Rubric
     exam: Exam
@@ -192,6 +205,7 @@ class Comparison(PairComparison):
     by_mode: Mapping[str, Aggregate]
     structural: tuple[CheckSummary, ...]
     operational: tuple[MetricSummary, ...]
+    unused_logs: tuple[UnusedLog, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
@@ -225,6 +239,9 @@ class Comparison(PairComparison):
                 for query in self.queries
             ],
             "asked_first": _build_first_record(self.first),
+            "bad_rows": [
+                _copy_fields(log, "file", "item", "variant", "reason") for log in self.unused_logs
+            ],
         }
 
 
