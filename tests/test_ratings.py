@@ -199,3 +199,30 @@ def test_a_note_cannot_steer_the_terminal(files: Files) -> None:
     done = here(*files.words(files.ratings(changed(0, "note", note))))
     assert "[2Jall is  well" in done.out or "[2Jall is well" in done.out
     assert not {"\x1b", "\u202e", "\x07"} & set(done.out)
+
+
+def test_the_gaps_that_were_allowed_are_listed_with_what_they_mean(files: Files) -> None:
+    path = files.ratings(LINES[:3] + LINES[4:])
+    done = here(*files.words(path, "--allow-gaps", "--format", "json"))
+    cell, meaning = done.json["allowed_gaps"]
+    assert cell == "TQ-1: anna did not rate Q-04 of big; it has no verdict"
+    assert meaning.endswith("without one on TQ-1 nothing is decided.")
+    html = files.folder / "gaps.html"
+    out = here(*files.words(path, "--allow-gaps", "--html", html)).out
+    assert f"Missing ratings that were allowed\n  {cell}\n  {meaning}" in out
+    assert meaning in html.read_text(encoding="utf-8")
+
+
+def test_a_query_that_one_rater_left_out_is_named_with_those_it_rests_on(files: Files) -> None:
+    other = [line.replace("anna", "bob") for line in LINES if line.startswith("TQ-1")]
+    done = here(*files.words(files.ratings([*LINES, *other]), "--allow-gaps", "--format", "json"))
+    *gaps, meaning = done.json["allowed_gaps"]
+    assert gaps[0] == "TQ-2: not rated by bob; its verdict rests on anna"
+    assert len(gaps) == 4
+    assert "not from the same raters" in meaning
+
+
+def test_allowing_gaps_where_there_are_none_says_so(files: Files) -> None:
+    done = here(*files.words(files.ratings(LINES), "--allow-gaps"))
+    assert "No rating is missing, so allowing gaps changed nothing." in done.out
+    assert here(*files.words(files.ratings(LINES), "--format", "json")).json["allowed_gaps"] is None

@@ -42,6 +42,7 @@ from markscheme.weigh.compare import (
     adjust_pairs,
     collect_observations,
     compare_ratings,
+    describe_gaps,
     extract_single_attempts,
     find_first_asked,
     pair_runs,
@@ -118,7 +119,8 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         observations += _observe_missing_logs(rules, observations)
         first |= find_first_asked(_find_start_times(folder), rules.variants)
     comparison = compare_ratings(rules, known_ratings, observations, margin, first, seed)
-    return replace(comparison, unused_logs=unused)
+    gaps = describe_gaps(comparison.queries, known_ratings, comparison.decision)
+    return replace(comparison, unused_logs=unused, allowed_gaps=gaps if allow_gaps else None)
 
 
 def _load_documents(rubric: Rubric | str | Path, exam: Exam | str | Path) -> tuple[Rubric, Exam]:

@@ -31,6 +31,7 @@ from markscheme.tell.compare.tables import (
     build_scale_rows,
     build_variant_pair_rows,
     format_check_counts,
+    format_measured_sides,
     format_sides,
 )
 from markscheme.tell.compare.words import (
@@ -126,6 +127,7 @@ def _build_comparison_view(
             for metric in comparison.operational
         ],
         "plain": list(format_statistics(comparison.statistics)),
+        "gaps": [translate_stored(line) for line in comparison.allowed_gaps or ()],
         "unused_logs": [(log.file, translate_stored(log.reason)) for log in comparison.unused_logs],
         "watch": [translate_stored(line) for line in decision.monitoring],
     }
@@ -136,7 +138,7 @@ def _build_sides_rows(
 ) -> TableRows:
     """Return a table with both variants and their difference, one row per name."""
     header = (heading, comparison.baseline, comparison.candidate, translate("difference"))
-    return [header, *((name, *format_sides(both, 2)) for name, both in sides.items())]
+    return [header, *((name, *format_measured_sides(both)) for name, both in sides.items())]
 
 
 def _build_table_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:

@@ -141,6 +141,10 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
     watch = Section(
         heading=translate("Watch"), lines=tuple(map(translate_stored, decision.monitoring))
     )
+    gaps = Section(
+        heading=translate("Missing ratings that were allowed"),
+        lines=tuple(map(translate_stored, comparison.allowed_gaps or ())),
+    )
     notes = Section(heading=translate("Notes"), lines=tuple(format_notes(comparison)), quoted=True)
     sections = (
         Section(
@@ -182,7 +186,7 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
         # What to watch stands next to the decision, which the terminal prints last.
         return Page(
             title=title,
-            sections=_select_drawn((*sections, notes, watch)),
+            sections=_select_drawn((*sections, notes, gaps, watch)),
             summary=(
                 outcome,
                 SummaryLine(text=translate("because: {because}", because=because)),
@@ -193,7 +197,7 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
     return Page(
         title=title,
         outcome=word,
-        sections=_select_drawn((*sections, watch, notes)),
+        sections=_select_drawn((gaps, *sections, watch, notes)),
         summary=(
             SummaryLine(text=f"{rule}{because}"),
             SummaryLine(label=translate("Next"), text=then),
@@ -213,12 +217,21 @@ def _build_variants_page(comparison: VariantsComparison, medium: Medium) -> Page
         decisions = Section(
             heading=translate("Decisions"), lines=tuple(format_decision_lines(comparison))
         )
+        gaps = [
+            Section(
+                heading=translate(
+                    "{candidate}: missing ratings that were allowed", candidate=pair.candidate
+                ),
+                lines=tuple(map(translate_stored, pair.allowed_gaps or ())),
+            )
+            for pair in comparison.beside_first
+        ]
         unused = Section(
             heading=translate("Logs that were not used"),
             lines=tuple(format_unused_logs(comparison.pairs[0])),
             quoted=True,
         )
-        return Page(title=title, sections=_select_drawn((pairs, decisions, unused)))
+        return Page(title=title, sections=_select_drawn((pairs, decisions, *gaps, unused)))
     parts = tuple(_build_comparison_page(pair, medium) for pair in comparison.beside_first)
     return Page(title=title, sections=(pairs,), parts=parts)
 

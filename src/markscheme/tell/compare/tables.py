@@ -12,7 +12,12 @@ from markscheme.tell.compare.words import (
     format_p_value,
 )
 from markscheme.tell.language import translate, translate_stored
-from markscheme.vocabulary import format_decimal, format_signed
+from markscheme.vocabulary import (
+    format_amount,
+    format_decimal,
+    format_signed,
+    format_signed_amount,
+)
 from markscheme.weigh.compare import (
     CheckSummary,
     Comparison,
@@ -40,6 +45,15 @@ def format_sides(sides: Sides, places: int = 4) -> tuple[str, str, str]:
         format_decimal(sides.baseline, places),
         format_decimal(sides.candidate, places),
         format_signed(sides.difference, places),
+    )
+
+
+def format_measured_sides(sides: Sides) -> tuple[str, str, str]:
+    """Return measured numbers of both sides and their difference; a small cost is not 0.00."""
+    return (
+        format_amount(sides.baseline),
+        format_amount(sides.candidate),
+        format_signed_amount(sides.difference),
     )
 
 
@@ -204,9 +218,7 @@ def build_metric_rows(comparison: Comparison) -> TableRows:
     rows = [
         (
             metric.metric,
-            format_decimal(metric.mean.baseline, 2),
-            format_decimal(metric.mean.candidate, 2),
-            format_signed(metric.mean.difference),
+            *format_measured_sides(metric.mean),
             str(metric.n),
         )
         for metric in comparison.operational
@@ -249,7 +261,7 @@ def _format_check_mark(value: Fraction | None) -> str:
 
 def _format_measure(value: Fraction | None) -> str:
     if value is None or value.denominator != 1:
-        return format_decimal(value, 2)
+        return format_amount(value)
     return f"{value.numerator:,}"
 
 
@@ -353,7 +365,7 @@ def _format_figure(value: Fraction | None, n: int, answers: int, places: int) ->
     """Format a figure; one that is not known for every answer says for how many it is."""
     if value is None or not n:
         return "–"
-    shown = format_decimal(value, places)
+    shown = format_amount(value, places)
     if n == answers:
         return shown
     return translate("{value} ({n} of {of})", value=shown, n=n, of=answers)

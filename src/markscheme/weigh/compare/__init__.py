@@ -7,6 +7,7 @@ and `runs` say what is paired. Nothing here reads files or draws: files are read
 """
 
 from markscheme.weigh.compare.advice import describe_attempts, describe_doubts
+from markscheme.weigh.compare.gaps import describe_gaps
 from markscheme.weigh.compare.operating_characteristic import (
     DecisionChances,
     OperatingCharacteristic,
@@ -91,6 +92,7 @@ __all__ = [
     "count_first_in_pairs",
     "describe_attempts",
     "describe_doubts",
+    "describe_gaps",
     "extract_single_attempts",
     "find_first_asked",
     "index_scores",

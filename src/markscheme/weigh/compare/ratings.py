@@ -101,6 +101,7 @@ def compare_ratings(
         ),
         structural=tuple(_summarise_checks(rules, seen)),
         operational=tuple(_summarise_metrics(rules, seen)),
+        answers=FrozenDict({key: answer.texts for key, answer in seen.items() if answer.texts}),
         observations=observations,
         statistics=_compute_rating_statistics(rules, ratings, queries, observations, limit, seed),
         first=count_first(
@@ -269,6 +270,7 @@ def collect_observations(
                     if metric in attempts[0]
                 }
             ),
+            texts=tuple(row["got"] or "" for row in attempts),
         )
         for (item, variant), attempts in answers.items()
     )
@@ -284,6 +286,7 @@ def _merge_observations(observed: Iterable[Observed]) -> dict[tuple[str, str], O
             observation,
             structural=FrozenDict({**before.structural, **observation.structural}),
             metrics=FrozenDict({**before.metrics, **observation.metrics}),
+            texts=observation.texts or before.texts,
         )
     return merged
 

@@ -81,13 +81,14 @@ class Observed:
     """What was marked and measured of one answer, shown beside what people rated.
 
     `structural` holds the cells of the marked axes by name, `metrics` the measured numbers; an
-    unknown number is `None`, never 0.
+    unknown number is `None`, never 0. `texts` are what was said, one for each attempt.
     """
 
     item: str
     variant: str
     structural: Mapping[str, Cell] = field(default_factory=FrozenDict)
     metrics: Mapping[str, Fraction | None] = field(default_factory=FrozenDict)
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +193,9 @@ class MetricSummary:
 class Comparison(PairComparison):
     """Two variants compared by ratings: verdicts on queries, the decision, and the evidence.
 
-    `unused_logs` are the session logs that could not be read or placed.
+    `answers` are the texts by item and variant, for pages that show them; the document has none.
+    `unused_logs` are the session logs that could not be read or placed. `allowed_gaps` say which
+    ratings are missing and what that means, where missing ratings were allowed.
     """
 
     rubric: Rubric
@@ -205,7 +208,9 @@ class Comparison(PairComparison):
     by_mode: Mapping[str, Aggregate]
     structural: tuple[CheckSummary, ...]
     operational: tuple[MetricSummary, ...]
+    answers: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=FrozenDict)
     unused_logs: tuple[UnusedLog, ...] = ()
+    allowed_gaps: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
@@ -242,6 +247,7 @@ class Comparison(PairComparison):
             "bad_rows": [
                 _copy_fields(log, "file", "item", "variant", "reason") for log in self.unused_logs
             ],
+            **_copy_fields(self, "allowed_gaps"),
         }
 
 
