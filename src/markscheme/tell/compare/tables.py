@@ -335,7 +335,7 @@ def build_measured_rows(comparison: RunsComparison) -> TableRows:
             _format_figure(value, n, measures.answers, places)
             for value, n, measures in zip(values, counts, comparison.measures, strict=True)
         ]
-        ratio = (_format_ratio(*values),) if two else ()
+        ratio = (format_times(*values),) if two else ()
         rows.append((name, *cells, *ratio))
     return rows
 
@@ -371,7 +371,8 @@ def _format_figure(value: Fraction | None, n: int, answers: int, places: int) ->
     return translate("{value} ({n} of {of})", value=shown, n=n, of=answers)
 
 
-def _format_ratio(baseline: Fraction | None, candidate: Fraction | None) -> str:
+def format_times(baseline: Fraction | None, candidate: Fraction | None) -> str:
+    """Return how many times the baseline's number the candidate's is."""
     if not baseline or candidate is None:
         return "–"
     return f"× {format_decimal(candidate / baseline, 2)}"
