@@ -33,7 +33,7 @@ def changed(at: int, column: str, value: str) -> list[str]:
         ("score", "3.5", ":5: score: `3.5` is no score; allowed: whole numbers from 1 to 5"),
         ("score", "four", ":5: score: `four` is no score; allowed: whole numbers from 1 to 5"),
         ("score", "", ":5: score: is empty; allowed: whole numbers from 1 to 5"),
-        ("score", "4.0", ":5: score: `4.0` is no score"),
+        ("score", "4.5", ":5: score: `4.5` is no score"),
         ("score", "nan", ":5: score: `nan` is no score"),
         ("score", "４", ":5: score: `４` is no score"),
         ("axis", "Q-07", ":5: axis: `Q-07` is no axis of this comparison; allowed: Q-01, Q-02"),
@@ -89,8 +89,8 @@ def test_each_rater_must_rate_everything(files: Files) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("\n".join((HEADER, *LINES)).replace(",", ";").encode(), ":1: header: the columns are"),
-        ("\n".join((HEADER, *LINES)).encode("utf-16"), ":1: this is UTF-16"),
+        ("\n".join((HEADER, *LINES)).encode("utf-16")[:-1], ":1: begins as UTF-16-LE, but is"),
+        (b"\0\1\2\0\0item", ":1: this is no text; save it as CSV in UTF-8"),
         (b'[{"item": "TQ-1", "variant": "big"}]', ":1: this is JSON; ratings are CSV, or"),
         ("\r".join((HEADER, *LINES)).encode(), "end lines with LF or CRLF"),
         (f"{HEADER}\n{LINES[0]}é\n".encode("latin-1"), ":2: note: not UTF-8: byte 0xe9"),

@@ -111,7 +111,7 @@ class CompareOptions:
     metavar="NAME",
     help="The variant that may replace it; may be repeated, then every two are compared.",
 )
-@click.option("--ratings", metavar="FILE", help="People's ratings: a .csv or .jsonl file.")
+@click.option("--ratings", metavar="FILE", help="People's ratings: a .csv, .xlsx or .jsonl file.")
 @click.option(
     "--answers",
     "-a",
