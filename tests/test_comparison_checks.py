@@ -81,8 +81,18 @@ def test_answers_are_marked_and_shown_beside_the_verdicts(files: Files) -> None:
     usual = ("compare", "-r", rubric, "-e", files.exam, "-b", "big", "-c", "small")
     done = here(*usual, *words, "--format", "json")
     assert done.code == 0
-    assert done.json["structural"]["brief"]["baseline"] == {"judged": 5, "failed": 0}
-    assert done.json["structural"]["brief"]["candidate"] == {"judged": 5, "failed": 5}
+    assert done.json["structural"]["brief"]["baseline"] == {
+        "judged": 5,
+        "failed": 0,
+        "abstained": 0,
+        "mean": 1.0,
+    }
+    assert done.json["structural"]["brief"]["candidate"] == {
+        "judged": 5,
+        "failed": 5,
+        "abstained": 0,
+        "mean": 0.0,
+    }
     assert done.json["operational"]["latency_ms"]["baseline"] == 5
     assert done.json["operational"]["cost"]["baseline"] is None
     assert "brief" in here(*usual, *words).out

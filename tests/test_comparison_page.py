@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,35 @@ def test_the_page_says_what_the_command_says(no_go: Path) -> None:
     text = re.sub(r"<[^>]+>", " ", no_go.read_text(encoding="utf-8"))
     because = next(line for line in told.splitlines() if line.startswith("because: "))
     assert because.removeprefix("because: ") in text
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_decision_cost_and_latency_come_first_and_both_answers_are_on_the_page(
+    look: Any, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    answers = tmp_path / "answers.jsonl"
+    with answers.open("w", encoding="utf-8") as file:
+        for item in ITEMS:
+            for who, cost in (("big", 0.012), ("small", 0.00034)):
+                text = f"{who} on {item} <img src=x onerror='window.pwned=1'>"
+                row = {"item": item, "subject": who, "output": text}
+                file.write(json.dumps({**row, "cost": cost, "latency_ms": 900}) + "\n")
+    ratings = (ROOT / "docs" / "examples" / "go.csv").read_text(encoding="utf-8").splitlines()
+    first = ratings[1].rpartition(",")[0] + ",<b>thin</b>"
+    (tmp_path / "r.csv").write_text("\n".join([ratings[0], first, *ratings[2:], ""]))
+    page = page_of(tmp_path, tmp_path / "r.csv", "-b", "big", "-c", "small", "-a", answers)
+    seen = look(page, size=size)
+    head = seen.page.inner_text("main section.first")
+    assert head.index("GO") < head.index("cost of an answer") < head.index("latency, ms")
+    assert "0.00034" in head
+    details = seen.page.locator("#answers details")
+    assert details.count() == 5
+    assert not details.nth(0).locator("pre").nth(0).is_visible()
+    seen.script(OPEN_ALL)
+    seen.settle()
+    assert details.nth(0).locator("pre").nth(0).inner_text().startswith("big on TQ-1 <img")
+    assert details.nth(0).locator("pre").nth(1).inner_text().startswith("small on TQ-1 <img")
+    assert "<b>thin</b>" in details.nth(0).inner_text()
+    assert seen.script("window.pwned") is None
+    assert seen.script("document.documentElement.scrollWidth") <= size[0]
+    assert faults_of_access(seen.page) == []

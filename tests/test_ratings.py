@@ -33,7 +33,7 @@ def changed(at: int, column: str, value: str) -> list[str]:
         ("score", "3.5", ":5: score: `3.5` is no score; allowed: whole numbers from 1 to 5"),
         ("score", "four", ":5: score: `four` is no score; allowed: whole numbers from 1 to 5"),
         ("score", "", ":5: score: is empty; allowed: whole numbers from 1 to 5"),
-        ("score", "4.0", ":5: score: `4.0` is no score"),
+        ("score", "4.5", ":5: score: `4.5` is no score"),
         ("score", "nan", ":5: score: `nan` is no score"),
         ("score", "４", ":5: score: `４` is no score"),
         ("axis", "Q-07", ":5: axis: `Q-07` is no axis of this comparison; allowed: Q-01, Q-02"),
@@ -89,8 +89,8 @@ def test_each_rater_must_rate_everything(files: Files) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("\n".join((HEADER, *LINES)).replace(",", ";").encode(), ":1: header: the columns are"),
-        ("\n".join((HEADER, *LINES)).encode("utf-16"), ":1: this is UTF-16"),
+        ("\n".join((HEADER, *LINES)).encode("utf-16")[:-1], ":1: begins as UTF-16-LE, but is"),
+        (b"\0\1\2\0\0item", ":1: this is no text; save it as CSV in UTF-8"),
         (b'[{"item": "TQ-1", "variant": "big"}]', ":1: this is JSON; ratings are CSV, or"),
         ("\r".join((HEADER, *LINES)).encode(), "end lines with LF or CRLF"),
         (f"{HEADER}\n{LINES[0]}é\n".encode("latin-1"), ":2: note: not UTF-8: byte 0xe9"),
@@ -199,3 +199,30 @@ def test_a_note_cannot_steer_the_terminal(files: Files) -> None:
     done = here(*files.words(files.ratings(changed(0, "note", note))))
     assert "[2Jall is  well" in done.out or "[2Jall is well" in done.out
     assert not {"\x1b", "\u202e", "\x07"} & set(done.out)
+
+
+def test_the_gaps_that_were_allowed_are_listed_with_what_they_mean(files: Files) -> None:
+    path = files.ratings(LINES[:3] + LINES[4:])
+    done = here(*files.words(path, "--allow-gaps", "--format", "json"))
+    cell, meaning = done.json["allowed_gaps"]
+    assert cell == "TQ-1: anna did not rate Q-04 of big; it has no verdict"
+    assert meaning.endswith("without one on TQ-1 nothing is decided.")
+    html = files.folder / "gaps.html"
+    out = here(*files.words(path, "--allow-gaps", "--html", html)).out
+    assert f"Missing ratings that were allowed\n  {cell}\n  {meaning}" in out
+    assert meaning in html.read_text(encoding="utf-8")
+
+
+def test_a_query_that_one_rater_left_out_is_named_with_those_it_rests_on(files: Files) -> None:
+    other = [line.replace("anna", "bob") for line in LINES if line.startswith("TQ-1")]
+    done = here(*files.words(files.ratings([*LINES, *other]), "--allow-gaps", "--format", "json"))
+    *gaps, meaning = done.json["allowed_gaps"]
+    assert gaps[0] == "TQ-2: not rated by bob; its verdict rests on anna"
+    assert len(gaps) == 4
+    assert "not from the same raters" in meaning
+
+
+def test_allowing_gaps_where_there_are_none_says_so(files: Files) -> None:
+    done = here(*files.words(files.ratings(LINES), "--allow-gaps"))
+    assert "No rating is missing, so allowing gaps changed nothing." in done.out
+    assert here(*files.words(files.ratings(LINES), "--format", "json")).json["allowed_gaps"] is None

@@ -44,6 +44,13 @@ one is, 4 when that cannot be told."""
 _SMALLEST_NUMBER, _LARGEST_NUMBER = Decimal("0.000001"), Decimal(1_000_000)
 
 
+_GAPS_HELP = (
+    "Accept missing ratings, and list them. None is filled in: a query that lacks a score has no "
+    "verdict, and then nothing is decided (exit code 4); one that a rater left out rests on the "
+    "other raters. Without it, ratings with gaps are refused."
+)
+
+
 class _DecimalParam(click.ParamType[Decimal]):
     name = "number"
 
@@ -104,7 +111,7 @@ class CompareOptions:
     metavar="NAME",
     help="The variant that may replace it; may be repeated, then every two are compared.",
 )
-@click.option("--ratings", metavar="FILE", help="People's ratings: a .csv or .jsonl file.")
+@click.option("--ratings", metavar="FILE", help="People's ratings: a .csv, .xlsx or .jsonl file.")
 @click.option(
     "--answers",
     "-a",
@@ -130,7 +137,7 @@ class CompareOptions:
 @click.option(
     "--allow-gaps",
     is_flag=True,
-    help="Accept missing ratings; queries that lack any get no verdict, so there is no decision.",
+    help=_GAPS_HELP,
 )
 @click.option("--cluster", metavar="TAG", help="Items that share this tag are not independent.")
 @click.option(

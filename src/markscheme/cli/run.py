@@ -52,9 +52,10 @@ Example:
   markscheme run … --resume
 
 Subjects: openai:MODEL, llm:MODEL, cmd:COMMAND, python:MODULE:FUNCTION, tutor, replay:FILE,
-local:smollm2. A key comes from the environment. Every answer is on disk before it counts: after
-anything, the same command with --resume asks only what is missing. The exit code is 0 when every
-item was scored and 4 when something is missing or failed."""
+local:smollm2. `small=openai:MODEL` names a subject `small` in runs and reports. A key comes from
+the environment. Every answer is on disk before it counts: after anything, the same command with
+--resume asks only what is missing. The exit code is 0 when every item was scored and 4 when
+something is missing or failed."""
 
 
 class _AmountParam(click.ParamType[Decimal]):
@@ -84,7 +85,7 @@ _AMOUNT_TYPE = _AmountParam()
 # Pieces of a JSON document per write: a large document as one text takes much memory.
 _JSON_PIECES_PER_WRITE = 10_000
 _SECONDS_TYPE = click.FloatRange(0, min_open=True)
-_SUBJECT_HELP = "Subject to ask, see below; several subjects are asked in turns."
+_SUBJECT_HELP = "Subject to ask, see below; several are asked in turns. NAME=S names it NAME."
 _EXAMPLES_HELP = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
 _STRUCTURED_HELP = "Ask the subject to keep to the rubric's JSON Schema, where it can."
 _RESUME_HELP = "Continue an interrupted run: ask only what is missing."
@@ -200,6 +201,7 @@ def command(
     **options: Any,
 ) -> ExitCode:
     """Ask a live subject every item, score its answers, and store the run."""
+    from markscheme.ask.subjects import split_alias
     from markscheme.tell.language import get_language
     from markscheme.tell.progress import show_asking_progress
     from markscheme.workflows.documents import load_exam, load_rubric
@@ -209,7 +211,7 @@ def command(
     # Output of the user's own module must not stand in our document.
     with ErrorCollector() as mistakes, redirect_foreign_output():
         texts = (options["template"] or "", options["examples"] or "")
-        replayed = (name.removeprefix("replay:") for name in subjects)
+        replayed = (split_alias(name)[1].removeprefix("replay:") for name in subjects)
         with mistakes.collect_error():
             destination = _check_recording_path(record, (rubric, *exams, *texts, *replayed))
         with mistakes.collect_error():

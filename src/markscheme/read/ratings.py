@@ -1,4 +1,4 @@
-"""Read ratings from CSV, JSONL or rows, and check them against rubric, exam and variants.
+"""Read ratings from tables, JSON lines or rows, and check them against rubric, exam and variants.
 
 `read_ratings` reads all rows first, then checks each cell, and raises one error with every problem:
 an unknown name, a score outside its scale, a rating given twice, a rating that is missing. A rating
@@ -7,22 +7,35 @@ that nobody gave stays missing; it never becomes a number.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
+from msgspec import structs
+
 from markscheme.read.answers import DEFAULT_LIMITS, CsvRecord, CsvRecordReader, RefusedRow
 from markscheme.read.documents import read_document_bytes, suggest_match
 from markscheme.read.nfc import to_nfc
+from markscheme.read.rating_tables import (
+    WORKBOOK_SUFFIXES,
+    RatingLayout,
+    TableError,
+    decode_table,
+    find_delimiter,
+    list_axis_headers,
+    parse_layout,
+    read_workbook,
+    split_delimiter_line,
+)
 from markscheme.vocabulary import (
     Exam,
     InputError,
+    NoteAxis,
     Problem,
     Rating,
     Rubric,
@@ -33,9 +46,8 @@ from markscheme.vocabulary import (
 _REQUIRED_COLUMNS = ("item", "variant", "rater", "axis", "score")
 RATING_COLUMNS = (*_REQUIRED_COLUMNS, "note", "order", "at")
 _COLUMN_LIST = ", ".join(RATING_COLUMNS)
-_OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-_UTF16_32_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
-_SCORE_PATTERN = re.compile(r"[+-]?[0-9]{1,9}")
+# `4.0` and `4,0` are whole numbers too: spreadsheets and data frames write them like that.
+_SCORE_PATTERN = re.compile(r"([+-]?[0-9]{1,9})(?:[.,]0{1,9})?")
 # A surrogate without its other half. JSON can hold one as an escape; no UTF-8 file can.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_NOTE_CHARACTERS = 100_000
@@ -64,7 +76,9 @@ def read_ratings(
         InputError: with every row and cell that is wrong or missing.
     """
     table = (
-        _read_rating_rows(source) if isinstance(source, str | Path) else _wrap_rating_rows(source)
+        _read_rating_rows(source, scope.rubric)
+        if isinstance(source, str | Path)
+        else _wrap_rating_rows(source)
     )
     checker = _RatingChecker(scope=scope, table=table)
     for row in table.rows:
@@ -80,10 +94,15 @@ def read_ratings(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingRow:
-    """One row: its line, and its cells by column."""
+    """One rating: its line, and its cells by column.
+
+    `headers` holds the headers of the file where they are not the names of the columns: in a wide
+    table, the score of an axis stands in the column of that axis.
+    """
 
     line: int
     cells: dict[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,6 +118,19 @@ class RatingRows:
         """Add one problem of this file."""
         self.problems.append(Problem(file=self.file, line=line, field=column, message=message))
 
+    def add_ratings(
+        self, line: int, ratings: Iterable[tuple[dict[str, Any], dict[str, str]]]
+    ) -> None:
+        """Add the ratings of one line, each with its headers."""
+        self.rows += [RatingRow(line=line, cells=cells, headers=named) for cells, named in ratings]
+
+    def rename_fields(self, start: int, headers: Mapping[str, str]) -> None:
+        """Let the problems from `start` on name the headers of the file."""
+        self.problems[start:] = [
+            structs.replace(problem, field=headers.get(problem.field, problem.field))
+            for problem in self.problems[start:]
+        ]
+
 
 def _wrap_rating_rows(rows: Iterable[Rating | Mapping[str, Any]]) -> RatingRows:
     table = RatingRows(file="ratings")
@@ -112,10 +144,11 @@ def _wrap_rating_rows(rows: Iterable[Rating | Mapping[str, Any]]) -> RatingRows:
     return table
 
 
-def _read_rating_rows(source: str | Path) -> RatingRows:
-    """Read a file by its suffix: .jsonl and .ndjson hold one object per line, all others are CSV.
+def _read_rating_rows(source: str | Path, rubric: Rubric) -> RatingRows:
+    """Read a file by its suffix: JSON lines, a workbook, or else a table of text (CSV).
 
     Raises:
+        UsageError: a workbook cannot be read because the package for that is not installed.
         InputError: nothing in the file can be read as rows.
     """
     path = Path(source)
@@ -123,14 +156,18 @@ def _read_rating_rows(source: str | Path) -> RatingRows:
     if path.is_dir():
         _refuse_rating_file(table, "", "is a folder; name a file of ratings")
     data = read_document_bytes(path, table.file)
-    if data.startswith(_UTF16_32_MARKS) or b"\0" in data[:1000]:
-        _refuse_rating_file(table, "", "this is UTF-16 or no text at all; save it as UTF-8")
-    data = data.removeprefix(codecs.BOM_UTF8)
-    table.last_line = max(1, len(data.splitlines()))
-    if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        _read_jsonl_ratings(data, table)
-    else:
-        _read_csv_ratings(data, table)
+    try:
+        if path.suffix.lower() in WORKBOOK_SUFFIXES:
+            _read_workbook_ratings(path, table, rubric)
+            return table
+        data = decode_table(data)
+        table.last_line = max(1, len(data.splitlines()))
+        if path.suffix.lower() in {".jsonl", ".ndjson"}:
+            _read_jsonl_ratings(data, table)
+        else:
+            _read_csv_ratings(data, table, rubric)
+    except TableError as error:
+        _refuse_rating_file(table, error.column, str(error))
     return table
 
 
@@ -139,7 +176,16 @@ def _refuse_rating_file(table: RatingRows, column: str, message: str) -> NoRetur
     raise InputError(table.problems)
 
 
-def _read_csv_ratings(data: bytes, table: RatingRows) -> None:
+def _list_rated_axes(rubric: Rubric) -> tuple[ScaleAxis | NoteAxis, ...]:
+    return (*rubric.scales, *rubric.notes)
+
+
+def _list_header_names(rubric: Rubric) -> set[str]:
+    return {*RATING_COLUMNS, *list_axis_headers(_list_rated_axes(rubric))}
+
+
+def _read_csv_ratings(data: bytes, table: RatingRows, rubric: Rubric) -> None:
+    delimiter, data = split_delimiter_line(data)
     records = CsvRecordReader([data], limit=DEFAULT_LIMITS.row_bytes)
     first = records.peek_first_line().decode(errors="replace")
     if not first:
@@ -150,61 +196,68 @@ def _read_csv_ratings(data: bytes, table: RatingRows) -> None:
         _refuse_rating_file(
             table, "", "this is JSON; ratings are CSV, or an object a line in a .jsonl file"
         )
-    for delimiter, name in _OTHER_DELIMITERS.items():
-        if first.count(delimiter) > first.count(","):
-            _refuse_rating_file(
-                table, "header", f"the columns are separated by {name}; separate them by commas"
-            )
-    read = records.read_records(",")
-    names = _parse_rating_header(next(read), table)
-    for record in read:
-        cells = _parse_rating_cells(record, names, table)
-        if cells is not None:
-            table.rows.append(RatingRow(line=record.line, cells=cells))
-
-
-def _parse_rating_header(header: CsvRecord, table: RatingRows) -> list[str]:
+    delimiter = delimiter or find_delimiter(first.rstrip("\r"), _list_header_names(rubric))
+    read = records.read_records(delimiter)
+    header = next(read)
     if isinstance(header.cells, RefusedRow):
         _refuse_rating_file(table, "header", str(header.cells))
-    names = [name.strip().lower() for name in header.cells]
-    for name in _REQUIRED_COLUMNS:
-        if name not in names:
-            table.add_problem(header.line, name, f"the column is missing; columns: {_COLUMN_LIST}")
-    for at, name in enumerate(names):
-        if name not in RATING_COLUMNS:
-            hint = suggest_match(name, RATING_COLUMNS)
-            message = f"unknown column {format_value(name)}; columns: {_COLUMN_LIST}{hint}"
-            table.add_problem(header.line, f"column {at + 1}", message)
-        elif name in names[:at]:
-            table.add_problem(header.line, name, "the column occurs twice")
+    layout = _parse_rating_header(header.cells, header.line, table, rubric)
+    for record in read:
+        cells = _parse_rating_cells(record, layout, delimiter, table)
+        if cells is not None:
+            table.add_ratings(record.line, layout.split_row(cells))
+
+
+def _read_workbook_ratings(path: Path, table: RatingRows, rubric: Rubric) -> None:
+    rows = read_workbook(path, _list_header_names(rubric))
+    line, header = next(rows)
+    layout = _parse_rating_header(header, line, table, rubric)
+    for number, cells in rows:
+        table.add_ratings(number, layout.split_row(cells))
+        table.last_line = number
+
+
+def _parse_rating_header(
+    header: Sequence[Any], line: int, table: RatingRows, rubric: Rubric
+) -> RatingLayout:
+    layout, problems = parse_layout(
+        header, RATING_COLUMNS, _REQUIRED_COLUMNS, _list_rated_axes(rubric)
+    )
+    for column, message in problems:
+        table.add_problem(line, column, message)
     if table.problems:
         raise InputError(table.problems)
-    return names
+    return layout
 
 
 def _parse_rating_cells(
-    record: CsvRecord, names: list[str], table: RatingRows
-) -> dict[str, Any] | None:
-    """Return the cells of one record by column; add a problem and return `None` if it is wrong."""
+    record: CsvRecord, layout: RatingLayout, delimiter: str, table: RatingRows
+) -> list[str] | None:
+    """Return the cells of one record; `None` if it is blank, or wrong, which adds a problem."""
     cells = record.cells
     if isinstance(cells, RefusedRow):
-        for column in _find_non_utf8_columns(record.raw, names) or ["row"]:
-            table.add_problem(record.line, column, f"{cells}; a row of CSV in UTF-8 is needed")
+        for column in _find_non_utf8_columns(record.raw, layout.headers, delimiter) or ["row"]:
+            hint = "a row of CSV in UTF-8 is needed"
+            if column != "row":
+                hint += "; the file may be Latin-1 or Windows-1252: save it as UTF-8"
+            table.add_problem(record.line, column, f"{cells}; {hint}")
         return None
-    if len(cells) != len(names):
+    if not any(cell.strip() for cell in cells):
+        return None
+    if len(cells) != layout.width:
         many = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
-        message = f"{many} where the header has {len(names)}"
-        more = "; put a note with a comma in it in quotation marks" * (len(cells) > len(names))
-        table.add_problem(record.line, "row", message + more)
+        message = f"{many} where the header has {layout.width}"
+        more = "; put a note with a delimiter in it in quotation marks"
+        table.add_problem(record.line, "row", message + more * (len(cells) > layout.width))
         return None
-    return dict(zip(names, cells, strict=True))
+    return cells
 
 
-def _find_non_utf8_columns(raw: bytes, names: list[str]) -> list[str]:
+def _find_non_utf8_columns(raw: bytes, names: Sequence[str], delimiter: str) -> list[str]:
     """Return the columns whose bytes are not UTF-8."""
     text = raw.decode(errors="surrogateescape")
     try:
-        cells = next(csv.reader(text.split("\n")))
+        cells = next(csv.reader(text.split("\n"), delimiter=delimiter))
     except (csv.Error, StopIteration):
         return []
     pairs = zip(names, cells, strict=False)
@@ -306,6 +359,7 @@ class _RatingChecker:
             message = f"{rated} was rated by {format_value(rater)} on line {first} already"
             self.table.add_problem(row.line, "axis", f"{message}; once is allowed")
         if len(self.table.problems) > before:
+            self.table.rename_fields(before, row.headers)
             return
         self.ratings[key] = Rating(
             item=item,
@@ -432,8 +486,8 @@ def _clean_cell_text(value: Any) -> str:
 
 
 def _parse_score(value: Any) -> int | None:
-    if isinstance(value, str) and _SCORE_PATTERN.fullmatch(value.strip()):
-        return int(value)
+    if isinstance(value, str) and (match := _SCORE_PATTERN.fullmatch(value.strip())):
+        return int(match[1])
     return value if type(value) is int else None
 
 

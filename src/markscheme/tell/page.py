@@ -26,9 +26,11 @@ from markscheme.vocabulary import (
     Level,
     Outcome,
     RowError,
+    format_amount,
     format_decimal,
     format_plain,
     format_signed,
+    format_signed_amount,
     sentence,
 )
 from markscheme.weigh.gates import (
@@ -38,6 +40,7 @@ from markscheme.weigh.gates import (
     GateReport,
     ItemChange,
     NonInferiority,
+    is_cost_metric,
 )
 from markscheme.weigh.patterns import Pattern
 from markscheme.workflows.report import RunReport
@@ -180,15 +183,16 @@ def build_verdict(gates: GateReport) -> VerdictView:
 def build_gate(found: GateOutcome) -> GateView:
     """Return one gate with its numbers as texts."""
     gate = found.gate
+    amounts = is_cost_metric(gate)
     return GateView(
         name=gate.name,
         level=gate.level,
         level_word=translate_stored(LEVEL_WORDS[gate.level]),
         outcome=found.outcome,
         outcome_word=translate_stored(OUTCOME_WORDS[found.outcome]),
-        observed=format_decimal(found.observed),
+        observed=(format_amount if amounts else format_decimal)(found.observed, 4),
         limit=_format_gate_limit(gate),
-        margin=format_signed(found.margin),
+        margin=(format_signed_amount if amounts else format_signed)(found.margin, 4),
         because=translate_stored(found.because),
     )
 

@@ -214,7 +214,7 @@ class RunPage:
             value = summary.axes[spec.name]
             self.out.print(
                 f"  {spec.name:<16} {format_decimal(value):>7}  × {spec.weight}"
-                f"  {self._draw_bar(value)}",
+                f"  {self._draw_bar(value)}{_format_unjudged(summary, spec.name)}",
                 highlight=False,
             )
         if len(summary.subjects) > 1:
@@ -300,6 +300,14 @@ def format_gate_name(level: Level, name: str) -> str:
         if level is Level.HARD
         else translate("soft gate {gate}", gate=name)
     )
+
+
+def _format_unjudged(summary: Summary, axis: str) -> str:
+    """Return how many answers an axis could judge; empty if it judged all of them."""
+    if not summary.unjudged[axis]:
+        return ""
+    named = {"n": summary.judged[axis], "answers": summary.answers}
+    return "  " + translate("({n:,} of {answers:,} answers could be judged)", **named)
 
 
 def _format_row_label(row: Mapping[str, Any]) -> str:

@@ -21,6 +21,8 @@ _WIDE_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN)
 # A double has at most 17 significant decimal digits.
 _DOUBLE_DIGITS = 17
 _MAX_DENOMINATOR = 10**6
+# More decimal places than this are shown as a power of ten.
+_MOST_PLACES = 12
 _DECIMAL_PLACES = (4, 6, 9, 12, 20, 30)
 
 
@@ -45,11 +47,40 @@ def format_decimal(value: Fraction | Decimal | None, places: int = 4) -> str:
     return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"
 
 
+def format_amount(value: Fraction | Decimal | None, places: int = 2) -> str:
+    """Return a number with `places` decimals, or more if it takes more to show two digits.
+
+    What a cheap model costs is far below 0.01, and 0.00 would say that it costs nothing.
+
+    >>> format_amount(Fraction("12.345")), format_amount(Fraction("0.000123")), format_amount(ZERO)
+    ('12.35', '0.00012', '0.00')
+    """
+    if value is None or not value:
+        return format_decimal(value, places)
+    fraction = Fraction(value)
+    quotient = _WIDE_CONTEXT.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
+    needed = 1 - quotient.adjusted()
+    if needed > _MOST_PLACES:
+        return format(quotient, ".1e")
+    return format_decimal(fraction, max(places, needed))
+
+
+def format_signed_amount(value: Fraction | None, places: int = 2) -> str:
+    """Return a difference of amounts with its sign, as `format_amount` shows amounts."""
+    if value is None:
+        return format_decimal(value)
+    return f"{_get_sign(value)}{format_amount(abs(value), places)}"
+
+
 def format_signed(value: Fraction | None, places: int = 4) -> str:
     """Return a difference with its sign: `+0.02`, `−0.02` or `±0.00`."""
     if value is None:
         return "–"
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{format_decimal(abs(value), places)}"
+    return f"{_get_sign(value)}{format_decimal(abs(value), places)}"
+
+
+def _get_sign(value: Fraction) -> str:
+    return "+" if value > 0 else "−" if value < 0 else "±"
 
 
 def to_float(value: Fraction | None) -> float | None:

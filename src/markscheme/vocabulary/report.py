@@ -26,17 +26,25 @@ class TagGroup(Struct, frozen=True, kw_only=True):
 
 
 class SubjectSummary(Struct, frozen=True, kw_only=True):
-    """The mean scores of one subject, and the items that it did not answer."""
+    """The mean scores of one subject, and the items that it did not answer.
+
+    `axes`, `judged` and `unjudged` are those of a `Summary`.
+    """
 
     subject: str | None
     n: int
     score: Fraction | None
     axes: Mapping[str, Fraction | None]
     missing: tuple[str, ...]
+    judged: Mapping[str, int]
+    unjudged: Mapping[str, int]
 
 
 class Summary(Struct, frozen=True, kw_only=True):
-    """The exact totals of a run: `n` answers were scored, and the means are over those.
+    """The exact totals of a run: `n` answers were scored, and the mean score is over those.
+
+    The mean of an axis is over the answers that this axis could judge, which `judged` counts;
+    `unjudged` counts the others. An axis that abstains so leaves the means of the others alone.
 
     Missing items, error rows and answers with a failed cell are counted separately; any of them
     makes the run incomplete. If the answers are from several subjects, an item is missing as soon
@@ -53,6 +61,8 @@ class Summary(Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...]
     subjects: tuple[SubjectSummary, ...]
     groups: tuple[TagGroup, ...]
+    judged: Mapping[str, int]
+    unjudged: Mapping[str, int]
 
     @property
     def complete(self) -> bool:

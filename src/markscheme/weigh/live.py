@@ -122,7 +122,8 @@ N = TypeVar("N", int, Decimal)
 class LiveRunSummary:
     """How the asking of a live run went.
 
-    `beside` names the sittings of the subjects that were asked in turns with this one.
+    `beside` names the sittings of the subjects that were asked in turns with this one. `alias_of`
+    is what was asked, where `subject` is a name that the user chose.
     """
 
     subject: str
@@ -132,6 +133,7 @@ class LiveRunSummary:
     questions: int
     stopped: str | None
     beside: tuple[str, ...] = ()
+    alias_of: str | None = None
 
     @property
     def answered(self) -> int:
@@ -204,6 +206,7 @@ class LiveRunSummary:
             "tokens_out": self.tokens_out,
             "cost": None if self.cost is None else format(self.cost, "f"),
             "stopped": self.stopped,
+            "alias_of": self.alias_of,
         }
 
 

@@ -107,6 +107,8 @@ SUMMARY_FIELDS: RecordFields = (
     exact_ratios("score", "axes"),
     "subjects",
     "groups",
+    "judged",
+    "unjudged",
 )
 
 

@@ -382,10 +382,14 @@ class _Totals:
         """Return the cells to count: a row with a score counts as scored, whatever its cells are.
 
         Cells that are not known may be anything here: means are only compared if all are known.
+        A summary without `judged` comes from an earlier version, whose means of the axes leave out
+        every answer without a score.
         """
-        if row.record["score"] is None:
-            return (None,) * len(self.rubric.axes)
-        return tuple(cell or ZERO for cell in self._list_cells(row))
+        cells = self._list_cells(row)
+        if row.record["score"] is not None:
+            return tuple(cell or ZERO for cell in cells)
+        counts_cells = "judged" in self._published_summary and None in cells
+        return cells if counts_cells else (None,) * len(cells)
 
     def _compare_fingerprints(self) -> Iterator[Mismatch]:
         rubric = sentence("it was scored under another rubric than the one it is checked with")
@@ -512,7 +516,12 @@ def _compare_means(
     because = sentence("the mean over {n} breakdowns", n=n)
     if n == 1:
         because = sentence("the mean over {n} breakdown", n=n)
-    return _compare(place, published, {key: computed[key] for key in ("score", "axes")}, because)
+    means = {key: computed[key] for key in ("score", "axes")}
+    yield from _compare(place, published, means, because)
+    counts = {
+        key: computed[key] for key in ("judged", "unjudged") if key in published and key in computed
+    }
+    yield from _compare(place, published, counts, sentence("so the rows say"))
 
 
 def _read_session_metrics(record: Mapping[str, Any]) -> SessionMetrics:

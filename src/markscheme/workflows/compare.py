@@ -7,7 +7,7 @@ of runs, the answers to the items that moved most are read as well.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from itertools import combinations
@@ -19,12 +19,15 @@ from markscheme.read.ratings import RatingScope, read_ratings
 from markscheme.vocabulary import (
     Allowance,
     AnswersError,
+    Cell,
     Exam,
+    FrozenDict,
     Problem,
     Rating,
     Rubric,
     UsageError,
     restore_row_messages,
+    sentence,
 )
 from markscheme.weigh.compare import (
     AskedOrder,
@@ -34,10 +37,12 @@ from markscheme.weigh.compare import (
     Observed,
     RunPair,
     RunsComparison,
+    UnusedLog,
     VariantsComparison,
     adjust_pairs,
     collect_observations,
     compare_ratings,
+    describe_gaps,
     extract_single_attempts,
     find_first_asked,
     pair_runs,
@@ -73,7 +78,8 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
 
     `ratings` are a file (CSV or JSON lines) or rows. `answers` are marked by the axes of the rubric
     and shown beside the verdicts; the variant of an answer is its subject. Session `logs` are
-    marked the same way, with what was measured in them; `observed` adds other observations. Which
+    marked the same way, with what was measured in them; one that cannot be used is listed with its
+    reason, and the checks of an answer without a log abstain. `observed` adds others. Which
     variant was asked first is read from logs, or from answers that `markscheme run` recorded.
     `margin` is the loss up to which the candidate counts as no worse; without one it is taken from
     the verdict rules. With `allow_gaps`, a query that is not rated completely has no verdict;
@@ -101,13 +107,20 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         result = rows.show_in(score(rubric, exam, answers, sinks=[rows]))
         observations += _observe_answers(result, file, rules.variants)
         first |= find_first_asked(read_recorded_order(answers), rules.variants)
+    unused: tuple[UnusedLog, ...] = ()
     if logs is not None:
-        folder = read_logs(str(logs), exam.items, mapping=log_map)
+        folder, unused = _separate_unused_logs(
+            read_logs(str(logs), exam.items, mapping=log_map), rules.variants
+        )
+        _check_variants_have_logs(folder, unused, str(logs), rules.variants)
         rows = FrameCollector(messages=True)
         result = rows.show_in(score(rubric, exam, logs=folder, sinks=[rows]))
         observations += _observe_answers(result, str(logs), rules.variants)
+        observations += _observe_missing_logs(rules, observations)
         first |= find_first_asked(_find_start_times(folder), rules.variants)
-    return compare_ratings(rules, known_ratings, observations, margin, first, seed)
+    comparison = compare_ratings(rules, known_ratings, observations, margin, first, seed)
+    gaps = describe_gaps(comparison.queries, known_ratings, comparison.decision)
+    return replace(comparison, unused_logs=unused, allowed_gaps=gaps if allow_gaps else None)
 
 
 def _load_documents(rubric: Rubric | str | Path, exam: Exam | str | Path) -> tuple[Rubric, Exam]:
@@ -146,7 +159,15 @@ def compare_variants(
         )
         for two in combinations(variants, 2)
     ]
-    return VariantsComparison(variants=variants, pairs=adjust_pairs(comparisons))
+    # A log of a variant that another pair compares is used there.
+    pairs = [
+        replace(
+            pair,
+            unused_logs=tuple(log for log in pair.unused_logs if log.variant not in variants),
+        )
+        for pair in comparisons
+    ]
+    return VariantsComparison(variants=variants, pairs=adjust_pairs(pairs))
 
 
 def _find_start_times(logs: LogFolder) -> dict[tuple[str, str, int], datetime]:
@@ -156,6 +177,67 @@ def _find_start_times(logs: LogFolder) -> dict[tuple[str, str, int], datetime]:
         for answer in logs.answers
         if answer.variant is not None and (prompts := answer.transcript.prompts) and prompts[0].at
     }
+
+
+def _separate_unused_logs(
+    folder: LogFolder, variants: Sequence[str]
+) -> tuple[LogFolder, tuple[UnusedLog, ...]]:
+    """Return the logs of the variants, and the others, each with the reason it cannot be used.
+
+    A stray file must not cost the user the comparison, and must not vanish either.
+    """
+    used, unused = [], []
+    allowed = ", ".join(f"`{variant}`" for variant in variants)
+    for answer in folder.answers:
+        if answer.variant in variants:
+            used.append(answer)
+            continue
+        reason = sentence("no variant is named; compared are {allowed}", allowed=allowed)
+        if answer.variant is not None:
+            reason = sentence(
+                "the variant `{variant}` is not compared; compared are {allowed}",
+                variant=answer.variant,
+                allowed=allowed,
+            )
+        unused.append(
+            UnusedLog(file=answer.file, item=answer.item, variant=answer.variant, reason=reason)
+        )
+    unused += [
+        UnusedLog(file=error.file or "", item=error.item, reason=error.reason)
+        for error in folder.errors
+    ]
+    kept = replace(folder, answers=tuple(used), errors=())
+    return kept, tuple(sorted(unused, key=lambda log: log.file))
+
+
+def _check_variants_have_logs(
+    folder: LogFolder, unused: Sequence[UnusedLog], file: str, variants: Sequence[str]
+) -> None:
+    """Refuse logs that say nothing about one of the variants; name every log that is not used."""
+    lacking = [v for v in variants if not any(a.variant == v for a in folder.answers)]
+    if lacking:
+        names = " and ".join(f"`{variant}`" for variant in lacking)
+        problems = [Problem(file=file, line=1, field="", message=f"no log is of {names}")]
+        problems += [
+            Problem(file=log.file, line=1, field=log.item or "", message=log.reason)
+            for log in unused
+        ]
+        raise AnswersError(problems)
+
+
+def _observe_missing_logs(
+    rules: ComparisonRules, observations: Collection[Observed]
+) -> list[Observed]:
+    """Return an observation for each answer of which nothing is known: every check abstains."""
+    reason = sentence("there is no session log of this answer that could be used")
+    seen = {(observation.item, observation.variant) for observation in observations}
+    cells = FrozenDict({spec.name: Cell.abstained(reason) for spec in rules.rubric})
+    return [
+        Observed(item=item.id, variant=variant, structural=cells)
+        for item in rules.exam.items
+        for variant in rules.variants
+        if (item.id, variant) not in seen
+    ]
 
 
 def _observe_answers(result: Result, file: str, variants: tuple[str, str]) -> tuple[Observed, ...]:

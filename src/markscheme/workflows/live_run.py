@@ -174,6 +174,7 @@ class SubjectMarker:
         sittings = session.sittings.items()
         live = LiveRunSummary(
             subject=self._subject,
+            alias_of=self._plan.find_alias_target(self._subject),
             sitting=session.sittings[self._subject],
             seed=self._plan.seed,
             asked=tuple(session.get_replies(self._subject)),

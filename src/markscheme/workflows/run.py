@@ -95,7 +95,7 @@ def execute_plan(
                 opened,
                 plan.rubric,
                 plan.exam,
-                source=lambda subject: f"live {subject}",
+                source=lambda subject: f"live {plan.find_alias_target(subject) or subject}",
                 seed=plan.seed,
                 tag=tag,
             )

@@ -23,6 +23,7 @@ from markscheme.ask.questions import (
 from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.secrets import Secrets, environment_secrets
 from markscheme.ask.subjects import (
+    ALIAS_PARAMETER,
     MODEL_OPTIONS,
     SamplingOptions,
     Subject,
@@ -86,6 +87,11 @@ class RunPlan:
     def subject_names(self) -> list[str]:
         """The names of the subjects, in the order in which they were given."""
         return [subject.name for subject in self.subjects]
+
+    def find_alias_target(self, name: str) -> str | None:
+        """Return what is asked under a name that the user chose; None for a subject's own name."""
+        subject = next(subject for subject in self.subjects if subject.name == name)
+        return subject.parameters.get(ALIAS_PARAMETER)
 
     def generate_asks(self) -> Iterator[ScheduledQuestion]:
         """Yield every question in its order; the subject that is asked first alternates."""

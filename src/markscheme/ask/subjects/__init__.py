@@ -6,6 +6,7 @@ runner's, and nothing in here knows what an item expects.
 """
 
 from markscheme.ask.subjects.base import (
+    ALIAS_PARAMETER,
     MODEL_OPTIONS,
     SUBJECT_KINDS,
     BaseSubject,
@@ -14,10 +15,12 @@ from markscheme.ask.subjects.base import (
     SubjectOptions,
     TokenPrice,
     create_subject,
+    split_alias,
 )
 from markscheme.ask.subjects.tutor import FLAWED, Tutor, TutorFault
 
 __all__ = [
+    "ALIAS_PARAMETER",
     "FLAWED",
     "MODEL_OPTIONS",
     "SUBJECT_KINDS",
@@ -29,4 +32,5 @@ __all__ = [
     "Tutor",
     "TutorFault",
     "create_subject",
+    "split_alias",
 ]

@@ -7,6 +7,7 @@ Users who want a subject of their own need no kind: `python:module:function` tak
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -18,10 +19,13 @@ from typing import Any, Protocol, Self
 from markscheme.ask.questions import Question
 from markscheme.ask.replies import Reply
 from markscheme.ask.secrets import Secrets
+from markscheme.read.nfc import to_nfc
 from markscheme.read.storable import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import EXACT_CONTEXT, UsageError, format_value
 
 MILLION = Decimal(1_000_000)
+ALIAS_PARAMETER = "alias_of"
+"""The parameter of a subject with an alias that says what is asked."""
 # The options of a run that have an effect on any language model.
 MODEL_OPTIONS = frozenset({"temperature", "max_tokens", "price", "stream"})
 
@@ -181,10 +185,34 @@ SUBJECT_KINDS = {
 }
 
 
+# The name that a user gives a subject, before the subject itself.
+_ALIAS_PATTERN = re.compile(r"(?P<alias>\w[\w.-]*)=(?P<subject>.+)", re.DOTALL)
+
+
+def split_alias(name: str) -> tuple[str | None, str]:
+    """Split `small=openai:gpt-5-mini` into the user's own name and the subject.
+
+    Only what stands before a known kind is an alias: a `=` inside a command is part of it.
+    """
+    match = _ALIAS_PATTERN.fullmatch(name)
+    if match is None or match["subject"].partition(":")[0] not in SUBJECT_KINDS:
+        return None, name
+    return to_nfc(match["alias"]), match["subject"]
+
+
 def create_subject(name: str, options: SubjectOptions) -> Subject:
-    """Create the subject that a name stands for; nothing is opened yet."""
-    kind, _, rest = name.partition(":")
+    """Create the subject that a name stands for; nothing is opened yet.
+
+    An alias is its name in runs and reports. What is asked becomes one of its parameters: these are
+    stored, and keep answers of another subject under the same alias apart.
+    """
+    alias, real_name = split_alias(name)
+    kind, _, rest = real_name.partition(":")
     if kind not in SUBJECT_KINDS:
         forms = "; ".join(known.form for known in SUBJECT_KINDS.values())
         raise UsageError(f"{format_value(name)} is no subject; a subject is one of {forms}")
-    return SUBJECT_KINDS[kind].load_factory()(rest, options)
+    subject = SUBJECT_KINDS[kind].load_factory()(rest, options)
+    if alias is not None:
+        subject.parameters = {**subject.parameters, ALIAS_PARAMETER: subject.name}
+        subject.name = alias
+    return subject

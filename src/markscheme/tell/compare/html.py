@@ -15,6 +15,11 @@ from markscheme.tell.charts import (
     draw_dot_rows,
     draw_paired_dots,
 )
+from markscheme.tell.compare.answers_html import (
+    build_answer_views,
+    build_price_rows,
+    compute_answer_limit,
+)
 from markscheme.tell.compare.run_pair_html import (
     EVIDENCE_KINDS,
     MovedItemsView,
@@ -30,6 +35,8 @@ from markscheme.tell.compare.tables import (
     build_run_pair_rows,
     build_scale_rows,
     build_variant_pair_rows,
+    format_check_counts,
+    format_measured_sides,
     format_sides,
 )
 from markscheme.tell.compare.words import (
@@ -94,10 +101,11 @@ def _build_comparison_page(comparison: Comparison) -> dict[str, Any]:
 
 
 def _build_comparison_view(
-    comparison: Comparison, *, colour: int = 0, drawn: int = _MAX_DRAWN_QUERIES
+    comparison: Comparison, *, colour: int = 0, sharing: int = 1
 ) -> dict[str, Any]:
-    """Return what a page shows of two variants; the first `drawn` queries have a chart."""
-    decision = comparison.decision
+    """Return what a page shows of two variants; `sharing` comparisons share the page."""
+    decision, drawn = comparison.decision, _MAX_DRAWN_QUERIES // sharing
+    limit = compute_answer_limit(comparison, sharing)
     return {
         "found": comparison,
         "decision": {
@@ -108,11 +116,14 @@ def _build_comparison_view(
             "rule": decision.rule,
         },
         "overall": format_sides(comparison.overall.mean, 2),
+        "price": build_price_rows(comparison),
         "modes": build_aggregate_rows(comparison, 2),
         "table": list(_build_table_rows(comparison)),
         "queries": [
             {
                 **_build_query_view(comparison, query),
+                "place": at + 1,
+                "answers": build_answer_views(comparison, query, limit),
                 "svg": _draw_axes(comparison, query.axes, colour) if at < drawn else None,
             }
             for at, query in enumerate(comparison.queries)
@@ -125,6 +136,8 @@ def _build_comparison_view(
             for metric in comparison.operational
         ],
         "plain": list(format_statistics(comparison.statistics)),
+        "gaps": [translate_stored(line) for line in comparison.allowed_gaps or ()],
+        "unused_logs": [(log.file, translate_stored(log.reason)) for log in comparison.unused_logs],
         "watch": [translate_stored(line) for line in decision.monitoring],
     }
 
@@ -134,7 +147,7 @@ def _build_sides_rows(
 ) -> TableRows:
     """Return a table with both variants and their difference, one row per name."""
     header = (heading, comparison.baseline, comparison.candidate, translate("difference"))
-    return [header, *((name, *format_sides(both, 2)) for name, both in sides.items())]
+    return [header, *((name, *format_measured_sides(both)) for name, both in sides.items())]
 
 
 def _build_table_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
@@ -222,7 +235,7 @@ def _build_check_view(check: CheckSummary, comparison: Comparison) -> dict[str, 
     return {
         "axis": check.axis,
         "cells": cells,
-        "passed": [f"{j - f}/{j}" for j, f in zip(check.judged, check.failed, strict=True)],
+        "passed": format_check_counts(check),
         "reasons": [cell for cell in cells if cell["kind"] != "pass"],
     }
 
@@ -232,7 +245,7 @@ def _build_variants_page(comparison: VariantsComparison) -> dict[str, Any]:
     candidates = []
     for at, pair in enumerate(decided):
         colour = at % len(AXIS_COLOURS)
-        view = _build_comparison_view(pair, colour=colour, drawn=_MAX_DRAWN_QUERIES // len(decided))
+        view = _build_comparison_view(pair, colour=colour, sharing=len(decided))
         candidates.append({**view, "name": pair.candidate, "id": f"v{at + 1}-", "colour": colour})
     return {
         "title": format_variants_title(comparison),

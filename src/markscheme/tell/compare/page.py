@@ -42,6 +42,7 @@ from markscheme.tell.compare.words import (
     format_rule,
     format_runs_title,
     format_statistics,
+    format_unused_logs,
     format_variants_title,
 )
 from markscheme.tell.language import replace_control_characters, translate, translate_stored
@@ -140,6 +141,10 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
     watch = Section(
         heading=translate("Watch"), lines=tuple(map(translate_stored, decision.monitoring))
     )
+    gaps = Section(
+        heading=translate("Missing ratings that were allowed"),
+        lines=tuple(map(translate_stored, comparison.allowed_gaps or ())),
+    )
     notes = Section(heading=translate("Notes"), lines=tuple(format_notes(comparison)), quoted=True)
     sections = (
         Section(
@@ -164,6 +169,11 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
             heading=translate("What the numbers can show"),
             lines=tuple(format_statistics(comparison.statistics)),
         ),
+        Section(
+            heading=translate("Logs that were not used"),
+            lines=tuple(format_unused_logs(comparison)),
+            quoted=True,
+        ),
     )
     title = format_comparison_title(comparison)
     if medium is Medium.TERMINAL:
@@ -176,7 +186,7 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
         # What to watch stands next to the decision, which the terminal prints last.
         return Page(
             title=title,
-            sections=_select_drawn((*sections, notes, watch)),
+            sections=_select_drawn((*sections, notes, gaps, watch)),
             summary=(
                 outcome,
                 SummaryLine(text=translate("because: {because}", because=because)),
@@ -187,7 +197,7 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
     return Page(
         title=title,
         outcome=word,
-        sections=_select_drawn((*sections, watch, notes)),
+        sections=_select_drawn((gaps, *sections, watch, notes)),
         summary=(
             SummaryLine(text=f"{rule}{because}"),
             SummaryLine(label=translate("Next"), text=then),
@@ -207,7 +217,21 @@ def _build_variants_page(comparison: VariantsComparison, medium: Medium) -> Page
         decisions = Section(
             heading=translate("Decisions"), lines=tuple(format_decision_lines(comparison))
         )
-        return Page(title=title, sections=(pairs, decisions))
+        gaps = [
+            Section(
+                heading=translate(
+                    "{candidate}: missing ratings that were allowed", candidate=pair.candidate
+                ),
+                lines=tuple(map(translate_stored, pair.allowed_gaps or ())),
+            )
+            for pair in comparison.beside_first
+        ]
+        unused = Section(
+            heading=translate("Logs that were not used"),
+            lines=tuple(format_unused_logs(comparison.pairs[0])),
+            quoted=True,
+        )
+        return Page(title=title, sections=_select_drawn((pairs, decisions, *gaps, unused)))
     parts = tuple(_build_comparison_page(pair, medium) for pair in comparison.beside_first)
     return Page(title=title, sections=(pairs,), parts=parts)
 

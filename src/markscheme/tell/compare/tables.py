@@ -12,8 +12,14 @@ from markscheme.tell.compare.words import (
     format_p_value,
 )
 from markscheme.tell.language import translate, translate_stored
-from markscheme.vocabulary import format_decimal, format_signed
+from markscheme.vocabulary import (
+    format_amount,
+    format_decimal,
+    format_signed,
+    format_signed_amount,
+)
 from markscheme.weigh.compare import (
+    CheckSummary,
     Comparison,
     ComparisonPlan,
     PairComparison,
@@ -39,6 +45,15 @@ def format_sides(sides: Sides, places: int = 4) -> tuple[str, str, str]:
         format_decimal(sides.baseline, places),
         format_decimal(sides.candidate, places),
         format_signed(sides.difference, places),
+    )
+
+
+def format_measured_sides(sides: Sides) -> tuple[str, str, str]:
+    """Return measured numbers of both sides and their difference; a small cost is not 0.00."""
+    return (
+        format_amount(sides.baseline),
+        format_amount(sides.candidate),
+        format_signed_amount(sides.difference),
     )
 
 
@@ -173,14 +188,22 @@ def build_scale_rows(comparison: Comparison) -> TableRows:
 def build_check_rows(comparison: Comparison) -> TableRows:
     """Return how many judged answers pass each structural check; empty without checks."""
     header = (translate("check"), comparison.baseline, comparison.candidate)
-    rows = [
-        (
-            check.axis,
-            *(f"{j - f}/{j}" for j, f in zip(check.judged, check.failed, strict=True)),
-        )
-        for check in comparison.structural
-    ]
+    rows = [(check.axis, *format_check_counts(check)) for check in comparison.structural]
     return [header, *rows] if rows else []
+
+
+def format_check_counts(check: CheckSummary) -> tuple[str, str]:
+    """Return for each variant how many of the judged answers passed, and how many were not."""
+    counts = zip(check.judged, check.failed, check.abstained, strict=True)
+    baseline, candidate = (_format_check_count(*count) for count in counts)
+    return baseline, candidate
+
+
+def _format_check_count(judged: int, failed: int, abstained: int) -> str:
+    passed = f"{judged - failed}/{judged}"
+    if not abstained:
+        return passed
+    return f"{passed} {translate('({n:,} not judged)', n=abstained)}"
 
 
 def build_metric_rows(comparison: Comparison) -> TableRows:
@@ -195,9 +218,7 @@ def build_metric_rows(comparison: Comparison) -> TableRows:
     rows = [
         (
             metric.metric,
-            format_decimal(metric.mean.baseline, 2),
-            format_decimal(metric.mean.candidate, 2),
-            format_signed(metric.mean.difference),
+            *format_measured_sides(metric.mean),
             str(metric.n),
         )
         for metric in comparison.operational
@@ -240,7 +261,7 @@ def _format_check_mark(value: Fraction | None) -> str:
 
 def _format_measure(value: Fraction | None) -> str:
     if value is None or value.denominator != 1:
-        return format_decimal(value, 2)
+        return format_amount(value)
     return f"{value.numerator:,}"
 
 
@@ -314,7 +335,7 @@ def build_measured_rows(comparison: RunsComparison) -> TableRows:
             _format_figure(value, n, measures.answers, places)
             for value, n, measures in zip(values, counts, comparison.measures, strict=True)
         ]
-        ratio = (_format_ratio(*values),) if two else ()
+        ratio = (format_times(*values),) if two else ()
         rows.append((name, *cells, *ratio))
     return rows
 
@@ -344,13 +365,14 @@ def _format_figure(value: Fraction | None, n: int, answers: int, places: int) ->
     """Format a figure; one that is not known for every answer says for how many it is."""
     if value is None or not n:
         return "–"
-    shown = format_decimal(value, places)
+    shown = format_amount(value, places)
     if n == answers:
         return shown
     return translate("{value} ({n} of {of})", value=shown, n=n, of=answers)
 
 
-def _format_ratio(baseline: Fraction | None, candidate: Fraction | None) -> str:
+def format_times(baseline: Fraction | None, candidate: Fraction | None) -> str:
+    """Return how many times the baseline's number the candidate's is."""
     if not baseline or candidate is None:
         return "–"
     return f"× {format_decimal(candidate / baseline, 2)}"

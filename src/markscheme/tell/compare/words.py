@@ -211,6 +211,14 @@ def format_notes(comparison: Comparison) -> Iterator[str]:
         yield translate("… and {n} more notes", n=len(notes) - _NOTES_SHOWN)
 
 
+def format_unused_logs(comparison: Comparison) -> Iterator[str]:
+    """Yield the session logs that could not be used, each with its reason, on one line."""
+    for log in comparison.unused_logs[:_NOTES_SHOWN]:
+        yield " ".join(f"{log.file}: {translate_stored(log.reason)}".split())
+    if len(comparison.unused_logs) > _NOTES_SHOWN:
+        yield translate("… and {n:,} more", n=len(comparison.unused_logs) - _NOTES_SHOWN)
+
+
 def format_pair_lines(pair: RunPair, *, items: bool = True) -> Iterator[str]:
     """Yield what two runs show, in sentences, and with `items` those that lost most."""
     yield from format_statistics(pair.statistics)

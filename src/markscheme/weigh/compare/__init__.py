@@ -7,6 +7,7 @@ and `runs` say what is paired. Nothing here reads files or draws: files are read
 """
 
 from markscheme.weigh.compare.advice import describe_attempts, describe_doubts
+from markscheme.weigh.compare.gaps import describe_gaps
 from markscheme.weigh.compare.operating_characteristic import (
     DecisionChances,
     OperatingCharacteristic,
@@ -40,6 +41,7 @@ from markscheme.weigh.compare.result import (
     Ruling,
     RunPair,
     RunsComparison,
+    UnusedLog,
     VariantsComparison,
     adjust_pairs,
 )
@@ -79,6 +81,7 @@ __all__ = [
     "Simulation",
     "SimulationResult",
     "Statistics",
+    "UnusedLog",
     "VariantsComparison",
     "adjust_pairs",
     "collect_observations",
@@ -89,6 +92,7 @@ __all__ = [
     "count_first_in_pairs",
     "describe_attempts",
     "describe_doubts",
+    "describe_gaps",
     "extract_single_attempts",
     "find_first_asked",
     "index_scores",

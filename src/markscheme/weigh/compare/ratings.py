@@ -101,6 +101,7 @@ def compare_ratings(
         ),
         structural=tuple(_summarise_checks(rules, seen)),
         operational=tuple(_summarise_metrics(rules, seen)),
+        answers=FrozenDict({key: answer.texts for key, answer in seen.items() if answer.texts}),
         observations=observations,
         statistics=_compute_rating_statistics(rules, ratings, queries, observations, limit, seed),
         first=count_first(
@@ -198,11 +199,21 @@ def _summarise_checks(
             for side in ("baseline", "candidate")
         ]
         failed = [sum(value < 1 for value in values) for values in judged]
+        abstained = [
+            sum(
+                cell is not None and cell.value is None and who == variant
+                for (_, who), cell in cells.items()
+            )
+            for variant in rules.variants
+        ]
+        means = [compute_mean(sum(values, Fraction(0)), len(values)) for values in judged]
         yield CheckSummary(
             axis=axis,
             pairs=FrozenDict(pairs),
             judged=(len(judged[0]), len(judged[1])),
             failed=(failed[0], failed[1]),
+            abstained=(abstained[0], abstained[1]),
+            mean=Sides(baseline=means[0], candidate=means[1]),
             reasons=FrozenDict({key: cell.reason for key, cell in cells.items() if cell}),
         )
 
@@ -259,6 +270,7 @@ def collect_observations(
                     if metric in attempts[0]
                 }
             ),
+            texts=tuple(row["got"] or "" for row in attempts),
         )
         for (item, variant), attempts in answers.items()
     )
@@ -274,6 +286,7 @@ def _merge_observations(observed: Iterable[Observed]) -> dict[tuple[str, str], O
             observation,
             structural=FrozenDict({**before.structural, **observation.structural}),
             metrics=FrozenDict({**before.metrics, **observation.metrics}),
+            texts=observation.texts or before.texts,
         )
     return merged
 

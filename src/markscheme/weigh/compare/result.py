@@ -81,13 +81,24 @@ class Observed:
     """What was marked and measured of one answer, shown beside what people rated.
 
     `structural` holds the cells of the marked axes by name, `metrics` the measured numbers; an
-    unknown number is `None`, never 0.
+    unknown number is `None`, never 0. `texts` are what was said, one for each attempt.
     """
 
     item: str
     variant: str
     structural: Mapping[str, Cell] = field(default_factory=FrozenDict)
     metrics: Mapping[str, Fraction | None] = field(default_factory=FrozenDict)
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedLog:
+    """A session log that is no answer of this comparison, and why; it is shown, never dropped."""
+
+    file: str
+    reason: str
+    item: str | None = None
+    variant: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,13 +163,16 @@ class Aggregate:
 class CheckSummary:
     """One marked axis over all answers: how many were judged, and how many lack full marks.
 
-    `pairs` holds by query what each variant got; `None` where it was not judged.
+    `pairs` holds by query what each variant got; `None` where it was not judged. `mean` is over
+    the answers that were judged; `abstained` counts those that were there and could not be.
     """
 
     axis: str
     pairs: Mapping[str, Sides]
     judged: tuple[int, int]
     failed: tuple[int, int]
+    abstained: tuple[int, int]
+    mean: Sides
     reasons: Mapping[tuple[str, str], str]
 
 
@@ -177,7 +191,12 @@ class MetricSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(PairComparison):
-    """Two variants compared by ratings: verdicts on queries, the decision, and the evidence."""
+    """Two variants compared by ratings: verdicts on queries, the decision, and the evidence.
+
+    `answers` are the texts by item and variant, for pages that show them; the document has none.
+    `unused_logs` are the session logs that could not be read or placed. `allowed_gaps` say which
+    ratings are missing and what that means, where missing ratings were allowed.
+    """
 
     rubric: Rubric
     exam: Exam
@@ -189,6 +208,9 @@ class Comparison(PairComparison):
     by_mode: Mapping[str, Aggregate]
     structural: tuple[CheckSummary, ...]
     operational: tuple[MetricSummary, ...]
+    answers: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=FrozenDict)
+    unused_logs: tuple[UnusedLog, ...] = ()
+    allowed_gaps: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
@@ -222,6 +244,10 @@ class Comparison(PairComparison):
                 for query in self.queries
             ],
             "asked_first": _build_first_record(self.first),
+            "bad_rows": [
+                _copy_fields(log, "file", "item", "variant", "reason") for log in self.unused_logs
+            ],
+            **_copy_fields(self, "allowed_gaps"),
         }
 
 
@@ -383,8 +409,15 @@ def _build_aggregate_record(part: Aggregate) -> dict[str, Any]:
 
 def _build_check_record(check: CheckSummary) -> dict[str, Any]:
     return {
-        "baseline": {"judged": check.judged[0], "failed": check.failed[0]},
-        "candidate": {"judged": check.judged[1], "failed": check.failed[1]},
+        **{
+            side: {
+                "judged": check.judged[at],
+                "failed": check.failed[at],
+                "abstained": check.abstained[at],
+                "mean": to_float(getattr(check.mean, side)),
+            }
+            for at, side in enumerate(("baseline", "candidate"))
+        },
         "items": {
             item: _copy_fields(sides, "baseline", "candidate")
             for item, sides in check.pairs.items()

@@ -14,6 +14,7 @@ baselines in a store, and showing outcomes are done elsewhere.
 from markscheme.vocabulary import Evidence
 from markscheme.weigh.gates.baseline import evaluate_non_inferiority
 from markscheme.weigh.gates.judge import build_undecided_report, evaluate_gates, mismatch_reason
+from markscheme.weigh.gates.metrics import is_cost_metric
 from markscheme.weigh.gates.outcomes import (
     AxisChange,
     BaselineReport,
@@ -36,5 +37,6 @@ __all__ = [
     "build_undecided_report",
     "evaluate_gates",
     "evaluate_non_inferiority",
+    "is_cost_metric",
     "mismatch_reason",
 ]

@@ -14,6 +14,7 @@ from markscheme.vocabulary import (
     FrozenDict,
     Gate,
     Rubric,
+    format_amount,
     format_distinct,
     sentence,
 )
@@ -21,6 +22,7 @@ from markscheme.weigh.gates.outcomes import ItemLoss
 from markscheme.weigh.totals import Run, ScoreTotals, WeightScale
 
 _COUNT_METRICS = frozenset({"failures", "errors", "missing"})
+_COST_METRICS = ("cost", "cost_per_answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,4 +264,13 @@ def _format_gate_tags(gate: Gate) -> str:
 
 def format_metric_value(gate: Gate, value: Fraction, beside: Fraction | Decimal) -> str:
     """Format a value of the gate's metric with enough digits to differ from `beside`."""
-    return str(value) if gate.metric in _COUNT_METRICS else format_distinct(value, beside)
+    if gate.metric in _COUNT_METRICS:
+        return str(value)
+    if is_cost_metric(gate) and format_amount(value, 4) != format_amount(beside, 4):
+        return format_amount(value, 4)
+    return format_distinct(value, beside)
+
+
+def is_cost_metric(gate: Gate) -> bool:
+    """Whether the metric of a gate is an amount of money, which may be far below 0.01."""
+    return gate.metric in _COST_METRICS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -108,18 +108,51 @@ class WeightScale:
         return {item: score for item, score in means.items() if score is not None}
 
 
+@dataclass(frozen=True, kw_only=True)
+class AxisTotals:
+    """For each axis the exact mean over the answers it judged, and how many it judged or did not.
+
+    An answer without a score counts too: an axis that abstains says nothing about the others.
+    """
+
+    means: Mapping[str, Fraction | None]
+    judged: Mapping[str, int]
+    unjudged: Mapping[str, int]
+
+    @classmethod
+    def from_counts(
+        cls, axes: Sequence[str], counts: Sequence[tuple[AxisValues, int]]
+    ) -> AxisTotals:
+        """Sum up sets of axis values with their counts."""
+        answers = sum(count for _, count in counts)
+        judged, means = {}, {}
+        for at, axis in enumerate(axes):
+            known = [
+                (value, count) for values, count in counts if (value := values[at]) is not None
+            ]
+            judged[axis] = sum(count for _, count in known)
+            total = sum((value * count for value, count in known), ZERO)
+            means[axis] = compute_mean(total, judged[axis])
+        return cls(
+            means=FrozenDict(means),
+            judged=FrozenDict(judged),
+            unjudged=FrozenDict({axis: answers - n for axis, n in judged.items()}),
+        )
+
+
 def summarise_marks(
     rubric: Rubric, exam: Exam, together: Marks, subjects: Iterable[tuple[str | None, Marks]]
 ) -> Summary:
     """Return the summary of a run: all subjects together, each subject, and the groups by tag."""
     scale = WeightScale(rubric)
-    totals = scale.sum_answers(together.counts())
+    counts = together.counts()
+    totals, by_axis = scale.sum_answers(counts), AxisTotals.from_counts(together.axes, counts)
     summaries = tuple(_summarise_subject(scale, subject, marks) for subject, marks in subjects)
     missing = {item for summary in summaries for item in summary.missing}
     return Summary(
         n=totals.n,
         score=totals.mean,
-        axes=totals.axis_means,
+        axes=by_axis.means,
         answers=together.answers,
         unscored=together.unscored,
         errors=together.errors,
@@ -127,17 +160,22 @@ def summarise_marks(
         missing=tuple(item.id for item in exam.items if item.id in missing),
         subjects=summaries,
         groups=summarise_tags(scale, exam, together),
+        judged=by_axis.judged,
+        unjudged=by_axis.unjudged,
     )
 
 
 def _summarise_subject(scale: WeightScale, subject: str | None, marks: Marks) -> SubjectSummary:
-    totals = scale.sum_answers(marks.counts())
+    counts = marks.counts()
+    totals, by_axis = scale.sum_answers(counts), AxisTotals.from_counts(marks.axes, counts)
     return SubjectSummary(
         subject=subject,
         n=totals.n,
         score=totals.mean,
-        axes=totals.axis_means,
+        axes=by_axis.means,
         missing=marks.missing,
+        judged=by_axis.judged,
+        unjudged=by_axis.unjudged,
     )
 
 
