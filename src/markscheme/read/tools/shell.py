@@ -238,7 +238,9 @@ class _ShellScanner:
 
     def _skip_heredoc_body(self, at: int, delimiter: str) -> int:
         """Return the position before the line that ends a heredoc; its text holds no quotes."""
-        end = re.compile(rf"\n[ \t]*{re.escape(delimiter)}[ \t\r]*(?=\n|\)|$)").search(self.script, at)
+        end = re.compile(rf"\n[ \t]*{re.escape(delimiter)}[ \t\r]*(?=\n|\)|$)").search(
+            self.script, at
+        )
         return at if end is None else end.end() - 1
 
     def _add_nested_commands(self, script: str) -> None:
