@@ -14,7 +14,7 @@ from commands import here
 from comparisons import GOOD, Files, rows
 from markscheme import score
 from markscheme.vocabulary import compute_mean
-from markscheme.weigh.totals.summaries import AxisTotals
+from markscheme.weigh.totals import AxisTotals
 
 PACKAGE = (
     "# Memory\n# Codebase\n- a (src/a.py:3)\n# Patterns\n# Dispatched\n# Gaps\n# Recommendation\n"

@@ -53,7 +53,7 @@ def format_amount(value: Fraction | Decimal | None, places: int = 2) -> str:
     What a cheap model costs is far below 0.01, and 0.00 would say that it costs nothing.
 
     >>> format_amount(Fraction("12.345")), format_amount(Fraction("0.000123")), format_amount(ZERO)
-    ('12.35', '0.00012', '0.00')
+    ('12.34', '0.00012', '0.00')
     """
     if value is None or not value:
         return format_decimal(value, places)

@@ -23,6 +23,7 @@ from markscheme.weigh.totals.operations import (
 )
 from markscheme.weigh.totals.run import Run, explain_incomplete
 from markscheme.weigh.totals.summaries import (
+    AxisTotals,
     ScoreTotals,
     WeightScale,
     summarise_marks,
@@ -33,6 +34,7 @@ from markscheme.weigh.totals.tally import AnswerCounts, RunTally
 __all__ = [
     "METRICS",
     "AnswerCounts",
+    "AxisTotals",
     "AxisValues",
     "Marks",
     "MeasureTotal",
