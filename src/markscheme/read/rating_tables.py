@@ -246,7 +246,7 @@ def parse_layout(
 def list_axis_headers(axes: Sequence[ScaleAxis | NoteAxis]) -> dict[str, str]:
     """Return the axis that each header means: the name of an axis, its label, or its own title."""
     titles = [axis.title.casefold() for axis in axes]
-    headers = {}
+    headers: dict[str, str] = {}
     for axis in axes:
         label = f"{axis.name} {axis.title}".strip()
         headers |= dict.fromkeys((axis.name.casefold(), label.casefold()), axis.name)

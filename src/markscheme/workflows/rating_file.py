@@ -83,7 +83,9 @@ class RatingFile:
             self._check_header(data)
             # A row without an end of line was never finished.
             text = data[: data.rfind(b"\n") + 1].removeprefix(codecs.BOM_UTF8).decode()
-            header, *rows = csv.reader(io.StringIO(text, newline="")) if text else [RATING_COLUMNS]
+            header, *rows = (
+                csv.reader(io.StringIO(text, newline="")) if text else [list(RATING_COLUMNS)]
+            )
             merged = _merge_rows(_split_header(",".join(header)), rows, ratings, changed)
             content = b"".join(map(_format_csv_line, merged))
             if data.startswith(codecs.BOM_UTF8):
@@ -115,14 +117,15 @@ def _merge_rows(
     columns = [*names, *(name for name in RATING_COLUMNS if name not in names)]
     places = [columns.index(name) for name in _KEY_COLUMNS]
     yield columns
-    there: set[tuple[str, ...]] = set()
+    there: set[RatingKey] = set()
     for row in rows:
         cells = [*row, *[""] * (len(columns) - len(row))]
-        key = tuple(to_nfc(cells[place].strip()) for place in places)
+        item, variant, rater, axis = (to_nfc(cells[place].strip()) for place in places)
+        key = item, variant, rater, axis
         there.add(key)
         if key not in changed:
             yield cells
-        elif (rating := ratings.get(key)) is not None:  # type: ignore[call-overload]
+        elif (rating := ratings.get(key)) is not None:
             yield _build_cells(columns, rating, cells)
     for new_key, rating in ratings.items():
         if rating is not None and new_key not in there:

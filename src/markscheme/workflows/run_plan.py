@@ -88,10 +88,14 @@ class RunPlan:
         """The names of the subjects, in the order in which they were given."""
         return [subject.name for subject in self.subjects]
 
-    def find_alias_target(self, name: str) -> str | None:
+    def find_alias_target(self, name: str | None) -> str | None:
         """Return what is asked under a name that the user chose; None for a subject's own name."""
-        subject = next(subject for subject in self.subjects if subject.name == name)
-        return subject.parameters.get(ALIAS_PARAMETER)
+        targets = (
+            subject.parameters.get(ALIAS_PARAMETER)
+            for subject in self.subjects
+            if subject.name == name
+        )
+        return next(targets, None)
 
     def generate_asks(self) -> Iterator[ScheduledQuestion]:
         """Yield every question in its order; the subject that is asked first alternates."""
