@@ -190,3 +190,31 @@ def test_the_quick_look_misses_nothing(script: str) -> None:
 @pytest.mark.parametrize("script", CHANGES + LOOKS)
 def test_the_quick_look_agrees_on_every_example(script: str) -> None:
     assert list(find_changes(script)) == list(find_all_changes(script))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo ${a%>*}",
+        "echo ${path##*>}",
+        r"echo $'it\'s > here'",
+        "if [[ $a > $b ]]; then echo more; fi",
+        "if (( a > b )); then echo more; fi",
+        "words=(a '>' b)",
+        "case $x in a\\>b) echo odd;; esac",
+    ],
+)
+def test_a_bracket_inside_expansions_quotes_and_tests_is_no_redirection(command: str) -> None:
+    assert list(find_changes(command)) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat <<EOF\n$(touch x)\nEOF",
+        'echo "${a:-$(rm x)}"',
+        "echo $(cat <<'E'\nit's (fine\nE\n) > out",
+    ],
+)
+def test_commands_inside_heredocs_and_expansions_are_seen(command: str) -> None:
+    assert list(find_changes(command))
