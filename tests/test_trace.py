@@ -332,3 +332,27 @@ def test_real_logs_have_the_dispatches_and_mutations_that_were_counted_by_hand()
             else:
                 assert found.value != 0, (name, found.reason)
                 assert (found.value == 1) is not bool(transcript.doubts), (name, found.reason)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "rm -rf src"}},
+        {"type": "tool-call", "toolCallId": "t", "toolName": "bash", "input": {"command": "rm x"}},
+        {"type": "something_new"},
+        {"type": ["text"]},
+    ],
+)
+def test_a_chat_log_with_blocks_of_unknown_kinds_is_incomplete(
+    block: dict[str, object], tmp_path: Path
+) -> None:
+    messages = [
+        {"role": "user", "content": "tidy up"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Working."}, block]},
+        {"role": "assistant", "content": "Done."},
+    ]
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"messages": messages}), encoding="utf-8")
+    transcript = read_transcript(log)
+    assert not transcript.complete
+    assert any("content block of the unknown kind" in doubt for doubt in transcript.doubts)

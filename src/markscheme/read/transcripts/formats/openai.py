@@ -28,6 +28,28 @@ from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 _CHAT_NAME = "openai-chat"
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+# Blocks that hold no calls. Those of other APIs, such as `tool_use` and `tool-call`, are not here:
+# their calls are not read, so the log must not count as complete.
+_BLOCKS_WITHOUT_CALLS = frozenset(
+    [
+        "text",
+        "input_text",
+        "output_text",
+        "image",
+        "image_url",
+        "input_image",
+        "audio",
+        "input_audio",
+        "file",
+        "input_file",
+        "refusal",
+        "thinking",
+        "redacted_thinking",
+        "reasoning",
+        "summary_text",
+        "document",
+    ]
+)
 
 
 def can_read_chat(log: Log) -> bool:
@@ -92,6 +114,10 @@ class ChatConversation:
     def _add_message(self, message: JsonObject) -> None:
         role = to_text(message.get("role"))
         text = join_text(message.get("content"), ("text", "output_text"))
+        for block in iter_objects(message.get("content")):
+            kind = block.get("type", "text" if "text" in block else None)
+            if not isinstance(kind, str) or kind not in _BLOCKS_WITHOUT_CALLS:
+                self.draft.add_unknown_kind("content block", kind)
         if role == "user":
             if text is not None:
                 self.draft.add_prompt(text)
