@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commands import here
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import Cell, Item, Response, load_exam, load_rubric, read_transcript
 from markscheme.mark import mark_cell
@@ -143,6 +144,8 @@ def test_a_call_without_a_result_hides_nothing(tmp_path: Path) -> None:
     log.write_text(Session("Ask.").call(*GREP, None).say(PACKAGE).text())
     transcript = read_transcript(log)
     assert not transcript.complete
+    shown = here("transcript", log, "--format", "json").json
+    assert shown["doubts"] == list(transcript.doubts)
     assert cell(NOTHING_CHANGED, transcript).value == 1
 
 
@@ -355,4 +358,6 @@ def test_a_chat_log_with_blocks_of_unknown_kinds_is_incomplete(
     log.write_text(json.dumps({"messages": messages}), encoding="utf-8")
     transcript = read_transcript(log)
     assert not transcript.complete
+    shown = here("transcript", log, "--format", "json").json
+    assert shown["doubts"] == list(transcript.doubts)
     assert any("content block of the unknown kind" in doubt for doubt in transcript.doubts)

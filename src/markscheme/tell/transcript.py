@@ -52,6 +52,7 @@ def _build_transcript_record(transcript: Transcript) -> dict[str, Any]:
         "session": transcript.session,
         "models": transcript.models,
         "gaps": transcript.gaps,
+        "doubts": transcript.doubts,
         "skipped_lines": transcript.skipped_lines,
         "turns": transcript.prompts,
     }
