@@ -6,7 +6,7 @@ commands; `mutations` decides which of them change something. A `ToolAttempt` is
 log format is known here, and no score is given.
 """
 
-from markscheme.read.tools.arguments import CallDetails, extract_call_details
+from markscheme.read.tools.arguments import SHELL_PROGRAMS, CallDetails, extract_call_details
 from markscheme.read.tools.families import (
     DEFAULT_FAMILIES,
     DISPATCH,
@@ -19,12 +19,21 @@ from markscheme.read.tools.families import (
     iter_calls,
     list_families,
 )
-from markscheme.read.tools.mutations import find_all_changes, find_changes, find_mutation
+from markscheme.read.tools.mutations import (
+    SHELL_TOOLS,
+    WRITE_TOOLS,
+    find_all_changes,
+    find_changes,
+    find_mutation,
+)
 
 __all__ = [
     "DEFAULT_FAMILIES",
     "DISPATCH",
     "ENTRY_KEYS",
+    "SHELL_PROGRAMS",
+    "SHELL_TOOLS",
+    "WRITE_TOOLS",
     "CallDetails",
     "ToolAttempt",
     "build_attempt",

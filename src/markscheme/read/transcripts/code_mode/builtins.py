@@ -25,24 +25,19 @@ if TYPE_CHECKING:
 
 # Ways to code or to a global object that is not followed.
 REVEALING_NAMES = frozenset(
-    "eval Function import Reflect Proxy constructor prototype __proto__ __defineGetter__ "
-    "getPrototypeOf setPrototypeOf this self window global process require".split()
+    ["eval", "Function", "import", "Reflect", "Proxy", "constructor", "prototype", "__proto__", "__defineGetter__", "getPrototypeOf", "setPrototypeOf", "this", "self", "window", "global", "process", "require"]
 )
 HARMLESS_NAMES = frozenset(
-    "text image audio generatedImage store load notify exit yield_control setTimeout clearTimeout "
-    "ALL_TOOLS add_content output_text output_image console Promise JSON Object Array String "
-    "Number Boolean Math Date RegExp Error TypeError RangeError SyntaxError Set Map WeakMap "
-    "WeakSet Symbol BigInt Intl NaN Infinity parseInt parseFloat isNaN isFinite "
-    "encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape".split()
+    ["text", "image", "audio", "generatedImage", "store", "load", "notify", "exit", "yield_control", "setTimeout", "clearTimeout", "ALL_TOOLS", "add_content", "output_text", "output_image", "console", "Promise", "JSON", "Object", "Array", "String", "Number", "Boolean", "Math", "Date", "RegExp", "Error", "TypeError", "RangeError", "SyntaxError", "Set", "Map", "WeakMap", "WeakSet", "Symbol", "BigInt", "Intl", "NaN", "Infinity", "parseInt", "parseFloat", "isNaN", "isFinite", "encodeURIComponent", "decodeURIComponent", "encodeURI", "decodeURI", "escape", "unescape"]
 )
 CHANGING_METHODS = frozenset(
-    "push unshift pop shift splice sort reverse fill copyWithin set add delete clear".split()
+    ["push", "unshift", "pop", "shift", "splice", "sort", "reverse", "fill", "copyWithin", "set", "add", "delete", "clear"]
 )
 # They print or look at a value, and keep nothing of it.
 _LOOKING = frozenset(
-    "text image audio generatedImage notify JSON.stringify Object.keys console.log".split()
+    ["text", "image", "audio", "generatedImage", "notify", "JSON.stringify", "Object.keys", "console.log"]
 )
-_CALLBACK_METHODS = frozenset("map flatMap forEach filter some every find findIndex".split())
+_CALLBACK_METHODS = frozenset(["map", "flatMap", "forEach", "filter", "some", "every", "find", "findIndex"])
 _PROMISE_METHODS = frozenset({"then", "catch", "finally"})
 _MAX_JSON_DEPTH = 8
 
@@ -137,9 +132,7 @@ def call_method(evaluation: Evaluation, method: Method, arguments: list[Any], at
     return UNKNOWN
 
 
-def _call_text_method(
-    evaluation: Evaluation, method: Method, arguments: list[Any], at: int
-) -> Any:
+def _call_text_method(evaluation: Evaluation, method: Method, arguments: list[Any], at: int) -> Any:
     text, name = method.receiver, method.name
     if name == "concat":
         return evaluation.join_values([text, *arguments])
@@ -162,9 +155,7 @@ def _join_values(evaluation: Evaluation, values: list[Any], separator: Any) -> A
     return evaluation.join_values(parts[1:])
 
 
-def _call_list_method(
-    evaluation: Evaluation, method: Method, arguments: list[Any], at: int
-) -> Any:
+def _call_list_method(evaluation: Evaluation, method: Method, arguments: list[Any], at: int) -> Any:
     values, name = method.receiver, method.name
     evaluation.note_reading(values)
     first = arguments[0] if arguments else None

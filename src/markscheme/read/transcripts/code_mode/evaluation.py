@@ -273,9 +273,7 @@ class Evaluation:
         if scope.region != self._region or target.at in self._shaky:
             self._make_shaky(target.at, value)
             value = UNKNOWN
-        scope.variables[target.text] = Variable(
-            target.at, self._region, self._activation, value
-        )
+        scope.variables[target.text] = Variable(target.at, self._region, self._activation, value)
 
     def _make_shaky(self, at: int, value: Any) -> None:
         self.found_shaky.add(at)
@@ -374,7 +372,9 @@ class Evaluation:
 
     def _evaluate_number(self, node: Node) -> Any:
         text = node.text.replace("_", "")
-        return int(text) if text.isascii() and text.isdigit() and len(text) < _MAX_DIGITS else UNKNOWN
+        return (
+            int(text) if text.isascii() and text.isdigit() and len(text) < _MAX_DIGITS else UNKNOWN
+        )
 
     def _evaluate_constant(self, node: Node) -> Any:
         return {"true": True, "false": False}.get(node.text)

@@ -56,7 +56,7 @@ _PRECEDENCE = {
     for sign in signs.split()
 }
 _LOGICAL = frozenset({"??", "||", "&&"})
-_ASSIGNMENTS = frozenset("= += -= *= /= %= **= <<= >>= >>>= &= |= ^= &&= ||= ??=".split())
+_ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "**=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "&&=", "||=", "??="])
 _UNARY = frozenset({"!", "-", "+", "~", "typeof", "void", "delete"})
 _CONSTANTS = frozenset({"true", "false", "null", "undefined"})
 _DECLARATIONS = frozenset({"const", "let", "var"})
@@ -130,10 +130,7 @@ class _Parser:
 
     def end_statement(self) -> None:
         if not (
-            self.skip(";")
-            or self.is_sign("}")
-            or self.current.kind == END
-            or self.current.breaks
+            self.skip(";") or self.is_sign("}") or self.current.kind == END or self.current.breaks
         ):
             raise ScriptError(f"a statement ends before {self.current.text[:20]!r}")
 

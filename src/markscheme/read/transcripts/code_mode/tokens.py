@@ -17,7 +17,9 @@ TEMPLATE_MIDDLE, TEMPLATE_TAIL = "template_middle", "template_tail"
 _SPACE = re.compile(r"(?:[^\S\n\r\u2028\u2029]|\ufeff)+")
 _LINE_BREAK = re.compile(r"[\n\r\u2028\u2029]")
 _NAME = re.compile(r"[^\W\d][\w$\u200c\u200d]*|\$[\w$\u200c\u200d]*")
-_NUMBER = re.compile(r"(?:0[xXoObB][\da-fA-F_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)n?")
+_NUMBER = re.compile(
+    r"(?:0[xXoObB][\da-fA-F_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)n?"
+)
 _SIGN = re.compile(
     r"\.\.\.|=>|\?\?=|\|\|=|&&=|\*\*=|>>>=|<<=|>>=|===|!==|>>>|\?\.(?!\d)|\?\?|\|\||&&|\*\*|"
     r"\+\+|--|==|!=|<=|>=|<<|>>|\+=|-=|\*=|/=|%=|&=|\|=|\^=|[-+*/%<>=!~&|^?:;,.(){}\[\]]"
@@ -52,7 +54,7 @@ _ESCAPED = {
 _MAX_CODE_POINT = 0x10FFFF
 # After these words a slash begins a regular expression; after other names it divides.
 _WORDS_BEFORE_REGEX = frozenset(
-    "return typeof case in do else delete void throw new await instanceof yield".split()
+    ["return", "typeof", "case", "in", "do", "else", "delete", "void", "throw", "new", "await", "instanceof", "yield"]
 )
 _SIGNS_BEFORE_DIVISION = frozenset({")", "]", "}", "++", "--"})
 _PAIRS = {")": "(", "]": "[", "}": "{"}
