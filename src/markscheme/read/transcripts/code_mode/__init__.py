@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from markscheme.read.transcripts.code_mode.evaluation import Evaluation, NestedCall
+from markscheme.read.transcripts.code_mode.evaluation import Evaluation
+from markscheme.read.transcripts.code_mode.state import NestedCall
 from markscheme.read.transcripts.code_mode.syntax import parse_script
 from markscheme.read.transcripts.code_mode.tokens import ScriptError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from markscheme.read.json_fields import parse_json
+from markscheme.read.json_fields import parse_json, split_words
 from markscheme.read.transcripts.code_mode.values import (
     TOOLS,
     UNKNOWN,
@@ -24,20 +24,26 @@ if TYPE_CHECKING:
     from markscheme.read.transcripts.code_mode.evaluation import Evaluation
 
 # Ways to code or to a global object that is not followed.
-REVEALING_NAMES = frozenset(
-    ["eval", "Function", "import", "Reflect", "Proxy", "constructor", "prototype", "__proto__", "__defineGetter__", "getPrototypeOf", "setPrototypeOf", "this", "self", "window", "global", "process", "require"]
+REVEALING_NAMES = split_words(
+    "eval Function import Reflect Proxy constructor prototype __proto__ __defineGetter__ "
+    "getPrototypeOf setPrototypeOf this self window global process require"
 )
-HARMLESS_NAMES = frozenset(
-    ["text", "image", "audio", "generatedImage", "store", "load", "notify", "exit", "yield_control", "setTimeout", "clearTimeout", "ALL_TOOLS", "add_content", "output_text", "output_image", "console", "Promise", "JSON", "Object", "Array", "String", "Number", "Boolean", "Math", "Date", "RegExp", "Error", "TypeError", "RangeError", "SyntaxError", "Set", "Map", "WeakMap", "WeakSet", "Symbol", "BigInt", "Intl", "NaN", "Infinity", "parseInt", "parseFloat", "isNaN", "isFinite", "encodeURIComponent", "decodeURIComponent", "encodeURI", "decodeURI", "escape", "unescape"]
+HARMLESS_NAMES = split_words(
+    "text image audio generatedImage store load notify exit yield_control setTimeout "
+    "clearTimeout ALL_TOOLS add_content output_text output_image console Promise JSON "
+    "Object Array String Number Boolean Math Date RegExp Error TypeError RangeError "
+    "SyntaxError Set Map WeakMap WeakSet Symbol BigInt Intl NaN Infinity parseInt "
+    "parseFloat isNaN isFinite encodeURIComponent decodeURIComponent encodeURI decodeURI "
+    "escape unescape"
 )
-CHANGING_METHODS = frozenset(
-    ["push", "unshift", "pop", "shift", "splice", "sort", "reverse", "fill", "copyWithin", "set", "add", "delete", "clear"]
+CHANGING_METHODS = split_words(
+    "push unshift pop shift splice sort reverse fill copyWithin set add delete clear"
 )
 # They print or look at a value, and keep nothing of it.
-_LOOKING = frozenset(
-    ["text", "image", "audio", "generatedImage", "notify", "JSON.stringify", "Object.keys", "console.log"]
+_LOOKING = split_words(
+    "text image audio generatedImage notify JSON.stringify Object.keys console.log"
 )
-_CALLBACK_METHODS = frozenset(["map", "flatMap", "forEach", "filter", "some", "every", "find", "findIndex"])
+_CALLBACK_METHODS = split_words("map flatMap forEach filter some every find findIndex")
 _PROMISE_METHODS = frozenset({"then", "catch", "finally"})
 _MAX_JSON_DEPTH = 8
 

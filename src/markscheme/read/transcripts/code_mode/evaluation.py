@@ -10,9 +10,8 @@ What could hand a tool to code that is not followed is a doubt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from markscheme.read.transcripts.code_mode.builtins import (
     CHANGING_METHODS,
@@ -21,7 +20,8 @@ from markscheme.read.transcripts.code_mode.builtins import (
     call_builtin,
     call_method,
 )
-from markscheme.read.transcripts.code_mode.syntax import NOTHING, Node
+from markscheme.read.transcripts.code_mode.expressions import NOTHING, Node
+from markscheme.read.transcripts.code_mode.state import EvaluationState, NestedCall
 from markscheme.read.transcripts.code_mode.tokens import ScriptError
 from markscheme.read.transcripts.code_mode.values import (
     GLOBAL,
@@ -38,48 +38,50 @@ from markscheme.read.transcripts.code_mode.values import (
     ToolFunction,
     Variable,
     convert_value,
-    join_texts,
 )
 
 _MAX_ACTIVE = 3
 
 
-class NestedCall(NamedTuple):
-    """A call of a nested tool.
-
-    `name` is `None` if it is computed. `unknown` names the arguments that are not fully known; it
-    holds `*` if there may be arguments that are not listed. `repeats`: it may be made many times.
-    """
-
-    name: str | None
-    arguments: Any
-    unknown: frozenset[str] = frozenset()
-    repeats: bool = False
-
-    def is_known(self, key: str) -> bool:
-        """Return whether an argument, or its absence, is known for certain."""
-        if key in self.unknown:
-            return False
-        listed = isinstance(self.arguments, dict) and key in self.arguments
-        return listed or "*" not in self.unknown
-
-
-class Evaluation:
-    """Follows a script once. `shaky` are the places of variables and objects taken as unknown."""
+class Evaluation(EvaluationState):
+    """Follows a script once, statement by statement."""
 
     def __init__(self, shaky: frozenset[int], budget: int) -> None:
-        self.calls: list[NestedCall] = []
-        self.doubts: dict[str, None] = {}
-        self.found_shaky = set(shaky)
-        self._shaky = shaky
-        self._budget = budget
-        self._region = self._activation = self._last_id = 0
-        self._repeating = 0
-        self._scope = Scope(None, 0, is_function=True)
-        self._functions: list[FunctionValue] = []
-        self._active: dict[int, int] = {}
-        # What the functions that are being followed return, with the region of the `return`.
-        self._returned: list[list[tuple[Any, int]]] = [[]]
+        super().__init__(shaky, budget)
+        self._statements: dict[str, Callable[[Node], None]] = {
+            "block": self._run_block,
+            "declare": self._run_declaration,
+            "expression": self._run_expression,
+            "branch": self._run_branch,
+            "loop": self._run_loop,
+            "each": self._run_each,
+            "try": self._run_try,
+            "leave": self._run_leave,
+            "import": self._run_import,
+        }
+        self._expressions: dict[str, Callable[[Node], Any]] = {
+            "text": self._evaluate_text,
+            "number": self._evaluate_number,
+            "constant": self._evaluate_constant,
+            "regex": self._evaluate_regex,
+            "name": self._evaluate_name,
+            "template": self._evaluate_template,
+            "array": self._evaluate_array,
+            "object": self._evaluate_object,
+            "function": self._evaluate_function,
+            "member": self._evaluate_member,
+            "index": self._evaluate_index,
+            "call": self._evaluate_call,
+            "new": self._evaluate_call,
+            "unary": self._evaluate_unary,
+            "binary": self._evaluate_binary,
+            "logical": self._evaluate_logical,
+            "conditional": self._evaluate_conditional,
+            "assign": self._evaluate_assign,
+            "update": self._evaluate_update,
+            "sequence": self._evaluate_sequence,
+            "spread": self._evaluate_spread,
+        }
 
     def follow_script(self, block: Node) -> None:
         """Follow the whole script, then the functions that it never calls."""
@@ -88,81 +90,6 @@ class Evaluation:
             function = self._functions.pop()
             if not function.was_called:
                 self.release(function)
-
-    def add_doubt(self, reason: str) -> None:
-        """Note something that could hide a call."""
-        self.doubts[reason] = None
-
-    # Where a value is decided
-
-    def _new_id(self) -> int:
-        self._last_id += 1
-        return self._last_id
-
-    @contextmanager
-    def _in_region(self, *, repeats: bool = False) -> Iterator[None]:
-        """Follow a part that may be left out, or may be followed several times (`repeats`)."""
-        before, self._region = self._region, self._new_id()
-        self._repeating += repeats
-        yield
-        self._region = before
-        self._repeating -= repeats
-
-    @contextmanager
-    def _in_scope(self, scope: Scope) -> Iterator[None]:
-        before, self._scope = self._scope, scope
-        yield
-        self._scope = before
-
-    def note_reading(self, place: Variable | Container) -> None:
-        """Note that a variable or object is read, maybe by a function that runs later."""
-        if place.activation != self._activation:
-            place.was_read_elsewhere = True
-            if place.was_changed:
-                self.found_shaky.add(place.at)
-
-    def note_change(self, place: Variable | Container) -> None:
-        """Note that a variable or object changes."""
-        place.was_changed = True
-        decided = place.region == self._region and place.activation == self._activation
-        if not decided or place.was_read_elsewhere:
-            self.found_shaky.add(place.at)
-
-    def make_list(self, items: list[Any], at: int) -> ListValue:
-        """Return a new list; one that changes at uncertain times is unknown from the start."""
-        made = ListValue(at, self._region, self._activation, items=items)
-        self._open_shaky(made)
-        return made
-
-    def make_object(self, fields: dict[str, Any], at: int) -> ObjectValue:
-        """Return a new object; one that changes at uncertain times is unknown from the start."""
-        made = ObjectValue(at, self._region, self._activation, fields=fields)
-        self._open_shaky(made)
-        return made
-
-    def _open_shaky(self, made: Container) -> None:
-        if made.at in self._shaky:
-            self.release(made)
-
-    def release(self, value: Any, *, opens: bool = True) -> None:
-        """Give a value to code that is not followed: it may call functions and change objects."""
-        self._spend()
-        if value is TOOLS or value is GLOBAL or isinstance(value, ToolFunction):
-            self.add_doubt("tools are handed to code that is not followed")
-        elif isinstance(value, Method):
-            self.release(value.receiver, opens=opens)
-        elif isinstance(value, FunctionValue):
-            if not value.was_released:
-                value.was_released = True
-                with self._in_region(repeats=True):
-                    self.call_function(value, [UNKNOWN] * len(value.node.parts[0].parts))
-        elif isinstance(value, Container) and not value.was_released:
-            value.was_released = opens
-            inner = value.list_values()
-            if opens:
-                value.forget_values()
-            for item in list(inner):
-                self.release(item, opens=opens)
 
     # Statements
 
@@ -178,14 +105,9 @@ class Evaluation:
 
     def _run(self, node: Node) -> None:
         self._spend()
-        run = _STATEMENTS.get(node.kind)
+        run = self._statements.get(node.kind)
         if run is not None:
-            run(self, node)
-
-    def _spend(self, steps: int = 1) -> None:
-        self._budget -= steps
-        if self._budget < 0:
-            raise ScriptError("it takes too long to follow")
+            run(node)
 
     def _run_block(self, node: Node) -> None:
         with self._in_scope(Scope(self._scope, self._region)):
@@ -208,7 +130,7 @@ class Evaluation:
     def _run_loop(self, node: Node) -> None:
         with self._in_region(repeats=True):
             for part in node.parts:
-                if part.kind in _STATEMENTS:
+                if part.kind in self._statements:
                     self._run(part)
                 else:
                     self.evaluate(part)
@@ -364,8 +286,8 @@ class Evaluation:
     def evaluate(self, node: Node) -> Any:
         """Return what is known about the value of an expression."""
         self._spend()
-        evaluate = _EXPRESSIONS.get(node.kind)
-        return None if evaluate is None else evaluate(self, node)
+        evaluate = self._expressions.get(node.kind)
+        return None if evaluate is None else evaluate(node)
 
     def _evaluate_text(self, node: Node) -> Any:
         return node.text
@@ -400,13 +322,6 @@ class Evaluation:
 
     def _evaluate_template(self, node: Node) -> Any:
         return self.join_values([self.evaluate(part) for part in node.parts])
-
-    def join_values(self, values: list[Any]) -> Any:
-        """Return values written one after the other as text."""
-        joined = join_texts(values)
-        length = len(joined.text if isinstance(joined, PartialText) else joined or "")
-        self._spend(length // _LETTERS_PER_STEP)
-        return joined
 
     def _evaluate_array(self, node: Node) -> Any:
         return self._make_spread_list(node.parts, node.at)
@@ -669,38 +584,3 @@ class Evaluation:
 
 
 _MAX_DIGITS = 18
-_LETTERS_PER_STEP = 100
-_STATEMENTS: dict[str, Callable[[Evaluation, Node], None]] = {
-    "block": Evaluation._run_block,
-    "declare": Evaluation._run_declaration,
-    "expression": Evaluation._run_expression,
-    "branch": Evaluation._run_branch,
-    "loop": Evaluation._run_loop,
-    "each": Evaluation._run_each,
-    "try": Evaluation._run_try,
-    "leave": Evaluation._run_leave,
-    "import": Evaluation._run_import,
-}
-_EXPRESSIONS: dict[str, Callable[[Evaluation, Node], Any]] = {
-    "text": Evaluation._evaluate_text,
-    "number": Evaluation._evaluate_number,
-    "constant": Evaluation._evaluate_constant,
-    "regex": Evaluation._evaluate_regex,
-    "name": Evaluation._evaluate_name,
-    "template": Evaluation._evaluate_template,
-    "array": Evaluation._evaluate_array,
-    "object": Evaluation._evaluate_object,
-    "function": Evaluation._evaluate_function,
-    "member": Evaluation._evaluate_member,
-    "index": Evaluation._evaluate_index,
-    "call": Evaluation._evaluate_call,
-    "new": Evaluation._evaluate_call,
-    "unary": Evaluation._evaluate_unary,
-    "binary": Evaluation._evaluate_binary,
-    "logical": Evaluation._evaluate_logical,
-    "conditional": Evaluation._evaluate_conditional,
-    "assign": Evaluation._evaluate_assign,
-    "update": Evaluation._evaluate_update,
-    "sequence": Evaluation._evaluate_sequence,
-    "spread": Evaluation._evaluate_spread,
-}

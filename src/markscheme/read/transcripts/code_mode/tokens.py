@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from markscheme.read.json_fields import split_words
+
 NAME, NUMBER, STRING, REGEX, SIGN, END = "name", "number", "string", "regex", "sign", "end"
 # A template is a head, then expressions with middles between them, then a tail. Without an
 # expression it is one whole.
@@ -53,8 +55,8 @@ _ESCAPED = {
 }
 _MAX_CODE_POINT = 0x10FFFF
 # After these words a slash begins a regular expression; after other names it divides.
-_WORDS_BEFORE_REGEX = frozenset(
-    ["return", "typeof", "case", "in", "do", "else", "delete", "void", "throw", "new", "await", "instanceof", "yield"]
+_WORDS_BEFORE_REGEX = split_words(
+    "return typeof case in do else delete void throw new await instanceof yield"
 )
 _SIGNS_BEFORE_DIVISION = frozenset({")", "]", "}", "++", "--"})
 _PAIRS = {")": "(", "]": "[", "}": "{"}

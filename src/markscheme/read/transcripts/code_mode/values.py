@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from markscheme.read.transcripts.code_mode.syntax import Node
+from markscheme.read.transcripts.code_mode.expressions import Node
 
 UNKNOWN_PART: Final = "${unknown}"
 MAX_TEXT_LENGTH: Final = 4_000_000

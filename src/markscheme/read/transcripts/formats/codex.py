@@ -169,7 +169,7 @@ def _get_spawn(meta: JsonObject) -> JsonObject:
 
 
 def _find_parent(meta: JsonObject) -> str | None:
-    """Return the thread that started a thread by a call; reviews and the like start by themselves."""
+    """Return the thread that started a thread; reviews and the like are started by no call."""
     subagent = to_object(meta.get("source")).get("subagent")
     if subagent is not None and not _get_spawn(meta):
         return None
