@@ -154,8 +154,8 @@ class EvaluationState:
     def join_values(self, values: list[Any]) -> Any:
         """Return values written one after the other as text."""
         joined = join_texts(values)
-        length = len(joined.text if isinstance(joined, PartialText) else joined or "")
-        self._spend(length // _LETTERS_PER_STEP)
+        text = joined.text if isinstance(joined, PartialText) else joined
+        self._spend(len(text) // _LETTERS_PER_STEP if isinstance(text, str) else 1)
         return joined
 
     def call_function(self, function: FunctionValue, arguments: list[Any]) -> Any:

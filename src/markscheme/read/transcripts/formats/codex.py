@@ -293,10 +293,7 @@ class CodexThread:
         if self.draft.add_result(id_, status, at) is None and status is not None:
             # Code may print before it ends; the last output says how it went.
             call.status, call.ended = status, at
-        if is_script:
-            self.calls.add_script_result(id_, output)
-        else:
-            self.calls.note_session(id_, output)
+        self.calls.add_result(call, output)
         dispatch = self.calls.find_dispatch(id_)
         if dispatch is not None:
             dispatch.agent = (

@@ -154,20 +154,22 @@ class CodexCalls:
 
     # Code mode
 
-    def _add_script(self, call: DraftCall, code: Any) -> None:
-        """Add the calls that the code of an `exec` call makes or may make."""
+    def _add_script(self, call: DraftCall, code: Any) -> str:
+        """Add the calls that the code of an `exec` call makes or may make; return its id."""
+        id_ = call.id or f"exec {len(self._scripts)}"
         if isinstance(code, dict):
             code = next((code[key] for key in ("input", "code") if key in code), None)
         if not isinstance(code, str):
             self.draft.add_gap("an `exec` call has no code that can be read")
-            return
+            return id_
         reading = read_script(code)
         script = _Script([], reading.doubts)
-        self._scripts[call.id or f"?{len(self._scripts)}"] = script
+        self._scripts[id_] = script
         for number, nested in enumerate(reading.calls, start=1):
-            entry = self._add_nested_call(nested, f"{call.id or 'exec'}#{number}", call.started)
-            entry.script = call.id
+            entry = self._add_nested_call(nested, f"{id_}#{number}", call.started)
+            entry.script = id_
             script.entries.append(entry)
+        return id_
 
     def _add_nested_call(self, nested: NestedCall, id_: str, at: datetime | None) -> _Entry:
         name = name_tool(nested.name or "?")
@@ -187,15 +189,14 @@ class CodexCalls:
             self._open.append(entry)
         return entry
 
-    def add_script_result(self, id_: str | None, output: Any) -> None:
+    def _end_script(self, id_: str | None, output: Any) -> None:
         """Note that the calls in the code of an `exec` call have ended with it."""
         script = self._scripts.get(id_ or "")
         if script is None:
             return
-        session = find_session(output)
-        commands = [e.call.details.command for e in script.entries if e.call.name in SHELL_TOOLS]
-        if session is not None and len(commands) == 1 and commands[0]:
-            self._programs[session] = commands[0]
+        runs = [entry.call for entry in script.entries if entry.call.name in SHELL_TOOLS]
+        if len(runs) == 1:
+            self._note_session(runs[0], output)
         only = script.entries[0] if len(script.entries) == 1 else None
         for entry in script.entries:
             if not entry.call.has_result:
@@ -203,10 +204,17 @@ class CodexCalls:
                 entry.call.status = parse_nested_status(output) if once else None
                 entry.call.has_result = True
 
-    def note_session(self, id_: str | None, output: Any) -> None:
+    def add_result(self, call: DraftCall, output: Any) -> None:
+        """Note what the output of a call says about the calls in its code, or its session."""
+        if call.name in SCRIPT_TOOLS:
+            self._end_script(call.id, output)
+        else:
+            self._note_session(call, output)
+
+    def _note_session(self, call: DraftCall, output: Any) -> None:
         """Remember which command a terminal session runs."""
-        call, session = self.find_call(id_), find_session(output)
-        if call is not None and session is not None and call.details.command is not None:
+        session = find_session(output)
+        if session is not None and call.details.command and call.name != TYPING_TOOL:
             self._programs[session] = call.details.command
 
     # Events
@@ -219,7 +227,8 @@ class CodexCalls:
             self._check_typing(report.name, report.arguments)
             entry.call.set_outcome(report.status)
             if report.name in SCRIPT_TOOLS:
-                self._add_script(entry.call, report.arguments)
+                id_ = self._add_script(entry.call, report.arguments)
+                self._end_script(id_, None)
         elif entry.is_open:
             entry.call.details = self._read_details(entry.call.name, report.arguments)
             self._check_typing(entry.call.name, report.arguments)
