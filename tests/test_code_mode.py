@@ -255,7 +255,7 @@ def test_the_time_is_linear_in_the_length_of_the_code() -> None:
     assert (len(reading.calls), reading.doubts) == (6_000, ())
     patch = "+text\\n" * 160_000
     (call,) = read_script(f'await tools.apply_patch("{patch}")').calls
-    assert len(call.arguments) == 960_000 - 160_000
+    assert len(call.arguments) == 960_000
     for hostile in ("(" * 100_000, "`${" * 40_000, "'" * 10**6, "a+" * 50_000, "-" * 100_000):
         assert isinstance(read_script(hostile).calls, tuple)
 
