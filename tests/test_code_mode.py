@@ -49,8 +49,8 @@ READ = {
     ),
     "helper": (
         (
-            "const run = async (cmd) => { const r = await tools.exec_command({cmd}); return r.output"
-            '}\ntext(await run("a")); text(await run("b"))'
+            "const run = async (cmd) => { const r = await tools.exec_command({cmd}); return r.out"
+            ' }\ntext(await run("a")); text(await run("b"))'
         ),
         ["a", "b"],
     ),
