@@ -125,6 +125,10 @@ HIDDEN = {
     "after a line end": '// text\u2028tools.exec_command({cmd: "rm -rf build"})',
     "division": 'const a = 4; const b = a / 2; tools.exec_command({cmd: "rm -rf build"}); b / 1',
     "decoded JSON": 'tools.exec_command(JSON.parse("{\\"cmd\\": \\"rm -rf build\\"}"))',
+    "in a list": '[tools][0].exec_command({cmd: "rm -rf build"})',
+    "of the global object": (
+        'const {tools: t} = globalThis; (0, t.exec_command)({cmd: "rm -rf build"})'
+    ),
     "named recursion": (
         '(function go(n, c) { tools.exec_command({cmd: c}); n && go(0, "rm -rf build") })(1, "ls")'
     ),
@@ -179,6 +183,18 @@ DOUBTFUL = {
     "call": "tools.exec_command.call(null, {cmd:'rm'})",
     "changed tools": "tools.read = tools.exec_command; tools.read({cmd:'rm'})",
     "class": "class A { run() { return tools.exec_command({cmd:'rm'}) } } new A().run()",
+    "promise of the tools": "Promise.resolve(tools).then(t => t.exec_command({cmd:'rm'}))",
+    "async result": "const f = async () => tools; f().then(t => t.exec_command({cmd:'rm'}))",
+    "passed on": "later().then(() => tools).then(t => t.exec_command({cmd:'rm'}))",
+    "thrown": "try { throw tools } catch (t) { t.exec_command({cmd:'rm'}) }",
+    "generator": "function* g() { yield tools } for (const t of g()) t.exec_command({cmd:'rm'})",
+    "accessor": "const o = {get t() { return tools }}; o.t.exec_command({cmd:'rm'})",
+    "prototype": "const o = {__proto__: {t: tools}}; o.t.exec_command({cmd:'rm'})",
+    "rest": "const {...t} = tools; t.exec_command({cmd:'rm'})",
+    "names in a loop": "for (const k in tools) tools[k]({cmd:'rm'})",
+    "map": "new Map([['t', tools]]).get('t').exec_command({cmd:'rm'})",
+    "unknown module": "import fs from 'fs'; fs.rmSync('x')",
+    "regular expression at a start": """if (1) /'/.test('a'); tools.exec_command({cmd:'rm'}) //'""",
     "escaped name": "t\\u006fols.exec_command({cmd:'rm'})",
     "not closed": "await tools.exec_command({cmd:'rm'",
     "no code": "{{{",

@@ -175,7 +175,7 @@ def test_other_items_are_calls_of_their_own(tmp_path: Path) -> None:
     assert [mutation.target for mutation in found.mutations] == ["rm x"]
 
 
-UNKNOWN = {
+UNKNOWN: dict[str, dict[str, Any]] = {
     "record": {"type": "tool_run", "payload": {"command": "rm"}},
     "line without payload": {"type": "response_item", "payload": ["rm"]},
     "item": make_item("computer_call", action={}),

@@ -171,6 +171,8 @@ class Evaluation(EvaluationState):
     def _run_import(self, node: Node) -> None:
         """Bind what the first versions of code mode imported: tools, and helpers that print."""
         space = node.text.removeprefix("tools").removesuffix(".js").strip("/").replace("/", "__")
+        if not node.text.startswith("tools") and node.text != "@openai/code_mode":
+            self.add_doubt("an unknown module is imported")
         for imported in node.parts:
             if not node.text.startswith("tools"):
                 value: Any = Builtin("text")
@@ -348,6 +350,8 @@ class Evaluation(EvaluationState):
         made = self.make_object({}, node.at)
         for part in node.parts:
             if part.kind == "property":
+                if part.text in REVEALING_NAMES:
+                    self.add_doubt(f"`{part.text}` is used")
                 made.fields[part.text] = self.evaluate(part.parts[0])
             elif part.kind == "computed":
                 key, value = self.evaluate(part.parts[0]), self.evaluate(part.parts[1])
@@ -454,6 +458,12 @@ class Evaluation(EvaluationState):
         value = arguments[0] if arguments else None
         if isinstance(value, Container):
             self.note_reading(value)
+        for argument in arguments:
+            if not isinstance(argument, Container):
+                self.release(argument)
+        if any(isinstance(argument, FunctionValue) for argument in arguments):
+            # A tool takes none: this is `then` of a promise of the tools.
+            self.add_doubt("a function is handed to a tool")
         plain, is_known = convert_value(value)
         unknown: set[str] = set()
         if isinstance(value, ObjectValue):
@@ -471,7 +481,8 @@ class Evaluation(EvaluationState):
         """Follow a function that is called once with a value that is not known."""
         if isinstance(function, FunctionValue):
             with self._in_region():
-                self.call_function(function, [UNKNOWN] * len(function.node.parts[0].parts))
+                result = self.call_function(function, [UNKNOWN] * len(function.node.parts[0].parts))
+                self.release(result, opens=False)
         else:
             self.release(function)
 

@@ -56,7 +56,7 @@ _LOGICAL = frozenset({"??", "||", "&&"})
 _ASSIGNMENTS = split_words("= += -= *= /= %= **= <<= >>= >>>= &= |= ^= &&= ||= ??=")
 _UNARY = frozenset({"!", "-", "+", "~", "typeof", "void", "delete"})
 _CONSTANTS = frozenset({"true", "false", "null", "undefined"})
-NOT_READ = frozenset({"class", "with", "debugger", "export", "enum", "super"})
+NOT_READ = frozenset({"class", "with", "debugger", "export", "enum", "super", "yield"})
 
 
 class Node(Struct, frozen=True):
@@ -147,10 +147,6 @@ class ExpressionParser:
         at = self.current.at
         if left is None and self.is_arrow_ahead():
             return self.parse_arrow()
-        if left is None and self.is_word("yield"):
-            self.position += 1
-            self.skip("*")
-            return self.parse_assignment()
         target = self.parse_conditional(left)
         if self.current.kind == SIGN and self.current.text in _ASSIGNMENTS:
             sign = self.take().text
@@ -350,7 +346,6 @@ class ExpressionParser:
         if self.is_function_ahead():
             self.skip("async")
             self.expect("function")
-            self.skip("*")
             name = self.take().text if self.current.kind == NAME else ""
             return self.parse_function(name, token.at)
         self.position += 1
@@ -417,12 +412,15 @@ class ExpressionParser:
         return Node("property", token.text, (self.parse_property_value(at),), at)
 
     def skip_modifiers(self) -> None:
-        """Skip `async`, `get`, `set` and `*` before the name of a method."""
-        if self.current.text in {"async", "get", "set"} and self.current.kind == NAME:
-            following = self.peek()
-            if following.kind != SIGN or following.text in {"[", "*"}:
-                self.position += 1
-        self.skip("*")
+        """Skip `async` before the name of a method; accessors and generators are not read."""
+        following = self.peek()
+        is_modifier = self.current.kind == NAME and (
+            following.kind != SIGN or following.text in {"[", "*"}
+        )
+        if is_modifier and self.current.text in {"get", "set"}:
+            raise ScriptError(f"`{self.current.text}` is not read")
+        if is_modifier and self.current.text == "async":
+            self.position += 1
 
     def parse_property_value(self, at: int) -> Node:
         """Parse the value of a property, or a method."""

@@ -137,7 +137,9 @@ class EvaluationState:
             if not value.was_released:
                 value.was_released = True
                 with self._in_region(repeats=True):
-                    self.call_function(value, [UNKNOWN] * len(value.node.parts[0].parts))
+                    result = self.call_function(value, [UNKNOWN] * len(value.node.parts[0].parts))
+                    # The code that calls it gets what it returns.
+                    self.release(result, opens=False)
         elif isinstance(value, Container) and not value.was_released:
             value.was_released = opens
             inner = value.list_values()
