@@ -265,3 +265,14 @@ def test_the_checks_of_what_was_done_judge_code_rightly(name: str, tmp_path: Pat
     (row,) = [row for row in done.json["items"] if row["got"]]
     found = tuple(row["breakdown"][check] for check in ("S-04", "S-05", "S-06"))
     assert found == expected, row["reason"]
+
+
+def test_events_with_values_of_wrong_types_are_read(tmp_path: Path) -> None:
+    strange = (["spawn_agent"], {"a": 1}, 7, None)
+    lines = [
+        complete_item(kind, id=value, tool=value, command=value, changes=value, source=value)
+        for kind in ("CollabAgentToolCall", "CommandExecution", "FileChange", "DynamicToolCall")
+        for value in strange
+    ]
+    found = read(tmp_path, *lines, run_code("text(1)")[0], history_mode=["paginated"])
+    assert len(found.calls) == 13

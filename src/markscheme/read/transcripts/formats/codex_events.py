@@ -154,7 +154,7 @@ def _read_agent_tool(event: JsonObject) -> _Named | None:
 
 
 def _is_spawn(event: JsonObject) -> bool:
-    return event.get("tool") in {"spawn_agent", "spawnAgent", "SpawnAgent"}
+    return to_text(event.get("tool")) in {"spawn_agent", "spawnAgent", "SpawnAgent"}
 
 
 def _read_nothing(event: JsonObject) -> _Named | None:  # noqa: ARG001 - as the others
