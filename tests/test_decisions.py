@@ -355,7 +355,7 @@ def test_a_table_is_proved_for_the_queries_of_an_exam_by_their_names(tmp_path: P
         ("verdicts: [superior, equivalent, acceptable, degraded] # the best first", "", "missing"),
         ("missing: none", "missing: maybe", "is not allowed"),
         ("match: any", "match: all", "is not allowed"),
-        ("quick: 1,", "quick: 0,", "is below 1"),
+        ("quick: 1,", "quick: 0,", "a number of queries (1 to 1,000)"),
     ],
 )
 def test_what_does_not_fit_together_is_refused_with_its_line(
