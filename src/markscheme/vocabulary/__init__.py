@@ -42,7 +42,7 @@ from markscheme.vocabulary.errors import (
     UsageError,
     format_value,
 )
-from markscheme.vocabulary.exam import Exam, Item, SourceLocation
+from markscheme.vocabulary.exam import ROUND_TAG, Exam, Item, SourceLocation, is_follow_up
 from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary.gate import (
     Allowance,
@@ -113,6 +113,7 @@ __all__ = [
     "MAIN_AGENT",
     "MESSAGE_COLUMN",
     "NO_RESULT",
+    "ROUND_TAG",
     "ZERO",
     "Allowance",
     "Answer",
@@ -191,6 +192,7 @@ __all__ = [
     "format_signed",
     "format_signed_amount",
     "format_value",
+    "is_follow_up",
     "join_messages",
     "list_pairs",
     "resolve_matches",

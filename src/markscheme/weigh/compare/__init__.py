@@ -28,16 +28,19 @@ from markscheme.weigh.compare.pairs import (
     find_first_asked,
     summarise_pairs,
 )
+from markscheme.weigh.compare.rating_order import RatedFirst
 from markscheme.weigh.compare.ratings import collect_observations, compare_ratings
 from markscheme.weigh.compare.result import (
     Aggregate,
     CheckSummary,
     Comparison,
+    FollowUpRuling,
     MetricSummary,
     Observed,
     PairComparison,
     PairedTag,
     Query,
+    RequirementOutcome,
     Ruling,
     RunPair,
     RunsComparison,
@@ -67,6 +70,7 @@ __all__ = [
     "ComparisonPlan",
     "ComparisonRules",
     "DecisionChances",
+    "FollowUpRuling",
     "MetricSummary",
     "Observed",
     "OperatingCharacteristic",
@@ -74,6 +78,8 @@ __all__ = [
     "PairedSummary",
     "PairedTag",
     "Query",
+    "RatedFirst",
+    "RequirementOutcome",
     "Ruling",
     "RunPair",
     "RunsComparison",

@@ -6,10 +6,11 @@ What was marked and measured of the same answers is shown beside the ratings, an
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from markscheme.vocabulary import (
@@ -22,11 +23,7 @@ from markscheme.vocabulary import (
     compute_mean,
     simplest_fraction,
 )
-from markscheme.weigh.compare.advice import (
-    describe_comparison,
-    describe_next_step,
-    find_monitoring_points,
-)
+from markscheme.weigh.compare.advice import describe_comparison, find_monitoring_points
 from markscheme.weigh.compare.operating_characteristic import compute_operating_characteristic
 from markscheme.weigh.compare.pairs import (
     PairedObservations,
@@ -34,6 +31,12 @@ from markscheme.weigh.compare.pairs import (
     Sides,
     average_sides,
     count_first,
+)
+from markscheme.weigh.compare.rating_order import count_rated_first
+from markscheme.weigh.compare.requirements import (
+    apply_requirements,
+    judge_requirements,
+    limit_outcome,
 )
 from markscheme.weigh.compare.result import CheckSummary, Comparison, MetricSummary, Observed, Query
 from markscheme.weigh.compare.rules import (
@@ -43,7 +46,12 @@ from markscheme.weigh.compare.rules import (
     index_scores,
 )
 from markscheme.weigh.compare.statistics import Statistics, compute_statistics
-from markscheme.weigh.stats import compute_clopper_pearson_interval, measure_agreement
+from markscheme.weigh.compare.warnings import find_warnings
+from markscheme.weigh.stats import (
+    Agreement,
+    compute_clopper_pearson_interval,
+    measure_agreement,
+)
 
 MEASURED_METRICS = (
     "latency_ms",
@@ -77,12 +85,28 @@ def compare_ratings(
         dataclasses.replace(query, first=first.get(query.item))
         for query in rules.judge_queries(ratings)
     )
-    ruling = rules.decide({query.item: query.verdict for query in queries})
+    main_round = [query for query in queries if not query.follow_up]
+    further = [query for query in queries if query.follow_up]
     verdicts = rules.verdict_rules.verdicts
-    modes = dict.fromkeys(query.mode for query in queries)
     seen = _merge_observations(observed)
-    observations = _pair_queries(rules, queries)
-    limit = margin if margin is not None else _find_margin(rules.verdict_rules)
+    structural = tuple(_summarise_checks(rules, seen))
+    agreement = _measure_rating_agreement(rules, ratings)
+    requirements = judge_requirements(
+        rules.rubric.requirements,
+        rules.candidate,
+        [query.item for query in queries if query.verdict or not query.follow_up],
+        structural,
+        agreement,
+    )
+    observations = _pair_queries(rules, main_round)
+    statistics = _compute_rating_statistics(
+        rules,
+        main_round,
+        observations,
+        margin if margin is not None else _find_margin(rules.verdict_rules),
+        seed,
+    )
+    limit = partial(limit_outcome, requirements=requirements)
     comparison = Comparison(
         rubric=rules.rubric,
         exam=rules.exam,
@@ -91,19 +115,27 @@ def compare_ratings(
         raters=tuple(sorted({rating.rater for rating in ratings})),
         ratings=tuple(ratings),
         queries=queries,
-        decision=dataclasses.replace(ruling, next=describe_next_step(rules, ruling, queries)),
-        overall=aggregate_queries(queries, verdicts),
+        decision=apply_requirements(
+            rules.decide({query.item: query.verdict for query in queries}), requirements
+        ),
+        overall=aggregate_queries(main_round, verdicts),
         by_mode=FrozenDict(
             {
-                mode: aggregate_queries([q for q in queries if q.mode == mode], verdicts)
-                for mode in modes
+                mode: aggregate_queries([q for q in main_round if q.mode == mode], verdicts)
+                for mode in dict.fromkeys(query.mode for query in main_round)
             }
         ),
-        structural=tuple(_summarise_checks(rules, seen)),
+        further=aggregate_queries(further, verdicts) if further else None,
+        rated_first=count_rated_first(ratings, rules.variants, rules.follow_ups),
+        structural=structural,
         operational=tuple(_summarise_metrics(rules, seen)),
         answers=FrozenDict({key: answer.texts for key, answer in seen.items() if answer.texts}),
         observations=observations,
-        statistics=_compute_rating_statistics(rules, ratings, queries, observations, limit, seed),
+        statistics=dataclasses.replace(
+            statistics,
+            agreement=agreement,
+            sensitivity=find_flips(rules, ratings, queries, limit),
+        ),
         first=count_first(
             None if query.first is None else query.first == rules.baseline for query in queries
         ),
@@ -115,7 +147,9 @@ def compare_ratings(
             comparison.statistics, plain=tuple(describe_comparison(comparison))
         ),
         decision=dataclasses.replace(
-            comparison.decision, monitoring=tuple(find_monitoring_points(comparison))
+            comparison.decision,
+            monitoring=tuple(find_monitoring_points(comparison)),
+            warnings=(*comparison.decision.warnings, *find_warnings(comparison)),
         ),
     )
 
@@ -141,15 +175,24 @@ def _pair_queries(rules: ComparisonRules, queries: Sequence[Query]) -> PairedObs
     )
 
 
+def _measure_rating_agreement(
+    rules: ComparisonRules, ratings: Sequence[Rating]
+) -> Agreement | None:
+    """Measure how far raters agree, over the queries of both rounds."""
+    scores = rules.verdict_rules.scores
+    return measure_agreement(
+        list(index_scores(ratings).values()), range(scores.lowest, scores.highest + 1)
+    )
+
+
 def _compute_rating_statistics(
     rules: ComparisonRules,
-    ratings: Sequence[Rating],
     queries: Sequence[Query],
     observations: PairedObservations,
     margin: Decimal,
     seed: int,
 ) -> Statistics:
-    """Add to the shared statistics what only ratings have: agreement, and how sure the table is."""
+    """Add to the shared statistics how sure the table is, on the queries of the main round."""
     scores = rules.verdict_rules.scores
     statistics = compute_statistics(
         observations,
@@ -159,11 +202,10 @@ def _compute_rating_statistics(
     averages = dict(zip(observations.score.items, observations.score.list_values(), strict=True))
     worst = sum(query.verdict == rules.verdict_rules.verdicts[-1] for query in queries)
     noise = statistics.paired.sd
+    counts = Counter(query.mode for query in queries)
+    complete = len(averages) == len(queries) and not rules.table.find_lacking(counts)
     return dataclasses.replace(
         statistics,
-        agreement=measure_agreement(
-            list(index_scores(ratings).values()), range(scores.lowest, scores.highest + 1)
-        ),
         operating=compute_operating_characteristic(
             rules.verdict_rules,
             rules.table,
@@ -171,9 +213,8 @@ def _compute_rating_statistics(
             noise,
             seed,
         )
-        if noise and len(averages) == len(queries)
+        if noise and complete
         else None,
-        sensitivity=find_flips(rules, ratings, queries),
         guarantee=(worst, *compute_clopper_pearson_interval(worst, len(averages)))
         if averages
         else None,

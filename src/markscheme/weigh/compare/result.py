@@ -39,6 +39,7 @@ from markscheme.weigh.compare.pairs import (
     Sides,
     SingleRunNoise,
 )
+from markscheme.weigh.compare.rating_order import RatedFirst
 from markscheme.weigh.compare.statistics import RatingFlip, Statistics, adjust_summaries
 from markscheme.weigh.gates import Evidence
 from markscheme.weigh.result import build_exam_record, build_rubric_record
@@ -107,7 +108,8 @@ class Query:
 
     `axes` holds the mean over raters on each scale. A query without a verdict lists in `missing`
     what was not rated. `order` is the order in which to ask the variants; it alternates between
-    queries. `first` is the variant that was asked first, where that is recorded.
+    queries. `first` is the variant that was asked first, where that is recorded. A query of the
+    `follow_up` does not belong to the main round.
     """
 
     item: str
@@ -118,6 +120,7 @@ class Query:
     reasons: tuple[str, ...]
     because: str
     order: tuple[str, str]
+    follow_up: bool = False
     baseline_below_floor: bool = False
     first: str | None = None
     missing: tuple[str, ...] = ()
@@ -134,10 +137,48 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUpRuling:
+    """The state of the follow-up: which further queries there are, and what they decide.
+
+    `asked` says whether the main round asked for them: `needed` queries in `modes`. `counted` are
+    the rated ones in these modes, `other_modes` the rated ones elsewhere. `degraded` names the
+    queries whose verdict is one of those that are followed up. An open one has no `outcome`.
+    """
+
+    asked: bool
+    needed: int
+    modes: tuple[str, ...]
+    queries: tuple[str, ...]
+    counted: tuple[str, ...]
+    other_modes: tuple[str, ...]
+    without_verdict: tuple[str, ...]
+    degraded: tuple[str, ...]
+    outcome: DecisionOutcome | None = None
+    rule: str | None = None
+    because: str = ""
+
+    @property
+    def missing(self) -> int:
+        """How many further queries are still missing."""
+        return max(0, self.needed - len(self.counted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequirementOutcome:
+    """Whether a check or the agreement of raters is as the rubric requires; `None`: not known."""
+
+    requirement: str
+    met: bool | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
     """The decision over all queries: the table row that decided, why, and what to do next.
 
-    `outcome` is `None` where nothing can be decided. `monitoring` lists what to watch.
+    `outcome` is `None` where nothing can be decided. `monitoring` lists what to watch, `warnings`
+    what speaks against relying on the decision. `main` is the decision of the main round alone;
+    `follow_up` is the state of the follow-up, where there is one.
     """
 
     outcome: DecisionOutcome | None
@@ -146,17 +187,26 @@ class Ruling:
     next: str
     rules: tuple[str, ...] = ()
     monitoring: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    main: Ruling | None = None
+    follow_up: FollowUpRuling | None = None
+    requirements: tuple[RequirementOutcome, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
     """Several queries together; means are over the queries with averages of both variants."""
 
-    queries: int
+    items: tuple[str, ...]
     n: int
     mean: Sides
     axes: Mapping[str, Sides]
     verdicts: Mapping[str, int]
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +243,8 @@ class MetricSummary:
 class Comparison(PairComparison):
     """Two variants compared by ratings: verdicts on queries, the decision, and the evidence.
 
+    `overall` and `by_mode` are about the main round, as the statistics are; `further` is about the
+    queries of the follow-up, if the exam has any. `rated_first` says who saw which variant first.
     `answers` are the texts by item and variant, for pages that show them; the document has none.
     `unused_logs` are the session logs that could not be read or placed. `allowed_gaps` say which
     ratings are missing and what that means, where missing ratings were allowed.
@@ -206,6 +258,8 @@ class Comparison(PairComparison):
     decision: Ruling
     overall: Aggregate
     by_mode: Mapping[str, Aggregate]
+    further: Aggregate | None
+    rated_first: tuple[RatedFirst, ...]
     structural: tuple[CheckSummary, ...]
     operational: tuple[MetricSummary, ...]
     answers: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=FrozenDict)
@@ -216,15 +270,13 @@ class Comparison(PairComparison):
         """Return the document that `markscheme compare --format json` prints."""
         return {
             "queries": [_build_query_record(query) for query in self.queries],
-            "decision": {
-                "outcome": _name_decision(self.decision.outcome),
-                **_copy_fields(self.decision, "rule", "because", "next", "rules", "monitoring"),
-            },
+            "decision": _build_decision_record(self.decision),
             "aggregate": {
                 "overall": _build_aggregate_record(self.overall),
                 "by_mode": {
                     mode: _build_aggregate_record(part) for mode, part in self.by_mode.items()
                 },
+                "follow_up": self.further and _build_aggregate_record(self.further),
             },
             "operational": {
                 metric.metric: {
@@ -235,7 +287,10 @@ class Comparison(PairComparison):
                 for metric in self.operational
             },
             "structural": {check.axis: _build_check_record(check) for check in self.structural},
-            "statistics": _build_statistics_record(self.statistics),
+            "statistics": {
+                "items": list(self.observations.score.items),
+                **_build_statistics_record(self.statistics),
+            },
             "rubric": build_rubric_record(self.rubric),
             "exam": build_exam_record(self.exam),
             **_copy_fields(self, "baseline", "candidate", "raters"),
@@ -244,6 +299,14 @@ class Comparison(PairComparison):
                 for query in self.queries
             ],
             "asked_first": _build_first_record(self.first),
+            "rated_first": [
+                {
+                    "rater": rated.rater,
+                    "round": 2 if rated.follow_up else 1,
+                    **_build_first_record(rated.counts),
+                }
+                for rated in self.rated_first
+            ],
             "bad_rows": [
                 _copy_fields(log, "file", "item", "variant", "reason") for log in self.unused_logs
             ],
@@ -385,6 +448,32 @@ def _name_decision(outcome: DecisionOutcome | None) -> str:
     return "none" if outcome is None else outcome.value
 
 
+def _build_ruling_record(ruling: Ruling) -> dict[str, Any]:
+    return {
+        "outcome": _name_decision(ruling.outcome),
+        **_copy_fields(ruling, "rule", "because", "next", "rules"),
+    }
+
+
+def _build_decision_record(decision: Ruling) -> dict[str, Any]:
+    follow_up = decision.follow_up
+    return {
+        **_build_ruling_record(decision),
+        **_copy_fields(decision, "monitoring", "warnings"),
+        "main": _build_ruling_record(decision.main or decision),
+        "follow_up": follow_up
+        and {
+            "outcome": _name_decision(follow_up.outcome),
+            **_copy_fields(follow_up, "rule", "because", "asked", "needed", "missing", "modes"),
+            **_copy_fields(follow_up, "queries", "counted", "other_modes", "without_verdict"),
+            **_copy_fields(follow_up, "degraded"),
+        },
+        "requirements": [
+            _copy_fields(one, "requirement", "met", "because") for one in decision.requirements
+        ],
+    }
+
+
 def _build_query_record(query: Query) -> dict[str, Any]:
     return {
         **_copy_fields(query, "item", "mode"),
@@ -393,6 +482,7 @@ def _build_query_record(query: Query) -> dict[str, Any]:
         "difference": to_float(query.mean.difference),
         **_copy_fields(query, "verdict", "reasons", "meaningful_axes", "because"),
         **_copy_fields(query, "baseline_below_floor", "axes", "missing"),
+        "round": 2 if query.follow_up else 1,
         "notes": [_copy_fields(note, "variant", "rater", "axis", "note") for note in query.notes],
         "order": list(query.order),
         "asked_first": query.first,
@@ -401,7 +491,7 @@ def _build_query_record(query: Query) -> dict[str, Any]:
 
 def _build_aggregate_record(part: Aggregate) -> dict[str, Any]:
     return {
-        **_copy_fields(part, "queries", "n"),
+        **_copy_fields(part, "queries", "n", "items"),
         **_to_plain(part.mean),
         **_copy_fields(part, "axes", "verdicts"),
     }
