@@ -320,7 +320,7 @@ decision_table:
 
 def test_a_table_is_proved_for_the_queries_of_an_exam_by_their_names(tmp_path: Path) -> None:
     exam = tmp_path / "exam.yaml"
-    modes = ["quick", "medium", "medium", "medium", "thorough"]
+    modes = ["quick", "medium", "medium", "medium", "thorough", "thorough"]
     items = [
         f"  - {{id: Q{n}, prompt: Ask {n}., tags: {{mode: {m}}}}}" for n, m in enumerate(modes)
     ]

@@ -129,14 +129,15 @@ class VerdictRules(Struct, frozen=True, kw_only=True):
         return resolve_matches([rule.verdict for rule in matching], self.policy)
 
 
-class Share(Struct, frozen=True, kw_only=True):
+class QueryShare(Struct, frozen=True, kw_only=True):
     """A bound on a number of queries that is a share of all the queries that could be counted.
 
     `strict` excludes the share itself.
 
-    >>> Share(fraction=Fraction(1, 20)).get_most(60), Share(fraction=Fraction(1, 20)).get_most(59)
+    >>> share = QueryShare(fraction=Fraction(1, 20))
+    >>> share.get_most(60), share.get_most(59)
     (3, 2)
-    >>> Share(fraction=Fraction(1, 20), strict=True).get_least(60)
+    >>> QueryShare(fraction=Fraction(1, 20), strict=True).get_least(60)
     4
     """
 
@@ -163,18 +164,18 @@ class CountCondition(Struct, frozen=True, kw_only=True):
 
     verdicts: tuple[str, ...]
     modes: tuple[str, ...] = ()
-    at_least: int | Share = 0
-    at_most: int | Share | None = None
+    at_least: int | QueryShare = 0
+    at_most: int | QueryShare | None = None
 
     @property
     def has_share(self) -> bool:
         """Whether a bound is a share."""
-        return isinstance(self.at_least, Share) or isinstance(self.at_most, Share)
+        return isinstance(self.at_least, QueryShare) or isinstance(self.at_most, QueryShare)
 
     @property
     def limits(self) -> tuple[int, int | None]:
         """The smallest and the largest number of queries; the bounds must not be shares."""
-        if isinstance(self.at_least, Share) or isinstance(self.at_most, Share):
+        if isinstance(self.at_least, QueryShare) or isinstance(self.at_most, QueryShare):
             raise TypeError("a share has no limits before the number of queries is known")
         return self.at_least, self.at_most
 
@@ -198,8 +199,8 @@ class CountCondition(Struct, frozen=True, kw_only=True):
         least, most = self.at_least, self.at_most
         return structs.replace(
             self,
-            at_least=least.get_least(queries) if isinstance(least, Share) else least,
-            at_most=most.get_most(queries) if isinstance(most, Share) else most,
+            at_least=least.get_least(queries) if isinstance(least, QueryShare) else least,
+            at_most=most.get_most(queries) if isinstance(most, QueryShare) else most,
         )
 
 

@@ -185,7 +185,8 @@ class _TableReporter:
     def _report_unfinished(self, proof: TableProof) -> Iterator[LintFinding]:
         """Report conditional decisions that no follow-up finishes, or that it cannot finish."""
         if self.table.follow_up is None:
-            if proof.conditional:
+            # Of a table that does not even decide the main round, this is no use to know yet.
+            if proof.conditional and not proof.has_example:
                 message = "some verdicts lead to conditional, and no `follow_up` says what then"
                 yield make_finding("D016", self._locate_field(), message)
             return

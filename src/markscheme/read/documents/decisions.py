@@ -30,8 +30,8 @@ from markscheme.vocabulary import (
     FollowUp,
     FrozenDict,
     HitPolicy,
+    QueryShare,
     RatingScale,
-    Share,
     VerdictRule,
     VerdictRules,
     format_value,
@@ -408,8 +408,7 @@ def _find_follow_up_problems(
     follow_up: FollowUpModel, model: DecisionTableModel, verdicts: Sequence[str]
 ) -> Iterator[tuple[FieldPath, str]]:
     for at, word in enumerate(follow_up.in_modes_of):
-        path = ("follow_up", "in_modes_of", at)
-        yield from _find_unknown_word(path, word, "verdict", verdicts)
+        yield from _find_unknown_word(("follow_up", "in_modes_of", at), word, "verdict", verdicts)
     rows: FieldPath = ("follow_up", "rows")
     yield from _find_all_row_problems(rows, follow_up.rows, model, verdicts)
     names = {row.name for row in model.rows}
@@ -470,12 +469,12 @@ def _build_decision_row(model: DecisionRowModel) -> DecisionRow:
 
 
 def _build_count_condition(model: CountModel) -> CountCondition:
-    least: int | Share = 0
-    most: int | Share | None = None
+    least: int | QueryShare = 0
+    most: int | QueryShare | None = None
     for key, value in _list_count_bounds(model):
         strict = key in {"above", "below"}
         if isinstance(value, Fraction):
-            bound: int | Share = Share(fraction=value, strict=strict)
+            bound: int | QueryShare = QueryShare(fraction=value, strict=strict)
         else:
             bound = value + {"above": 1, "below": -1}.get(key, 0)
         if key in {"at_least", "above", "exactly"}:

@@ -136,7 +136,7 @@ def build_query_rows(comparison: Comparison) -> TableRows:
 
 
 def _format_reasons(query: Query) -> str:
-    reasons = [*query.reasons]
+    reasons = [*(translate("follow-up"),) * query.follow_up, *query.reasons]
     if query.baseline_below_floor:
         reasons.append(translate("baseline below the floor"))
     if query.meaningful_axes:
