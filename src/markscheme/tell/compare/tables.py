@@ -145,7 +145,7 @@ def _format_reasons(query: Query) -> str:
 
 
 def build_aggregate_rows(comparison: Comparison, places: int = 4) -> TableRows:
-    """Return the means over all queries and by mode."""
+    """Return the means over the main round, by mode, and over the follow-up."""
     header = (
         translate("mode"),
         translate("queries"),
@@ -154,6 +154,8 @@ def build_aggregate_rows(comparison: Comparison, places: int = 4) -> TableRows:
         translate("difference"),
     )
     parts = {translate("all"): comparison.overall, **comparison.by_mode}
+    if comparison.further is not None:
+        parts[translate("follow-up")] = comparison.further
     return [
         header,
         *((mode, str(part.n), *format_sides(part.mean, places)) for mode, part in parts.items()),

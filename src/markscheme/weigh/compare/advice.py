@@ -93,6 +93,11 @@ def _describe_weakest_axis(comparison: Comparison) -> Iterator[str]:
 
 def describe_comparison(comparison: Comparison) -> Iterator[str]:
     """Yield what the numbers of two rated variants can and cannot show, for non-statisticians."""
+    if comparison.further is not None:
+        yield sentence(
+            "These figures are about the main round; only the agreement of raters and single "
+            "ratings that would change the decision include the follow-up."
+        )
     yield from _describe_conclusions(
         comparison.statistics, comparison.candidate, comparison.baseline
     )
