@@ -156,20 +156,24 @@ class DecisionMaker:
         state = self._sort_follow_ups(
             follow_up, follow_up.select_modes(self._count(main_round)), further
         )
-        # A missing verdict is no good verdict, so nothing is final before every query has one.
+        # A missing verdict is no good verdict, so nothing is final before every query of the modes
+        # that are followed up has one. Queries of other modes need not be run.
+        waiting = [item for item in state.without_verdict if self.modes[item] in state.modes]
         table = self.table.follow_up_table
-        if state.missing or state.without_verdict or not state.asked or table is None:
+        if state.missing or waiting or not state.asked or table is None:
             because = main.because
             if further:
                 because = sentence(
                     "{main}; follow-up: {state}", main=main.because, state=self._tell(state)
                 )
             open_state = replace(state, because=self._tell(state))
-            further_step = _describe_next_queries(main, state)
+            further_step = _describe_next_queries(main, state, waiting)
             return replace(
                 main, main=main, follow_up=open_state, because=because, next=further_step
             )
-        final = self._apply_rows(table, further)
+        final = self._apply_rows(
+            table, {item: verdict for item, verdict in further.items() if verdict is not None}
+        )
         told = [final.because, *self._list_remarks(state)]
         decided = replace(
             state,
@@ -245,7 +249,7 @@ class DecisionMaker:
         return warnings
 
 
-def _describe_next_queries(main: Ruling, state: FollowUpRuling) -> str:
+def _describe_next_queries(main: Ruling, state: FollowUpRuling, waiting: Sequence[str]) -> str:
     """Say which further queries to run or to rate."""
     modes = ", ".join(state.modes)
     if not state.asked:
@@ -264,4 +268,4 @@ def _describe_next_queries(main: Ruling, state: FollowUpRuling) -> str:
             needed=state.needed,
             modes=modes,
         )
-    return sentence("Rate {items}, then compare again.", items=", ".join(state.without_verdict))
+    return sentence("Rate {items}, then compare again.", items=", ".join(waiting))
