@@ -284,3 +284,16 @@ def test_an_order_that_is_not_recorded_is_said_to_be_unknown(files: Files) -> No
         "order the answers were rated is not recorded" in line
         for line in found["statistics"]["plain"]
     )
+
+
+def test_a_blocking_check_of_a_follow_up_that_nobody_asked_for_blocks_nothing(
+    files: Files,
+) -> None:
+    item = "  - {id: FU-1, prompt: more, tags: {mode: thorough, round: 2}}\n"
+    files.write("exam.yaml", files.exam.read_text(encoding="utf-8") + item)
+    lines = rows([GOOD] * 5, [GOOD] * 5)
+    lines += [line.replace("TQ-1,", "FU-1,") for line in lines if line.startswith("TQ-1,")]
+    found = decide(files, with_keys(files, "blocking: [S-01]"), {}, lines=lines).decision
+    assert found.outcome == "go"
+    assert found.follow_up is not None
+    assert not found.follow_up.asked

@@ -85,8 +85,8 @@ class BruteForce:
             for condition in row.when:
                 modes = condition.modes or MODES
                 n = len([1 for m, v in words if m in modes and v in condition.verdicts])
-                most = 10**6 if condition.at_most is None else condition.at_most
-                if n < condition.at_least or n > most:
+                least, most = condition.limits
+                if n < least or n > (10**6 if most is None else most):
                     break
             else:
                 held.append(row)

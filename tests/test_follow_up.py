@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -289,8 +290,8 @@ def test_after_conditional_the_final_decision_is_that_of_the_contract(
 def check_decision(main: list[str], further: list[tuple[str, str | None]]) -> None:
     names = [f"FU-{number}" for number in range(len(further))]
     modes = dict(zip(names, (mode for mode, _ in further), strict=True))
-    maker = RULES.decision_maker.__class__(
-        table=RULES.table,
+    maker = replace(
+        RULES.decision_maker,
         modes={**RULES.decision_maker.modes, **modes},
         follow_ups=frozenset(names),
     )

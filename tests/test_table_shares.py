@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -47,7 +47,7 @@ def build_conditions(
 
 
 def build_rows(
-    bounds: st.SearchStrategy[int | QueryShare], outcomes: list[DecisionOutcome]
+    bounds: st.SearchStrategy[int | QueryShare], outcomes: Sequence[DecisionOutcome]
 ) -> st.SearchStrategy[tuple[DecisionRow, ...]]:
     entry = st.tuples(st.lists(build_conditions(bounds), max_size=2), st.sampled_from(outcomes))
     return st.lists(entry, min_size=1, max_size=4).map(
@@ -132,7 +132,7 @@ def list_sizes(table: DecisionTable) -> Iterator[Size]:
     yield from (dict(zip(MODES, size, strict=True)) for size in product(*ranges) if any(size))
 
 
-def find_flaws(rows: tuple[DecisionRow, ...], policy: HitPolicy, sizes: list[Size]) -> set[str]:
+def find_flaws(rows: tuple[DecisionRow, ...], policy: HitPolicy, sizes: Sequence[Size]) -> set[str]:
     """Return which flaws rows have on exams of these sizes: one vector after the other."""
     flaws, alive = set(), set()
     for size in sizes:

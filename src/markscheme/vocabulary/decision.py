@@ -220,7 +220,9 @@ class DecisionRow(Struct, frozen=True, kw_only=True):
         return all(
             condition.admits(
                 sum(n for key, n in counts.items() if condition.counts(*key)),
-                sum(n for (mode, _), n in counts.items() if condition.covers(mode)),
+                sum(n for (mode, _), n in counts.items() if condition.covers(mode))
+                if condition.has_share
+                else 0,
             )
             for condition in self.when
         )

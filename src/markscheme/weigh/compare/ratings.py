@@ -91,10 +91,13 @@ def compare_ratings(
     seen = _merge_observations(observed)
     structural = tuple(_summarise_checks(rules, seen))
     agreement = _measure_rating_agreement(rules, ratings)
+    ruling = rules.decide({query.item: query.verdict for query in queries})
+    # Further queries that nobody asked for, or that were not run, decide nothing here either.
+    asked = ruling.follow_up is not None and ruling.follow_up.asked
     requirements = judge_requirements(
         rules.rubric.requirements,
         rules.candidate,
-        [query.item for query in queries if query.verdict or not query.follow_up],
+        [query.item for query in queries if not query.follow_up or (asked and query.verdict)],
         structural,
         agreement,
     )
@@ -115,9 +118,7 @@ def compare_ratings(
         raters=tuple(sorted({rating.rater for rating in ratings})),
         ratings=tuple(ratings),
         queries=queries,
-        decision=apply_requirements(
-            rules.decide({query.item: query.verdict for query in queries}), requirements
-        ),
+        decision=apply_requirements(ruling, requirements),
         overall=aggregate_queries(main_round, verdicts),
         by_mode=FrozenDict(
             {
@@ -137,7 +138,7 @@ def compare_ratings(
             sensitivity=find_flips(rules, ratings, queries, limit),
         ),
         first=count_first(
-            None if query.first is None else query.first == rules.baseline for query in queries
+            None if query.first is None else query.first == rules.baseline for query in main_round
         ),
     )
     # The sentences need the numbers, so they are added last.
