@@ -34,14 +34,11 @@ from markscheme.weigh.compare.result import (
     Aggregate,
     CheckSummary,
     Comparison,
-    FollowUpRuling,
     MetricSummary,
     Observed,
     PairComparison,
     PairedTag,
     Query,
-    RequirementOutcome,
-    Ruling,
     RunPair,
     RunsComparison,
     UnusedLog,
@@ -49,6 +46,7 @@ from markscheme.weigh.compare.result import (
     adjust_pairs,
 )
 from markscheme.weigh.compare.rules import ComparisonRules, index_scores
+from markscheme.weigh.compare.ruling import FollowUpRuling, RequirementOutcome, Ruling
 from markscheme.weigh.compare.runs import ComparedRun, pair_runs, rename_by_subject
 from markscheme.weigh.compare.statistics import (
     ComparisonPlan,

@@ -18,7 +18,7 @@ from markscheme.vocabulary import (
     join_messages,
     sentence,
 )
-from markscheme.weigh.compare.result import FollowUpRuling, Ruling
+from markscheme.weigh.compare.ruling import FollowUpRuling, Ruling
 
 Verdicts = Mapping[str, str | None]
 """The verdict on each query, by item; `None` where there is none."""

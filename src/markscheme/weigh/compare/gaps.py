@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from markscheme.vocabulary import Rating, sentence
-from markscheme.weigh.compare.result import Query, Ruling
+from markscheme.weigh.compare.result import Query
+from markscheme.weigh.compare.ruling import Ruling
 
 _CELLS_SHOWN = 6
 

@@ -41,10 +41,12 @@ from markscheme.weigh.compare.requirements import (
 from markscheme.weigh.compare.result import CheckSummary, Comparison, MetricSummary, Observed, Query
 from markscheme.weigh.compare.rules import (
     ComparisonRules,
+    aggregate_by_mode,
     aggregate_queries,
     find_flips,
     index_scores,
 )
+from markscheme.weigh.compare.ruling import Ruling
 from markscheme.weigh.compare.statistics import Statistics, compute_statistics
 from markscheme.weigh.compare.warnings import find_warnings
 from markscheme.weigh.stats import (
@@ -80,9 +82,8 @@ def compare_ratings(
     item the variant that was asked first, where that is recorded. `seed` is that of the simulation
     of the decision table.
     """
-    first = first or {}
     queries = tuple(
-        dataclasses.replace(query, first=first.get(query.item))
+        dataclasses.replace(query, first=(first or {}).get(query.item))
         for query in rules.judge_queries(ratings)
     )
     main_round = [query for query in queries if not query.follow_up]
@@ -92,24 +93,16 @@ def compare_ratings(
     structural = tuple(_summarise_checks(rules, seen))
     agreement = _measure_rating_agreement(rules, ratings)
     ruling = rules.decide({query.item: query.verdict for query in queries})
-    # Further queries that nobody asked for, or that were not run, decide nothing here either.
-    asked = ruling.follow_up is not None and ruling.follow_up.asked
     requirements = judge_requirements(
         rules.rubric.requirements,
         rules.candidate,
-        [query.item for query in queries if not query.follow_up or (asked and query.verdict)],
+        _list_deciding_items(queries, ruling),
         structural,
         agreement,
     )
     observations = _pair_queries(rules, main_round)
-    statistics = _compute_rating_statistics(
-        rules,
-        main_round,
-        observations,
-        margin if margin is not None else _find_margin(rules.verdict_rules),
-        seed,
-    )
-    limit = partial(limit_outcome, requirements=requirements)
+    margin = _find_margin(rules.verdict_rules) if margin is None else margin
+    statistics = _compute_rating_statistics(rules, main_round, observations, margin, seed)
     comparison = Comparison(
         rubric=rules.rubric,
         exam=rules.exam,
@@ -120,12 +113,7 @@ def compare_ratings(
         queries=queries,
         decision=apply_requirements(ruling, requirements),
         overall=aggregate_queries(main_round, verdicts),
-        by_mode=FrozenDict(
-            {
-                mode: aggregate_queries([q for q in main_round if q.mode == mode], verdicts)
-                for mode in dict.fromkeys(query.mode for query in main_round)
-            }
-        ),
+        by_mode=aggregate_by_mode(main_round, verdicts),
         further=aggregate_queries(further, verdicts) if further else None,
         rated_first=count_rated_first(ratings, rules.variants, rules.follow_ups),
         structural=structural,
@@ -135,7 +123,9 @@ def compare_ratings(
         statistics=dataclasses.replace(
             statistics,
             agreement=agreement,
-            sensitivity=find_flips(rules, ratings, queries, limit),
+            sensitivity=find_flips(
+                rules, ratings, queries, partial(limit_outcome, requirements=requirements)
+            ),
         ),
         first=count_first(
             None if query.first is None else query.first == rules.baseline for query in main_round
@@ -153,6 +143,15 @@ def compare_ratings(
             warnings=(*comparison.decision.warnings, *find_warnings(comparison)),
         ),
     )
+
+
+def _list_deciding_items(queries: Sequence[Query], ruling: Ruling) -> list[str]:
+    """Return the queries that decide: no further ones that nobody asked for, or that were not run.
+
+    On the same queries, blocking checks must hold.
+    """
+    asked = ruling.follow_up is not None and ruling.follow_up.asked
+    return [query.item for query in queries if not query.follow_up or (asked and query.verdict)]
 
 
 def _find_margin(rules: VerdictRules) -> Decimal:

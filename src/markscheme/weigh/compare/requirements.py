@@ -16,7 +16,8 @@ from markscheme.vocabulary import (
     join_messages,
     sentence,
 )
-from markscheme.weigh.compare.result import CheckSummary, RequirementOutcome, Ruling
+from markscheme.weigh.compare.result import CheckSummary
+from markscheme.weigh.compare.ruling import RequirementOutcome, Ruling
 from markscheme.weigh.stats import Agreement
 
 

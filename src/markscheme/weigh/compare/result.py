@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 from markscheme.vocabulary import (
     Allowance,
     Cell,
-    DecisionOutcome,
     Exam,
     FrozenDict,
     Rating,
@@ -39,7 +38,9 @@ from markscheme.weigh.compare.pairs import (
     Sides,
     SingleRunNoise,
 )
+from markscheme.weigh.compare.plain import copy_fields, to_plain
 from markscheme.weigh.compare.rating_order import RatedFirst
+from markscheme.weigh.compare.ruling import Ruling, build_decision_record, name_decision
 from markscheme.weigh.compare.statistics import RatingFlip, Statistics, adjust_summaries
 from markscheme.weigh.gates import Evidence
 from markscheme.weigh.result import build_exam_record, build_rubric_record
@@ -137,63 +138,6 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FollowUpRuling:
-    """The state of the follow-up: which further queries there are, and what they decide.
-
-    `asked` says whether the main round asked for them: `needed` queries in `modes`. `counted` are
-    the rated ones in these modes, `other_modes` the rated ones elsewhere. `degraded` names the
-    queries whose verdict is one of those that are followed up. An open one has no `outcome`.
-    """
-
-    asked: bool
-    needed: int
-    modes: tuple[str, ...]
-    queries: tuple[str, ...]
-    counted: tuple[str, ...]
-    other_modes: tuple[str, ...]
-    without_verdict: tuple[str, ...]
-    degraded: tuple[str, ...]
-    outcome: DecisionOutcome | None = None
-    rule: str | None = None
-    because: str = ""
-
-    @property
-    def missing(self) -> int:
-        """How many further queries are still missing."""
-        return max(0, self.needed - len(self.counted))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequirementOutcome:
-    """Whether a check or the agreement of raters is as the rubric requires; `None`: not known."""
-
-    requirement: str
-    met: bool | None
-    because: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
-    """The decision over all queries: the table row that decided, why, and what to do next.
-
-    `outcome` is `None` where nothing can be decided. `monitoring` lists what to watch, `warnings`
-    what speaks against relying on the decision. `main` is the decision of the main round alone;
-    `follow_up` is the state of the follow-up, where there is one.
-    """
-
-    outcome: DecisionOutcome | None
-    rule: str | None
-    because: str
-    next: str
-    rules: tuple[str, ...] = ()
-    monitoring: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    main: Ruling | None = None
-    follow_up: FollowUpRuling | None = None
-    requirements: tuple[RequirementOutcome, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
     """Several queries together; means are over the queries with averages of both variants."""
 
@@ -270,7 +214,7 @@ class Comparison(PairComparison):
         """Return the document that `markscheme compare --format json` prints."""
         return {
             "queries": [_build_query_record(query) for query in self.queries],
-            "decision": _build_decision_record(self.decision),
+            "decision": build_decision_record(self.decision),
             "aggregate": {
                 "overall": _build_aggregate_record(self.overall),
                 "by_mode": {
@@ -281,8 +225,8 @@ class Comparison(PairComparison):
             "operational": {
                 metric.metric: {
                     "n": metric.n,
-                    **_to_plain(metric.mean),
-                    "items": _to_plain(metric.pairs),
+                    **to_plain(metric.mean),
+                    "items": to_plain(metric.pairs),
                 }
                 for metric in self.operational
             },
@@ -293,7 +237,7 @@ class Comparison(PairComparison):
             },
             "rubric": build_rubric_record(self.rubric),
             "exam": build_exam_record(self.exam),
-            **_copy_fields(self, "baseline", "candidate", "raters"),
+            **copy_fields(self, "baseline", "candidate", "raters"),
             "order": [
                 {"item": query.item, "variants": list(query.order), "asked_first": query.first}
                 for query in self.queries
@@ -308,9 +252,9 @@ class Comparison(PairComparison):
                 for rated in self.rated_first
             ],
             "bad_rows": [
-                _copy_fields(log, "file", "item", "variant", "reason") for log in self.unused_logs
+                copy_fields(log, "file", "item", "variant", "reason") for log in self.unused_logs
             ],
-            **_copy_fields(self, "allowed_gaps"),
+            **copy_fields(self, "allowed_gaps"),
         }
 
 
@@ -405,7 +349,7 @@ class RunsComparison:
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare RUN RUN --format json` prints."""
         return {
-            **_copy_fields(self, "runs", "subjects"),
+            **copy_fields(self, "runs", "subjects"),
             "decision": {
                 "outcome": _OUTCOME_NAMES[self.outcome],
                 "margin": str(self.margin),
@@ -425,65 +369,16 @@ _OUTCOME_NAMES = {
 }
 
 
-def _to_plain(value: Any) -> Any:
-    """Return a value as JSON holds it: fractions as doubles, tuples as lists."""
-    match value:
-        case Fraction():
-            return to_float(value)
-        case tuple():
-            return [_to_plain(part) for part in value]
-        case Sides():
-            return _copy_fields(value, "baseline", "candidate", "difference")
-        case Mapping():
-            return {key: _to_plain(part) for key, part in value.items()}
-        case _:
-            return value
-
-
-def _copy_fields(source: Any, *names: str) -> dict[str, Any]:
-    return {name: _to_plain(getattr(source, name)) for name in names}
-
-
-def _name_decision(outcome: DecisionOutcome | None) -> str:
-    return "none" if outcome is None else outcome.value
-
-
-def _build_ruling_record(ruling: Ruling) -> dict[str, Any]:
-    return {
-        "outcome": _name_decision(ruling.outcome),
-        **_copy_fields(ruling, "rule", "because", "next", "rules"),
-    }
-
-
-def _build_decision_record(decision: Ruling) -> dict[str, Any]:
-    follow_up = decision.follow_up
-    return {
-        **_build_ruling_record(decision),
-        **_copy_fields(decision, "monitoring", "warnings"),
-        "main": _build_ruling_record(decision.main or decision),
-        "follow_up": follow_up
-        and {
-            "outcome": _name_decision(follow_up.outcome),
-            **_copy_fields(follow_up, "rule", "because", "asked", "needed", "missing", "modes"),
-            **_copy_fields(follow_up, "queries", "counted", "other_modes", "without_verdict"),
-            **_copy_fields(follow_up, "degraded"),
-        },
-        "requirements": [
-            _copy_fields(one, "requirement", "met", "because") for one in decision.requirements
-        ],
-    }
-
-
 def _build_query_record(query: Query) -> dict[str, Any]:
     return {
-        **_copy_fields(query, "item", "mode"),
+        **copy_fields(query, "item", "mode"),
         "baseline": {"mean": to_float(query.mean.baseline)},
         "candidate": {"mean": to_float(query.mean.candidate)},
         "difference": to_float(query.mean.difference),
-        **_copy_fields(query, "verdict", "reasons", "meaningful_axes", "because"),
-        **_copy_fields(query, "baseline_below_floor", "axes", "missing"),
+        **copy_fields(query, "verdict", "reasons", "meaningful_axes", "because"),
+        **copy_fields(query, "baseline_below_floor", "axes", "missing"),
         "round": 2 if query.follow_up else 1,
-        "notes": [_copy_fields(note, "variant", "rater", "axis", "note") for note in query.notes],
+        "notes": [copy_fields(note, "variant", "rater", "axis", "note") for note in query.notes],
         "order": list(query.order),
         "asked_first": query.first,
     }
@@ -491,9 +386,9 @@ def _build_query_record(query: Query) -> dict[str, Any]:
 
 def _build_aggregate_record(part: Aggregate) -> dict[str, Any]:
     return {
-        **_copy_fields(part, "queries", "n", "items"),
-        **_to_plain(part.mean),
-        **_copy_fields(part, "axes", "verdicts"),
+        **copy_fields(part, "queries", "n", "items"),
+        **to_plain(part.mean),
+        **copy_fields(part, "axes", "verdicts"),
     }
 
 
@@ -509,8 +404,7 @@ def _build_check_record(check: CheckSummary) -> dict[str, Any]:
             for at, side in enumerate(("baseline", "candidate"))
         },
         "items": {
-            item: _copy_fields(sides, "baseline", "candidate")
-            for item, sides in check.pairs.items()
+            item: copy_fields(sides, "baseline", "candidate") for item, sides in check.pairs.items()
         },
         "reasons": [
             {"item": item, "variant": variant, "reason": reason}
@@ -522,17 +416,17 @@ def _build_check_record(check: CheckSummary) -> dict[str, Any]:
 def _build_run_pair_record(pair: RunPair) -> dict[str, Any]:
     passed = pair.passed
     return {
-        **_copy_fields(pair, "baseline", "candidate", "score", "axes"),
+        **copy_fields(pair, "baseline", "candidate", "score", "axes"),
         "tags": [
             {
-                **_copy_fields(tag, "tag", "value"),
+                **copy_fields(tag, "tag", "value"),
                 **_build_paired_record(tag.paired),
                 "p_holm": to_float(tag.p_holm),
             }
             for tag in pair.tags
         ],
         "passed": {
-            **_copy_fields(passed, "baseline_only", "candidate_only"),
+            **copy_fields(passed, "baseline_only", "candidate_only"),
             "p_two_sided": to_float(passed.two_sided),
             "p_worse": to_float(passed.worse),
             "interval": passed.interval
@@ -540,11 +434,11 @@ def _build_run_pair_record(pair: RunPair) -> dict[str, Any]:
         },
         "attempts": {
             "pairs": pair.attempts.count,
-            **_copy_fields(pair.attempts, "baseline_only", "candidate_only"),
+            **copy_fields(pair.attempts, "baseline_only", "candidate_only"),
         },
         "asked_first": _build_first_record(pair.first),
-        "moved": {item: _to_plain(pair.items[item]) for item in pair.moved},
-        **_copy_fields(pair, "regressed", "recovered", "p_holm"),
+        "moved": {item: to_plain(pair.items[item]) for item in pair.moved},
+        **copy_fields(pair, "regressed", "recovered", "p_holm"),
         "statistics": _build_statistics_record(pair.statistics),
     }
 
@@ -564,7 +458,7 @@ def _build_measures_record(measures: Measures) -> dict[str, Any]:
 
 
 def _build_first_record(first: AskedFirstCounts) -> dict[str, Any]:
-    return _copy_fields(first, "baseline", "candidate", "unknown", "balanced")
+    return copy_fields(first, "baseline", "candidate", "unknown", "balanced")
 
 
 def _build_statistics_record(statistics: Statistics) -> dict[str, Any]:
@@ -580,7 +474,7 @@ def _build_statistics_record(statistics: Statistics) -> dict[str, Any]:
         "pairs_for_p_0.05": {"alone": alone, "over_axes": over_axes},
         "difference": _build_paired_record(statistics.paired),
         "axes": {
-            axis.axis: {**_build_paired_record(axis.paired), **_copy_fields(axis, "p", "p_holm")}
+            axis.axis: {**_build_paired_record(axis.paired), **copy_fields(axis, "p", "p_holm")}
             for axis in statistics.axes
         },
         "non_inferiority": {
@@ -608,7 +502,7 @@ def _build_statistics_record(statistics: Statistics) -> dict[str, Any]:
         "clustered": None
         if clustered is None
         else {
-            **_copy_fields(clustered, "clusters", "mean", "standard_error"),
+            **copy_fields(clustered, "clusters", "mean", "standard_error"),
             "interval": _build_interval_record(clustered),
         },
         "plain": list(statistics.plain),
@@ -622,9 +516,9 @@ def _build_interval_record(source: PairedSummary | ClusteredMean) -> dict[str, A
 def _build_paired_record(summary: PairedSummary) -> dict[str, Any]:
     flips = summary.flips
     return {
-        **_copy_fields(summary, "n", "mean", "sd", "standard_error"),
+        **copy_fields(summary, "n", "mean", "sd", "standard_error"),
         "interval": _build_interval_record(summary),
-        **_copy_fields(summary, "t", "p_t"),
+        **copy_fields(summary, "t", "p_t"),
         "sign_flip": None
         if flips is None
         else {
@@ -633,13 +527,13 @@ def _build_paired_record(summary: PairedSummary) -> dict[str, Any]:
             "better": to_float(flips.upper),
             "exact": flips.exact,
         },
-        **_copy_fields(summary, "wins", "losses", "ties"),
+        **copy_fields(summary, "wins", "losses", "ties"),
     }
 
 
 def _build_agreement_record(agreement: Agreement) -> dict[str, Any]:
     return {
-        **_copy_fields(agreement, "raters", "units", "percent"),
+        **copy_fields(agreement, "raters", "units", "percent"),
         "alpha_ordinal": to_float(agreement.alpha),
         "ac2_quadratic": to_float(agreement.ac2),
         "kappa_quadratic": [
@@ -654,26 +548,26 @@ def _build_operating_record(operating: OperatingCharacteristic) -> dict[str, Any
         "noise": operating.noise,
         "identical": _build_chances_record(operating.identical),
         "as_observed": _build_chances_record(operating.as_observed),
-        **_copy_fields(operating, "repeats_disagree", "observed_repeats_disagree", "exact"),
+        **copy_fields(operating, "repeats_disagree", "observed_repeats_disagree", "exact"),
         "simulated": {
-            **_copy_fields(operating.simulated, "draws", "seed"),
+            **copy_fields(operating.simulated, "draws", "seed"),
             "identical": _build_chances_record(operating.simulated.identical),
         },
     }
 
 
 def _build_chances_record(chances: DecisionChances) -> dict[str, float]:
-    return {_name_decision(outcome): round(float(p), 9) for outcome, p in chances.items()}
+    return {name_decision(outcome): round(float(p), 9) for outcome, p in chances.items()}
 
 
 def _build_flip_record(flip: RatingFlip) -> dict[str, Any]:
     return {
-        **_copy_fields(flip.rating, "item", "variant", "rater", "axis", "score"),
+        **copy_fields(flip.rating, "item", "variant", "rater", "axis", "score"),
         "instead": flip.score,
         "verdict": {"before": flip.verdict_before, "after": flip.verdict_after},
         "decision": {
-            "before": _name_decision(flip.decision_before),
-            "after": _name_decision(flip.decision_after),
+            "before": name_decision(flip.decision_before),
+            "after": name_decision(flip.decision_after),
         },
         "decides": flip.decides,
     }

@@ -36,7 +36,8 @@ from markscheme.vocabulary import (
 )
 from markscheme.weigh.compare.decide import DecisionMaker
 from markscheme.weigh.compare.pairs import Sides, average_sides
-from markscheme.weigh.compare.result import Aggregate, Query, Ruling
+from markscheme.weigh.compare.result import Aggregate, Query
+from markscheme.weigh.compare.ruling import Ruling
 from markscheme.weigh.compare.statistics import RatingFlip
 
 ScoresByRater = dict[tuple[str, str, str], dict[str, int]]
@@ -256,6 +257,16 @@ def aggregate_queries(queries: Sequence[Query], verdicts: Sequence[str]) -> Aggr
             {axis: average_sides(query.axes[axis] for query in whole) for axis in axes}
         ),
         verdicts=FrozenDict({v: sum(query.verdict == v for query in queries) for v in verdicts}),
+    )
+
+
+def aggregate_by_mode(queries: Sequence[Query], verdicts: Sequence[str]) -> Mapping[str, Aggregate]:
+    """Return the means and verdict counts of each mode."""
+    return FrozenDict(
+        {
+            mode: aggregate_queries([query for query in queries if query.mode == mode], verdicts)
+            for mode in dict.fromkeys(query.mode for query in queries)
+        }
     )
 
 
