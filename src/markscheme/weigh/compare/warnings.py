@@ -31,7 +31,7 @@ def _describe_queries(comparison: Comparison) -> Iterator[str]:
     table = comparison.rubric.decision_table
     counts = {mode: part.queries for mode, part in comparison.by_mode.items()}
     rated = comparison.statistics.paired.n
-    if rated < _FEW_QUERIES:
+    if rated < _FEW_QUERIES and comparison.decision.outcome is not None:
         yield sentence("The decision rests on few queries: {n}; one more could turn it.", n=rated)
     if table is None or table.find_lacking(counts) or table.is_meant_for(counts):
         return
