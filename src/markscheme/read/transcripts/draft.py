@@ -134,7 +134,7 @@ class Draft:
     ) -> DraftCall:
         """Add a tool call with its arguments; its result may come later."""
         self.pending_gap = None
-        if name == UNNAMED_TOOL:
+        if name == UNNAMED_TOOL or name.endswith(f"__{UNNAMED_TOOL}"):
             self.add_unknown_kind("tool call", None)
         call = DraftCall(name, id_, at, extract_call_details(name, arguments))
         self.calls.append(call)
@@ -185,8 +185,9 @@ class Draft:
         It may hide calls, so it makes the transcript incomplete. `what` names in the singular what
         was met ("record", "content block"); `kind` is the type that the log gives it.
         """
-        shown = clean_text(str(kind))[:_MAX_KIND_LENGTH] if kind is not None else "(none)"
-        self.unknown_kinds[what, shown] += 1
+        shown = "(none)" if kind is None else str(kind)[:_MAX_KIND_LENGTH]
+        printable = (c if c.isprintable() and c != "`" else "?" for c in clean_text(shown))
+        self.unknown_kinds[what, "".join(printable)] += 1
 
     def iter_blocks(self, content: Any, what: str = "content block") -> Iterator[JsonObject]:
         """Yield the objects in the content of a message; what is neither object nor text is noted.
