@@ -10,6 +10,7 @@ from markscheme.read.transcripts.formats import (
     claude_code,
     claude_stream,
     codex,
+    codex_exec,
     gemini,
     inspect_ai,
     openai,
@@ -29,7 +30,7 @@ FORMATS = (
     claude_code.FORMAT,
     claude_stream.FORMAT,
     codex.ROLLOUT_FORMAT,
-    codex.EXEC_FORMAT,
+    codex_exec.EXEC_FORMAT,
     openai.RESPONSES_FORMAT,
     openai.CHAT_FORMAT,
 )

@@ -74,7 +74,7 @@ def iter_spans(record: JsonObject) -> Iterator[OtelSpan]:
 
 
 def _iter_listed_spans(listed: Any) -> Iterator[JsonObject]:
-    """Yield the spans of a list. What is no object could be any span: it gets no known operation."""
+    """Yield the spans of a list; what is no object becomes a span of an unknown operation."""
     for span in listed if isinstance(listed, list) else [listed]:
         if isinstance(span, dict):
             yield span
