@@ -167,6 +167,7 @@ def add_message_blocks(
             draft.add_unread_calls(block)
         elif kind in _CALL_BLOCKS:
             name, id_ = _build_tool_name(block), to_text(block.get("id"))
+            draft.add_unread_calls(block, ("input",))
             call = draft.add_call(name, block.get("input"), id_=id_, at=at)
             if name in _DISPATCH_TOOLS:
                 arguments = to_object(block.get("input"))
@@ -504,6 +505,7 @@ class ClaudeCodeSession:
         if not self.main.line_count and len(agents) == 1:
             # The log of a sub-agent, given on its own.
             agents[0].truncated = agents[0].truncated or self.main.truncated
+            agents[0].unknown_kinds.update(self.main.unknown_kinds)
             return self._finish_agent(agents[0], skipped)
         for agent in agents:
             if not _is_descendant(agent, self.main):

@@ -52,9 +52,9 @@ def read_log(log: Log) -> list[Transcript]:
     draft = Draft()
     session = GeminiSession(draft)
     # A message that is written again with the same id replaces the earlier one.
-    messages: dict[str, JsonObject] = {}
+    messages: dict[str | int, JsonObject] = {}
     for index, message in enumerate(_iter_messages(log, draft)):
-        messages[to_text(message.get("id")) or str(index)] = message
+        messages[to_text(message.get("id")) or index] = message
     for message in messages.values():
         session.add_message(message)
         tokens = to_object(message.get("tokens"))

@@ -46,6 +46,7 @@ _SAMPLE_FIELDS = split_words(
     "events_data timelines error error_retries limit sandbox target choices files "
     "model_fallbacks invalidation message_pool transcript"
 )
+_MESSAGE_FIELDS = ("content", "tool_calls", "metadata")
 _ZSTANDARD_METHOD = 93
 _LOCAL_HEADER_BYTES = 30
 _MAX_MEMBER_BYTES = 2**31
@@ -123,7 +124,6 @@ class InspectSample:
         self._drafts: dict[str, Draft] = {MAIN_AGENT: self.main}
         self._parents: dict[str, str] = {}
         self._has_scorer_calls = False
-        self._has_model_events = False
         # The calls that messages state, by id or name; each has an event of its own.
         self._stated_calls: dict[str, str] = {}
         self._server_calls: set[str] = set()
@@ -230,7 +230,6 @@ class InspectSample:
         if usage and event.get("cache") != "read":
             draft.add_usage(_parse_usage(usage))
         message = _get_first_message(output)
-        self._has_model_events = True
         self._add_stated_calls(draft, message)
         text = self._resolve_attachment(join_text(message.get("content")))
         if text is not None:
@@ -247,6 +246,8 @@ class InspectSample:
                 self._add_server_call(draft, block)
             elif kind not in _BLOCKS_WITHOUT_CALLS:
                 draft.add_unknown_kind("content block", block.get("type"))
+            else:
+                draft.add_unread_calls(block, ("data", "internal"))
 
     def _add_server_call(self, draft: Draft, block: JsonObject) -> None:
         id_, name = to_text(block.get("id")), to_text(block.get("name")) or UNNAMED_TOOL
@@ -269,11 +270,8 @@ class InspectSample:
             role = to_text(message.get("role"))
             if role not in _ROLES:
                 main.add_unknown_kind("message", message.get("role"))
-            elif role == "assistant" and self._has_model_events:
-                for call in iter_objects(message.get("tool_calls")):
-                    name = to_text(call.get("function")) or UNNAMED_TOOL
-                    self._stated_calls[to_text(call.get("id")) or name] = name
-            elif role == "assistant":
+            if role != "tool":
+                main.add_unread_calls(message, _MESSAGE_FIELDS)
                 self._add_stated_calls(main, message)
         calls = [call for draft in self._drafts.values() for call in draft.calls]
         known = {call.id for call in calls} | {call.name for call in calls if call.id is None}

@@ -147,7 +147,10 @@ class ChatConversation:
         keys = [_build_message_key(message) for message in messages]
         is_repeat = len(keys) > 1 and keys[: len(self._known_keys)] == self._known_keys[: len(keys)]
         start = min(len(self._known_keys), len(keys)) if is_repeat else 0
+        for message in messages[:start]:
+            self._check_places(message)
         for message in messages[start:]:
+            self._check_places(message)
             self._add_message(message)
         self._known_keys = keys if is_repeat else [*self._known_keys, *keys]
 
@@ -176,14 +179,19 @@ class ChatConversation:
                 self.draft.add_unknown_kind("content block", kind)
             else:
                 self.draft.add_unread_calls(block)
-        calls = message.get("tool_calls") or message.get("function_call")
         mark = find_text_command(role, text)
         if mark is not None:
             self.draft.add_unknown_kind("text command", mark)
+
+    def _check_places(self, message: JsonObject) -> None:
+        """Note calls in fields of a message that are not read."""
+        role = to_text(message.get("role"))
+        if role in {"tool", "function"}:
+            return
         if role != "assistant":
             self.draft.add_unread_calls(message, ("content",))
         # Messages with calls may hold them a second time, in a copy of the response.
-        elif not calls:
+        elif not (message.get("tool_calls") or message.get("function_call")):
             self.draft.add_unread_calls(message, _MESSAGE_FIELDS)
             # SWE-agent keeps what it has found in the text of the message here.
             self._note_container(message, "action")
@@ -259,6 +267,7 @@ _KNOWN_EVENT = re.compile(
     r"|code_interpreter_call_code|image_generation_call|output_text_annotation)\.[a-z_]+"
     r"|output_text\.annotation\.added|audio\.transcript\.[a-z]+)"
 )
+_EVENT_FIELDS = ("item", "response")
 _EXCHANGE_FIELDS = split_words("input output request response tools tool_choice usage metadata")
 _TEXT_TYPES = ("input_text", "output_text", "text")
 
@@ -318,6 +327,7 @@ class ResponsesConversation:
 
     def _add_event(self, kind: str, record: JsonObject) -> None:
         item = to_object(record.get("item"))
+        self.draft.add_unread_calls(record, _EVENT_FIELDS)
         if kind == "response.output_item.done":
             self._begun_items.pop(to_text(item.get("id")) or "", None)
             self._add_item(item, None)
