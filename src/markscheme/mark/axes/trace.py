@@ -1,8 +1,8 @@
 """Axes that judge what an agent did: the order and number of its calls, and forbidden calls.
 
-Every attempt counts, whether it succeeded or not. A forbidden attempt in the log decides at once. No
-axis passes on an incomplete log: more may have been done than it shows, and the cell fails with the
-reason.
+Every attempt counts, whether it succeeded or not. A forbidden attempt in the log decides at once.
+No axis passes on an incomplete log: more may have been done than it shows, so the cell fails with
+the reason.
 """
 
 from __future__ import annotations
