@@ -6,6 +6,7 @@ records in `claude_code`.
 """
 
 from markscheme.read.transcripts.formats import (
+    anthropic,
     claude_code,
     claude_stream,
     codex,
@@ -29,6 +30,7 @@ FORMATS = (
     claude_stream.FORMAT,
     codex.ROLLOUT_FORMAT,
     codex.EXEC_FORMAT,
+    anthropic.FORMAT,
     openai.RESPONSES_FORMAT,
     openai.CHAT_FORMAT,
 )
