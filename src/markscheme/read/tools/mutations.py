@@ -18,7 +18,9 @@ from markscheme.vocabulary import Call, Mutation
 
 WRITE_TOOLS = split_words(
     "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
-    "replace insert file_change update_file delete_file"
+    "replace insert file_change update_file delete_file "
+    "write_to_file replace_in_file apply_diff insert_content search_and_replace search_replace "
+    "editor new_rule generate_image"
 )
 EDITOR_TOOLS = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "text_editor"})
 EDITOR_CHANGES = frozenset(
@@ -27,7 +29,8 @@ EDITOR_CHANGES = frozenset(
 SHELL_TOOLS = split_words(
     "bash shell exec_command local_shell local_shell_call run_shell_command "
     "command_execution execute_command run_command run_terminal_cmd terminal "
-    "container.exec unified_exec"
+    "container.exec unified_exec "
+    "run_commands attempt_completion"
 )
 _CHANGING_PROGRAMS = split_words(
     "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "

@@ -192,7 +192,7 @@ class AnthropicConversation:
             if message.get(field):
                 self.draft.add_unknown_kind("field", field)
 
-    def _is_known_block(self, kind: str, role: Any) -> bool:
+    def _is_known_block(self, kind: str, role: object) -> bool:
         if kind in _CALL_BLOCKS:
             return role == "assistant"
         return kind in _RESULT_BLOCKS or kind in self.blocks_without_calls
@@ -207,8 +207,7 @@ class AnthropicConversation:
         for block in iter_blocks(message):
             kind = get_kind(block)
             if kind == "text":
-                text = to_text(block.get("text")) or ""
-                self.draft.add_text(text, at, self._message_count)
+                self.add_text(to_text(block.get("text")) or "", at)
             elif kind in _CALL_BLOCKS:
                 self.add_call_block(block, at)
             elif kind in _RESULT_BLOCKS:
@@ -217,6 +216,10 @@ class AnthropicConversation:
         reason = message.get("stop_reason")
         if not isinstance(reason, str | None) or reason not in _FINISHED:
             self.draft.pending_gap = f"the last response ended with `{clean_text(str(reason))}`"
+
+    def add_text(self, text: str, at: datetime | None) -> None:
+        """Add a text of the model; the texts of one message belong together."""
+        self.draft.add_text(text, at, self._message_count)
 
     def add_user_message(self, blocks: list[JsonObject], at: datetime | None) -> None:
         """Add the results of a message of the user; without any, its text is a prompt."""
