@@ -30,6 +30,7 @@ PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"
 CALLS_AFTER_TEXT = "calls follow the last text, so it is no answer"
 LOG_TRUNCATED = "the log is cut off"
+RUN_STOPPED = "there is no result line, so the run was stopped"
 _MAX_KIND_LENGTH = 60
 
 

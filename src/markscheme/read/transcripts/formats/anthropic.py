@@ -16,6 +16,7 @@ from markscheme.read.json_fields import (
     clean_text,
     join_text,
     parse_count,
+    parse_id,
     parse_timestamp,
     split_words,
     to_object,
@@ -265,12 +266,6 @@ class AnthropicConversation:
                 output=parse_count(usage.get("output_tokens")),
             )
             self.draft.add_usage(tokens)
-
-
-def parse_id(value: Any) -> str | None:
-    """Return the id of a call as a text that can be stored."""
-    id_ = to_text(value)
-    return None if id_ is None else clean_text(id_)
 
 
 def _build_key(message: Any) -> int:

@@ -19,6 +19,7 @@ from markscheme.read.json_fields import (
     join_text,
     parse_count,
     parse_epoch,
+    parse_id,
     parse_json,
     parse_json_or_raw,
     split_words,
@@ -32,7 +33,6 @@ from markscheme.read.transcripts.formats.anthropic import (
     find_messages,
     get_kind,
     iter_blocks,
-    parse_id,
 )
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
