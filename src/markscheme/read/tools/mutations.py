@@ -20,7 +20,7 @@ WRITE_TOOLS = split_words(
     "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
     "replace insert file_change update_file delete_file "
     "write_to_file replace_in_file apply_diff insert_content search_and_replace search_replace "
-    "editor new_rule generate_image"
+    "editor new_rule generate_image generateimage delete"
 )
 EDITOR_TOOLS = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "text_editor"})
 EDITOR_CHANGES = frozenset(
