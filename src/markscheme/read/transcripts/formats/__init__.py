@@ -19,6 +19,7 @@ from markscheme.read.transcripts.formats import (
     openai,
     opencode,
     otel,
+    qwen,
 )
 
 __all__ = ["FORMATS"]
@@ -33,6 +34,7 @@ FORMATS = (
     gemini.FORMAT,
     gemini_stream.FORMAT,
     copilot.FORMAT,
+    qwen.FORMAT,
     claude_code.FORMAT,
     cursor.FORMAT,
     claude_stream.FORMAT,
