@@ -14,6 +14,7 @@ from typing import Any
 from markscheme.read.json_fields import (
     JsonObject,
     clean_text,
+    iter_objects,
     join_text,
     parse_count,
     parse_id,
@@ -35,6 +36,10 @@ _RESULT_BLOCKS = split_words(
 )
 _BLOCKS_WITHOUT_CALLS = split_words(
     "text image document thinking redacted_thinking search_result container_upload"
+)
+# What the result of a tool of the client or of an MCP server may hold.
+_RESULT_CONTENT = split_words(
+    "text image document search_result tool_reference file audio resource"
 )
 _FINISHED = frozenset({None, "end_turn", "stop_sequence", "tool_use"})
 # Tools of the server whose input is a program; what the program does is not known.
@@ -242,6 +247,11 @@ class AnthropicConversation:
 
     def add_result_block(self, block: JsonObject, at: datetime | None) -> None:
         """Pair a result with its call."""
+        if get_kind(block) in {"tool_result", "mcp_tool_result"}:
+            for part in iter_objects(block.get("content")):
+                # The records of some clients have no type.
+                if "type" in part and get_kind(part) not in _RESULT_CONTENT:
+                    self.draft.add_unknown_kind("result block", part["type"])
         id_ = parse_id(block.get("tool_use_id"))
         if self.draft.add_result(id_, self.parse_status(block), at) is None:
             self.draft.add_gap("a result belongs to no call")

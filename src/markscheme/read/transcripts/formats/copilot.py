@@ -151,6 +151,8 @@ class CopilotSession:
         requests = data.get("toolRequests")
         for request in requests if isinstance(requests, list) else [requests]:
             if isinstance(request, dict):
+                if request.get("type") not in (None, "function", "custom"):
+                    agent.add_unknown_kind("tool request", request["type"])
                 self._start_call(agent, request, at)
             elif request is not None:
                 agent.add_unknown_kind("tool request", type(request).__name__)

@@ -133,7 +133,10 @@ class CursorRun:
 
     def _read_message(self, event: JsonObject) -> str | None:
         """Return the text of a message; note content that may hide calls."""
-        content = to_object(event.get("message")).get("content")
+        message = to_object(event.get("message"))
+        content = message.get("content")
+        if message.get("role") not in (None, event.get("type")):
+            self._draft.add_unknown_kind("role", message["role"])
         if not isinstance(content, str | list):
             self._draft.add_unknown_kind("content", type(content).__name__)
         for block in content if isinstance(content, list) else ():

@@ -32,6 +32,7 @@ _BLOCKS_WITHOUT_CALLS = split_words(
     "text image document thinking redactedThinking reasoning systemNotification "
     "toolConfirmationRequest actionRequired conversationCompacted"
 )
+_RESULT_CONTENT = split_words("text image audio resource resource_link")
 _CALL_BLOCKS = frozenset({"toolRequest", "frontendToolRequest"})
 _STREAM_EVENTS = frozenset({"message", "notification", "error", "complete"})
 _SHELL_TOOLS = frozenset({"shell", "developer__shell"})
@@ -203,6 +204,10 @@ class GooseSession:
             self._draft.add_dispatch(kind, drafted, to_text(fields.get("instructions")))
 
     def _add_result(self, block: JsonObject, at: datetime | None) -> None:
+        value = to_object(block.get("toolResult")).get("value", block.get("toolResult"))
+        for part in iter_objects(to_object(value).get("content", value)):
+            if (to_text(part.get("type")) or "") not in _RESULT_CONTENT:
+                self._draft.add_unknown_kind("result block", part.get("type"))
         call = self._draft.add_result(parse_id(block.get("id")), None, at)
         if call is None:
             self._draft.add_gap("a result belongs to no call")

@@ -100,7 +100,10 @@ class QwenSession:
 
     def _list_parts(self, record: JsonObject) -> list[JsonObject]:
         """Return the parts of a message; note those that may hide calls."""
-        parts = to_object(record.get("message")).get("parts")
+        message = to_object(record.get("message"))
+        parts = message.get("parts")
+        if message.get("role") not in (None, "user", "model", "tool"):
+            self._draft.add_unknown_kind("role", message["role"])
         if not isinstance(parts, list):
             self._draft.add_unknown_kind("content", type(parts).__name__)
             return []
@@ -192,6 +195,8 @@ class QwenSession:
         dispatch = self._dispatches.get(id(call))
         if dispatch is not None and display.get("type") == "task_execution":
             self._add_subagent(call, dispatch, display)
+        elif dispatch is not None and display:
+            self._draft.add_unknown_kind("result", display.get("type"))
 
     def _add_subagent(self, call: DraftCall, dispatch: DraftDispatch, display: JsonObject) -> None:
         """Add the sub-agent that the result of a call describes."""
