@@ -7,22 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_logs import LOGS, list_calls, list_tokens
-from markscheme import Transcript, read_transcript
+from agent_logs import LOGS, list_calls, list_tokens, load_lines, read_lines
+from markscheme import read_transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MESSAGES, REQUESTS = (
-    [json.loads(line) for line in (LOGS / "anthropic" / name).read_bytes().splitlines()]
-    for name in ("messages.jsonl", "requests.jsonl")
+    load_lines(LOGS / "anthropic" / name) for name in ("messages.jsonl", "requests.jsonl")
 )
-
-
-def read(folder: Path, *records: Any) -> Transcript:
-    path = folder / "log.jsonl"
-    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
-    return read_transcript(path)
 
 
 def test_calls_of_the_client_the_server_and_mcp_servers_are_read() -> None:
@@ -59,18 +52,18 @@ def test_requests_that_repeat_the_history_say_what_its_messages_say() -> None:
 
 
 def test_a_list_of_messages_is_one_conversation(tmp_path: Path) -> None:
-    assert list_calls(read(tmp_path, MESSAGES)) == [("bash", "ok")]
+    assert list_calls(read_lines(tmp_path, MESSAGES)) == [("bash", "ok")]
 
 
 def test_a_request_that_dropped_old_messages_adds_only_new_ones(tmp_path: Path) -> None:
     first, second = json.loads(json.dumps(REQUESTS))
     del second["request"]["messages"][0]
-    assert list_calls(read(tmp_path, first, second)) == [("bash", "ok")]
+    assert list_calls(read_lines(tmp_path, first, second)) == [("bash", "ok")]
 
 
 def test_another_conversation_in_the_same_log_is_a_gap(tmp_path: Path) -> None:
     other = {"messages": [{"role": "user", "content": "Name this chat."}]}
-    assert "the log holds several conversations" in read(tmp_path, *REQUESTS, other).gaps
+    assert "the log holds several conversations" in read_lines(tmp_path, *REQUESTS, other).gaps
 
 
 @pytest.mark.parametrize(
@@ -87,7 +80,7 @@ def test_content_that_may_hide_calls_makes_it_incomplete(
     content: Any, gap: str, tmp_path: Path
 ) -> None:
     unknown = {"role": "assistant", "content": content}
-    assert gap in read(tmp_path, *MESSAGES[:3], unknown, MESSAGES[3]).gaps
+    assert gap in read_lines(tmp_path, *MESSAGES[:3], unknown, MESSAGES[3]).gaps
 
 
 @pytest.mark.parametrize(
@@ -109,7 +102,7 @@ def test_content_that_may_hide_calls_makes_it_incomplete(
     ],
 )
 def test_what_is_not_understood_makes_it_incomplete(record: Any, gap: str, tmp_path: Path) -> None:
-    assert gap in read(tmp_path, *MESSAGES, record).gaps
+    assert gap in read_lines(tmp_path, *MESSAGES, record).gaps
 
 
 def test_a_program_that_the_server_runs_is_a_doubt(tmp_path: Path) -> None:
@@ -119,7 +112,7 @@ def test_a_program_that_the_server_runs_is_a_doubt(tmp_path: Path) -> None:
         "tool_use_id": "s",
         "content": {"return_code": 1},
     }
-    transcript = read(tmp_path, *MESSAGES, {"role": "assistant", "content": [use, result]})
+    transcript = read_lines(tmp_path, *MESSAGES, {"role": "assistant", "content": [use, result]})
     assert list_calls(transcript)[1] == ("code_execution", "error")
     assert "1 program of the unknown kind `code_execution`" in transcript.gaps
 

@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_logs import LOGS, find_subagent, list_calls, list_tokens
-from markscheme import Transcript, read_transcript
+from agent_logs import LOGS, find_subagent, list_calls, list_tokens, load_lines, read_lines
+from markscheme import read_transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 LOG = LOGS / "copilot" / "events.jsonl"
-EVENTS = [json.loads(line) for line in LOG.read_bytes().splitlines()]
-
-
-def read(folder: Path, *events: Any) -> Transcript:
-    path = folder / "events.jsonl"
-    path.write_text("\n".join(json.dumps(event) for event in events), encoding="utf-8")
-    return read_transcript(path)
+EVENTS = load_lines(LOG)
 
 
 def event(kind: str, **data: Any) -> dict[str, Any]:
@@ -62,39 +56,41 @@ def test_an_older_log_names_only_the_call_of_a_sub_agent(tmp_path: Path) -> None
     events = json.loads(json.dumps(EVENTS))
     for record in events:
         record.pop("agentId", None)
-    explore = find_subagent(read(tmp_path, *events), "explore")
+    explore = find_subagent(read_lines(tmp_path, *events), "explore")
     assert (explore.agent, list_calls(explore)) == ("c4", [("bash", "ok")])
 
 
 def test_without_a_shutdown_only_the_output_is_known(tmp_path: Path) -> None:
-    transcript = read(tmp_path, *EVENTS[:-1])
+    transcript = read_lines(tmp_path, *EVENTS[:-1])
     assert list_tokens(transcript) == (None, None, None, 34, None)
     assert transcript.complete, transcript.gaps
 
 
 def test_an_agent_in_the_background_has_a_status_of_its_own(tmp_path: Path) -> None:
     events = [record for record in EVENTS if record["type"] != "subagent.completed"]
-    assert [d.status for d in read(tmp_path, *events).dispatches] == ["none"]
+    assert [d.status for d in read_lines(tmp_path, *events).dispatches] == ["none"]
     failed = event("subagent.failed", toolCallId="c4", agentName="explore", error="x")
-    assert [d.status for d in read(tmp_path, *events, failed).dispatches] == ["error"]
+    assert [d.status for d in read_lines(tmp_path, *events, failed).dispatches] == ["error"]
 
 
 def test_text_that_is_typed_into_a_running_shell_is_a_command(tmp_path: Path) -> None:
     typed = {"toolCallId": "w", "toolName": "write_bash", "arguments": {"input": "rm -r x{enter}"}}
-    transcript = read(tmp_path, *EVENTS[:4], event("tool.execution_start", **typed), *EVENTS[-6:])
+    transcript = read_lines(
+        tmp_path, *EVENTS[:4], event("tool.execution_start", **typed), *EVENTS[-6:]
+    )
     assert [m.target for m in transcript.mutations] == ["rm -r x"]
     assert "a call has no result" in transcript.gaps
 
 
 def test_prompts_of_the_client_are_none_of_the_user(tmp_path: Path) -> None:
     extra = event("user.message", content="…", source="skill-pdf")
-    assert len(read(tmp_path, *EVENTS[:3], extra, *EVENTS[3:]).prompts) == 1
+    assert len(read_lines(tmp_path, *EVENTS[:3], extra, *EVENTS[3:]).prompts) == 1
 
 
 def test_a_log_without_its_start_or_the_end_of_its_last_turn_is_incomplete(tmp_path: Path) -> None:
     start = "the start of the session is missing, so calls may be"
-    assert start in read(tmp_path, *EVENTS[2:]).gaps
-    assert "the last turn has no end" in read(tmp_path, *EVENTS[:-5]).gaps
+    assert start in read_lines(tmp_path, *EVENTS[2:]).gaps
+    assert "the last turn has no end" in read_lines(tmp_path, *EVENTS[:-5]).gaps
 
 
 @pytest.mark.parametrize(
@@ -122,5 +118,5 @@ def test_a_log_without_its_start_or_the_end_of_its_last_turn_is_incomplete(tmp_p
     ],
 )
 def test_what_is_not_understood_makes_it_incomplete(record: Any, gap: str, tmp_path: Path) -> None:
-    transcript = read(tmp_path, *EVENTS[:-1], record)
+    transcript = read_lines(tmp_path, *EVENTS[:-1], record)
     assert gap in transcript.gaps

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_logs import LOGS, find_subagent, list_calls, list_tokens
-from markscheme import Transcript, read_transcript
+from agent_logs import LOGS, find_subagent, list_calls, list_tokens, load_lines, read_lines
+from markscheme import read_transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 STREAM = LOGS / "cursor" / "stream.jsonl"
-EVENTS = [json.loads(line) for line in STREAM.read_bytes().splitlines()]
-
-
-def read(folder: Path, *events: Any) -> Transcript:
-    path = folder / "stream.jsonl"
-    path.write_text("\n".join(json.dumps(event) for event in events), encoding="utf-8")
-    return read_transcript(path)
+EVENTS = load_lines(STREAM)
 
 
 def tool_call(subtype: str, tool: str, **details: Any) -> dict[str, Any]:
@@ -64,7 +57,7 @@ def test_partial_output_says_the_same(tmp_path: Path) -> None:
 
     first = [say("I look ", timestamp_ms=1), say("first.", timestamp_ms=2), EVENTS[4]]
     last = [say("It is", timestamp_ms=3), say(" tidy.", timestamp_ms=4), EVENTS[-2]]
-    transcript = read(tmp_path, *EVENTS[:4], *first, *EVENTS[5:-2], *last, EVENTS[-1])
+    transcript = read_lines(tmp_path, *EVENTS[:4], *first, *EVENTS[5:-2], *last, EVENTS[-1])
     assert transcript.final_text == "It is tidy."
     assert transcript.complete, transcript.gaps
 
@@ -86,7 +79,7 @@ def test_the_key_of_a_result_says_how_a_call_went(
 ) -> None:
     details = {"args": {"command": "ls"}, "result": result}
     call = tool_call("completed", "shellToolCall", **details)
-    transcript = read(tmp_path, *EVENTS[:4], call, *EVENTS[-2:])
+    transcript = read_lines(tmp_path, *EVENTS[:4], call, *EVENTS[-2:])
     assert list_calls(transcript) == [("shell", status)]
 
 
@@ -94,16 +87,16 @@ def test_events_that_are_written_twice_count_once(tmp_path: Path) -> None:
     started = tool_call("started", "deleteToolCall", args={"path": "a"})
     completed = tool_call("completed", "deleteToolCall", args={"path": "a"}, result={"success": {}})
     again = [started, EVENTS[2], started, completed, EVENTS[2], completed]
-    transcript = read(tmp_path, *EVENTS[:4], *again, *EVENTS[-2:])
+    transcript = read_lines(tmp_path, *EVENTS[:4], *again, *EVENTS[-2:])
     assert list_calls(transcript) == [("delete", "ok")]
     assert [m.target for m in transcript.mutations] == ["a"]
 
 
 def test_a_stream_without_its_start_or_its_end_is_incomplete(tmp_path: Path) -> None:
     stopped = "there is no result line, so the run was stopped"
-    assert stopped in read(tmp_path, *EVENTS[:-1]).gaps
-    assert stopped in read(tmp_path, *EVENTS, *EVENTS[1:5]).gaps
-    only_result = read(tmp_path, EVENTS[-1])
+    assert stopped in read_lines(tmp_path, *EVENTS[:-1]).gaps
+    assert stopped in read_lines(tmp_path, *EVENTS, *EVENTS[1:5]).gaps
+    only_result = read_lines(tmp_path, EVENTS[-1])
     assert only_result.format == "cursor-stream"
     assert "the start of the run is missing, so calls may be" in only_result.gaps
 
@@ -130,5 +123,5 @@ def test_a_stream_without_its_start_or_its_end_is_incomplete(tmp_path: Path) -> 
     ],
 )
 def test_what_is_not_understood_makes_it_incomplete(event: Any, gap: str, tmp_path: Path) -> None:
-    gaps = read(tmp_path, *EVENTS[:-1], event, EVENTS[-1]).gaps
+    gaps = read_lines(tmp_path, *EVENTS[:-1], event, EVENTS[-1]).gaps
     assert any(found.startswith(gap) for found in gaps), gaps

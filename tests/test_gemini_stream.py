@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_logs import LOGS, list_calls, list_tokens
-from markscheme import Transcript, read_transcript
+from agent_logs import LOGS, list_calls, list_tokens, load_lines, read_lines
+from markscheme import read_transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 STREAM = LOGS / "gemini" / "stream.jsonl"
-EVENTS = [json.loads(line) for line in STREAM.read_bytes().splitlines()]
-
-
-def read(folder: Path, *events: Any) -> Transcript:
-    path = folder / "stream.jsonl"
-    path.write_text("\n".join(json.dumps(event) for event in events), encoding="utf-8")
-    return read_transcript(path)
+EVENTS = load_lines(STREAM)
 
 
 def test_a_stream_is_read_with_its_times() -> None:
@@ -49,8 +42,8 @@ def test_a_stream_is_read_with_its_times() -> None:
 
 def test_a_stream_without_its_result_line_was_stopped(tmp_path: Path) -> None:
     gap = "there is no result line, so the run was stopped"
-    assert gap in read(tmp_path, *EVENTS[:-1]).gaps
-    assert gap in read(tmp_path, *EVENTS, *EVENTS[2:4]).gaps
+    assert gap in read_lines(tmp_path, *EVENTS[:-1]).gaps
+    assert gap in read_lines(tmp_path, *EVENTS, *EVENTS[2:4]).gaps
 
 
 @pytest.mark.parametrize(
@@ -72,11 +65,11 @@ def test_a_stream_without_its_result_line_was_stopped(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_understood_makes_it_incomplete(event: Any, gap: str, tmp_path: Path) -> None:
-    assert gap in read(tmp_path, *EVENTS[:-1], event, EVENTS[-1]).gaps
+    assert gap in read_lines(tmp_path, *EVENTS[:-1], event, EVENTS[-1]).gaps
 
 
 def test_a_warning_counts_if_nothing_follows(tmp_path: Path) -> None:
     warning = {"type": "error", "severity": "warning", "message": "Loop detected"}
-    assert read(tmp_path, *EVENTS[:2], warning, *EVENTS[2:]).complete
-    gaps = read(tmp_path, *EVENTS[:-1], warning, EVENTS[-1]).gaps
+    assert read_lines(tmp_path, *EVENTS[:2], warning, *EVENTS[2:]).complete
+    gaps = read_lines(tmp_path, *EVENTS[:-1], warning, EVENTS[-1]).gaps
     assert gaps == ("the run ended after a warning (Loop detected)",)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_logs import LOGS, list_calls, list_tokens
+from agent_logs import LOGS, list_calls, list_tokens, load_lines, read_lines
 from markscheme import Transcript, read_transcript
 
 if TYPE_CHECKING:
@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 GOOSE = LOGS / "goose"
 EXPORT = json.loads((GOOSE / "export.json").read_text(encoding="utf-8"))
 MESSAGES = EXPORT["conversation"]
-LINES = [json.loads(line) for line in (GOOSE / "session.jsonl").read_bytes().splitlines()]
-
-
-def read(folder: Path, *records: Any) -> Transcript:
-    path = folder / "log.jsonl"
-    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
-    return read_transcript(path)
+LINES = load_lines(GOOSE / "session.jsonl")
 
 
 def check_session(transcript: Transcript) -> None:
@@ -65,8 +59,8 @@ def test_an_older_session_file_does_not_say_how_commands_went() -> None:
 
 def test_the_output_of_a_run_says_the_same(tmp_path: Path) -> None:
     metadata = {"total_tokens": 400, "status": "completed"}
-    check_session(read(tmp_path, {"messages": MESSAGES, "metadata": metadata}))
-    failed = read(tmp_path, {"messages": MESSAGES, "metadata": {"status": "failed"}})
+    check_session(read_lines(tmp_path, {"messages": MESSAGES, "metadata": metadata}))
+    failed = read_lines(tmp_path, {"messages": MESSAGES, "metadata": {"status": "failed"}})
     assert "the run ended with the status `failed`" in failed.gaps
 
 
@@ -75,18 +69,18 @@ def test_a_stream_says_the_same_with_its_texts_in_parts(tmp_path: Path) -> None:
     parts = [last | {"content": [{"type": "text", "text": text}]} for text in ("It is", " tidy.")]
     events = [{"type": "message", "message": message} for message in [*start, *parts]]
     notice = {"type": "notification", "extension_id": "x", "message": "…"}
-    check_session(read(tmp_path, *events, notice, {"type": "complete", "total_tokens": 400}))
+    check_session(read_lines(tmp_path, *events, notice, {"type": "complete", "total_tokens": 400}))
     gap = "there is no result line, so the run was stopped"
-    assert gap in read(tmp_path, *events).gaps
+    assert gap in read_lines(tmp_path, *events).gaps
     error = {"type": "error", "error": "no credits"}
-    assert "the run had an error (no credits)" in read(tmp_path, *events, error).gaps
+    assert "the run had an error (no credits)" in read_lines(tmp_path, *events, error).gaps
 
 
 def test_a_call_that_could_not_be_parsed_is_a_failed_attempt(tmp_path: Path) -> None:
     request = {"type": "toolRequest", "id": "b", "toolCall": {"status": "error", "error": "bad"}}
     answer = {"type": "toolResponse", "id": "b", "toolResult": {"status": "error", "error": "bad"}}
     messages = [LINES[2] | {"content": [request]}, LINES[3] | {"content": [answer]}]
-    transcript = read(tmp_path, *LINES[:2], *messages, LINES[-1])
+    transcript = read_lines(tmp_path, *LINES[:2], *messages, LINES[-1])
     assert (list_calls(transcript), transcript.complete) == ([("?", "error")], True)
 
 
@@ -117,11 +111,11 @@ def test_a_call_that_could_not_be_parsed_is_a_failed_attempt(tmp_path: Path) -> 
     ],
 )
 def test_what_is_not_understood_makes_it_incomplete(record: Any, gap: str, tmp_path: Path) -> None:
-    assert gap in read(tmp_path, *LINES, record).gaps
+    assert gap in read_lines(tmp_path, *LINES, record).gaps
 
 
 def test_a_program_in_a_call_is_a_doubt(tmp_path: Path) -> None:
     value = {"name": "code_execution__execute_code", "arguments": {"code": "…"}}
     request = {"type": "toolRequest", "id": "p", "toolCall": {"status": "success", "value": value}}
-    gaps = read(tmp_path, *LINES, {"role": "assistant", "content": [request]}).gaps
+    gaps = read_lines(tmp_path, *LINES, {"role": "assistant", "content": [request]}).gaps
     assert "1 program of the unknown kind `code_execution__execute_code`" in gaps

@@ -13,6 +13,7 @@ import pytest
 from agent_logs import LOGS
 from markscheme import MarkschemeError, read_transcript
 from markscheme.read.transcripts import list_format_names
+from markscheme.tell.transcript import dump_transcripts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,4 +133,6 @@ def test_ids_with_half_a_character_stop_no_reader(name: str, tmp_path: Path) -> 
     for log in (LOGS / file for file in OWN_FORMATS if OWN_FORMATS[file] == name):
         records = log.read_text(encoding="utf-8").replace('"id":"', '"id":"\\ud83d')
         path.write_text(records.replace('"id": "', '"id": "\\ud83d'), encoding="utf-8")
-        assert read_transcript(path).format == name
+        transcript = read_transcript(path)
+        assert transcript.format == name
+        json.loads(dump_transcripts([(path, transcript)]))

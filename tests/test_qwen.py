@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_logs import LOGS, find_subagent, list_calls, list_tokens
-from markscheme import Transcript, read_transcript
+from agent_logs import LOGS, find_subagent, list_calls, list_tokens, load_lines, read_lines
+from markscheme import read_transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 LOG = LOGS / "qwen" / "chat.jsonl"
-RECORDS = [json.loads(line) for line in LOG.read_bytes().splitlines()]
-
-
-def read(folder: Path, *records: Any) -> Transcript:
-    path = folder / "chat.jsonl"
-    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
-    return read_transcript(path)
+RECORDS = load_lines(LOG)
 
 
 def copy_records() -> Any:
@@ -63,17 +57,17 @@ def test_results_without_an_id_belong_to_the_earliest_call_of_their_name(tmp_pat
             for value in part.values():
                 if isinstance(value, dict):
                     value.pop("id")
-    assert list_calls(read(tmp_path, *records)) == list_calls(read_transcript(LOG))
+    assert list_calls(read_lines(tmp_path, *records)) == list_calls(read_transcript(LOG))
 
 
 def test_a_sub_agent_in_the_background_has_the_outcome_of_its_notification(tmp_path: Path) -> None:
     records = copy_records()
     records[7]["toolCallResult"]["resultDisplay"]["status"] = "background"
-    transcript = read(tmp_path, *records)
+    transcript = read_lines(tmp_path, *records)
     assert ([d.status for d in transcript.dispatches], transcript.subagents) == (["none"], ())
     task = {"toolUseId": "c3", "status": "failed", "taskId": "t", "kind": "agent"}
     records[8]["systemPayload"] = {"displayText": "…", "backgroundTask": task}
-    assert [d.status for d in read(tmp_path, *records).dispatches] == ["error"]
+    assert [d.status for d in read_lines(tmp_path, *records).dispatches] == ["error"]
 
 
 def test_the_log_of_a_sub_agent_names_it(tmp_path: Path) -> None:
@@ -81,7 +75,7 @@ def test_the_log_of_a_sub_agent_names_it(tmp_path: Path) -> None:
     for record in records:
         record |= {"isSidechain": True, "agentId": "explore-7", "agentName": "Explore"}
     records[1]["subtype"] = "agent_launch_prompt"
-    transcript = read(tmp_path, *records)
+    transcript = read_lines(tmp_path, *records)
     assert (transcript.agent, transcript.kind, len(transcript.prompts)) == (
         "explore-7",
         "Explore",
@@ -92,7 +86,7 @@ def test_the_log_of_a_sub_agent_names_it(tmp_path: Path) -> None:
 def test_calls_of_a_sub_agent_that_were_left_out_are_a_gap(tmp_path: Path) -> None:
     records = copy_records()
     del records[7]["toolCallResult"]["resultDisplay"]["toolCalls"][0]
-    explore = find_subagent(read(tmp_path, *records), "Explore")
+    explore = find_subagent(read_lines(tmp_path, *records), "Explore")
     assert explore.gaps == ("calls of the sub-agent are not in the log",)
 
 
@@ -121,4 +115,4 @@ def test_calls_of_a_sub_agent_that_were_left_out_are_a_gap(tmp_path: Path) -> No
     ],
 )
 def test_what_is_not_understood_makes_it_incomplete(record: Any, gap: str, tmp_path: Path) -> None:
-    assert gap in read(tmp_path, *RECORDS, record).gaps
+    assert gap in read_lines(tmp_path, *RECORDS, record).gaps

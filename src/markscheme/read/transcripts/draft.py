@@ -13,7 +13,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from markscheme.read.json_fields import clean_text, compute_seconds
+from markscheme.read.json_fields import clean_text, compute_seconds, parse_id
 from markscheme.read.tools import CallDetails, extract_call_details, find_mutation
 from markscheme.vocabulary import (
     MAIN_AGENT,
@@ -30,6 +30,7 @@ PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"
 CALLS_AFTER_TEXT = "calls follow the last text, so it is no answer"
 LOG_TRUNCATED = "the log is cut off"
+RESULT_WITHOUT_CALL = "a result belongs to no call"
 RUN_STOPPED = "there is no result line, so the run was stopped"
 _MAX_KIND_LENGTH = 60
 
@@ -194,8 +195,8 @@ class Draft:
         final_text = "\n".join(self.final_texts)
         return Transcript(
             format=format_,
-            session=self.session,
-            agent=self.agent,
+            session=parse_id(self.session),
+            agent=clean_text(self.agent),
             final_text=clean_text(final_text) if final_text else None,
             calls=calls,
             dispatches=tuple(self._build_dispatches()),
@@ -215,7 +216,7 @@ class Draft:
             subagents=tuple(self.children),
             gaps=tuple(self.gaps),
             skipped_lines=skipped,
-            kind=self.kind,
+            kind=parse_id(self.kind),
             internal=self.internal,
             models=tuple(self.models),
         )
@@ -250,8 +251,8 @@ class Draft:
             index=index,
             name=clean_text(call.name),
             status=call.status,
-            agent=self.agent,
-            id=call.id,
+            agent=clean_text(self.agent),
+            id=parse_id(call.id),
             started=call.started,
             seconds=compute_seconds(call.started, call.ended),
             paths=call.details.paths,
@@ -264,10 +265,10 @@ class Draft:
         for dispatch in self.dispatches:
             call = dispatch.call
             yield Dispatch(
-                kind=dispatch.kind,
+                kind=parse_id(dispatch.kind),
                 status=dispatch.status if dispatch.has_own_status or call is None else call.status,
                 call=None if call is None else indices.get(id(call)),
-                agent=dispatch.agent,
+                agent=parse_id(dispatch.agent),
             )
 
 

@@ -41,8 +41,8 @@ FORMATS = (
     claude_stream.FORMAT,
     codex.ROLLOUT_FORMAT,
     codex.EXEC_FORMAT,
-    goose.FORMAT,
     anthropic.FORMAT,
+    goose.FORMAT,
     openai.RESPONSES_FORMAT,
     openai.CHAT_FORMAT,
 )

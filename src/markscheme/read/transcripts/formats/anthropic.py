@@ -23,7 +23,7 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import Draft, DraftCall
+from markscheme.read.transcripts.draft import RESULT_WITHOUT_CALL, Draft, DraftCall
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -254,7 +254,7 @@ class AnthropicConversation:
                     self.draft.add_unknown_kind("result block", part["type"])
         id_ = parse_id(block.get("tool_use_id"))
         if self.draft.add_result(id_, self.parse_status(block), at) is None:
-            self.draft.add_gap("a result belongs to no call")
+            self.draft.add_gap(RESULT_WITHOUT_CALL)
 
     def parse_status(self, block: JsonObject) -> CallStatus | None:
         """Return the status of a call: the flag of the API, or the error in a server's result."""

@@ -16,7 +16,12 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import RUN_STOPPED, Draft, sum_tokens
+from markscheme.read.transcripts.draft import (
+    RESULT_WITHOUT_CALL,
+    RUN_STOPPED,
+    Draft,
+    sum_tokens,
+)
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -119,7 +124,7 @@ class GeminiStreamRun:
         status = _STATUSES.get(to_text(event.get("status")) or "")
         call = self._draft.add_result(parse_id(event.get("tool_id")), status, at)
         if call is None:
-            self._draft.add_gap("a result belongs to no call")
+            self._draft.add_gap(RESULT_WITHOUT_CALL)
             return
         error = to_object(event.get("error"))
         message = to_text(error.get("message")) or to_text(event.get("output")) or ""

@@ -23,7 +23,7 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import RUN_STOPPED, Draft
+from markscheme.read.transcripts.draft import RESULT_WITHOUT_CALL, RUN_STOPPED, Draft
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -210,7 +210,7 @@ class GooseSession:
                 self._draft.add_unknown_kind("result block", part.get("type"))
         call = self._draft.add_result(parse_id(block.get("id")), None, at)
         if call is None:
-            self._draft.add_gap("a result belongs to no call")
+            self._draft.add_gap(RESULT_WITHOUT_CALL)
         else:
             call.status = _parse_status(call.name, block.get("toolResult"))
 

@@ -20,7 +20,12 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import Draft, DraftCall, DraftDispatch
+from markscheme.read.transcripts.draft import (
+    RESULT_WITHOUT_CALL,
+    Draft,
+    DraftCall,
+    DraftDispatch,
+)
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -185,7 +190,7 @@ class QwenSession:
             if (call.id == id_ if id_ is not None and call.id is not None else call.name == name)
         ]
         if not waiting:
-            self._draft.add_gap("a result belongs to no call")
+            self._draft.add_gap(RESULT_WITHOUT_CALL)
             return
         call, details = waiting[0], to_object(record.get("toolCallResult"))
         self._open_calls.remove(call)
