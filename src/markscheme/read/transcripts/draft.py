@@ -13,7 +13,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from markscheme.read.json_fields import clean_text, compute_seconds, parse_id
+from markscheme.read.json_fields import clean_text, compute_seconds
 from markscheme.read.tools import CallDetails, extract_call_details, find_mutation
 from markscheme.vocabulary import (
     MAIN_AGENT,
@@ -26,12 +26,12 @@ from markscheme.vocabulary import (
     Transcript,
 )
 
+RESULT_WITHOUT_CALL = "a result belongs to no call"
+RUN_STOPPED = "there is no result line, so the run was stopped"
 PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"
 CALLS_AFTER_TEXT = "calls follow the last text, so it is no answer"
 LOG_TRUNCATED = "the log is cut off"
-RESULT_WITHOUT_CALL = "a result belongs to no call"
-RUN_STOPPED = "there is no result line, so the run was stopped"
 _MAX_KIND_LENGTH = 60
 
 
@@ -172,7 +172,7 @@ class Draft:
 
     def add_gap(self, reason: str) -> None:
         """Note why the transcript is not complete."""
-        self.gaps[reason] = None
+        self.gaps[clean_text(reason)] = None
 
     def add_unknown_kind(self, what: str, kind: object) -> None:
         """Note a record, content block or tool call of a kind that the reader does not know.
@@ -195,7 +195,7 @@ class Draft:
         final_text = "\n".join(self.final_texts)
         return Transcript(
             format=format_,
-            session=parse_id(self.session),
+            session=_clean_id(self.session),
             agent=clean_text(self.agent),
             final_text=clean_text(final_text) if final_text else None,
             calls=calls,
@@ -216,7 +216,7 @@ class Draft:
             subagents=tuple(self.children),
             gaps=tuple(self.gaps),
             skipped_lines=skipped,
-            kind=parse_id(self.kind),
+            kind=_clean_id(self.kind),
             internal=self.internal,
             models=tuple(self.models),
         )
@@ -252,7 +252,7 @@ class Draft:
             name=clean_text(call.name),
             status=call.status,
             agent=clean_text(self.agent),
-            id=parse_id(call.id),
+            id=_clean_id(call.id),
             started=call.started,
             seconds=compute_seconds(call.started, call.ended),
             paths=call.details.paths,
@@ -265,11 +265,15 @@ class Draft:
         for dispatch in self.dispatches:
             call = dispatch.call
             yield Dispatch(
-                kind=parse_id(dispatch.kind),
+                kind=_clean_id(dispatch.kind),
                 status=dispatch.status if dispatch.has_own_status or call is None else call.status,
                 call=None if call is None else indices.get(id(call)),
-                agent=parse_id(dispatch.agent),
+                agent=_clean_id(dispatch.agent),
             )
+
+
+def _clean_id(value: str | None) -> str | None:
+    return None if value is None else clean_text(value)
 
 
 def sum_tokens(parts: Iterable[Tokens]) -> Tokens | None:

@@ -17,7 +17,6 @@ from markscheme.read.json_fields import (
 )
 from markscheme.read.transcripts.draft import (
     LOG_TRUNCATED,
-    RUN_STOPPED,
     Draft,
     DraftDispatch,
     DraftPrompt,
@@ -156,7 +155,7 @@ class ClaudeStreamRun:
         if truncated:
             main.add_gap(LOG_TRUNCATED)
         if self._result is None:
-            main.add_gap(RUN_STOPPED)
+            main.add_gap("there is no result line, so the run was stopped")
         else:
             self._add_run_result(self._result)
         if not main.prompts:
