@@ -81,7 +81,7 @@ def test_a_call_that_could_not_be_parsed_is_a_failed_attempt(tmp_path: Path) -> 
     answer = {"type": "toolResponse", "id": "b", "toolResult": {"status": "error", "error": "bad"}}
     messages = [LINES[2] | {"content": [request]}, LINES[3] | {"content": [answer]}]
     transcript = read_lines(tmp_path, *LINES[:2], *messages, LINES[-1])
-    assert (list_calls(transcript), transcript.complete) == ([("?", "error")], True)
+    assert (list_calls(transcript), transcript.complete) == ([("invalid", "error")], True)
 
 
 @pytest.mark.parametrize(

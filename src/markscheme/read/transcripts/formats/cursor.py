@@ -255,24 +255,25 @@ def add_tool_call(
     draft: Draft, record: JsonObject, id_: str | None, at: datetime | None
 ) -> DraftCall:
     """Add a call; the key of its record names the tool."""
-    name, arguments = "?", None
+    name, arguments = "", None
     for key, value in record.items():
         tool, fields = key.removesuffix("ToolCall"), to_object(value)
         if key == "function":
-            name = to_text(fields.get("name")) or "?"
+            name = to_text(fields.get("name")) or ""
             arguments = parse_json_or_raw(fields.get("arguments"))
         elif key.endswith("ToolCall"):
             name, arguments = clean_text(tool), fields.get("args")
             if tool not in _TOOLS:
                 draft.add_unknown_kind("tool", tool)
         elif key not in _CALL_FIELDS:
+            name = name or clean_text(key)
             draft.add_unknown_kind("tool", key)
-    if name == "?":
+    if not name:
         draft.add_unknown_kind("tool", None)
     details = to_object(arguments)
     if name == "mcp":
         name, arguments = _parse_mcp_call(details)
-    call = draft.add_call(name, arguments, id_=id_, at=at)
+    call = draft.add_call(name or "?", arguments, id_=id_, at=at)
     if name == "task":
         draft.add_dispatch(_parse_agent_kind(details), call, to_text(details.get("prompt")))
     return call

@@ -190,9 +190,10 @@ class GooseSession:
     def _add_call(self, block: JsonObject, at: datetime | None) -> None:
         call = to_object(block.get("toolCall"))
         details = to_object(call.get("value")) or call
-        # A call that could not be parsed has no name.
-        name = to_text(details.get("name")) or "?"
-        if name == "?" and call.get("status") != "error":
+        # A call that could not be parsed has no name; it was not carried out.
+        unnamed = "invalid" if call.get("status") == "error" else "?"
+        name = to_text(details.get("name")) or unnamed
+        if name == "?":
             self._draft.add_unknown_kind("tool", None)
         if name in _CODE_TOOLS:
             self._draft.add_unknown_kind("program", name)
