@@ -2,7 +2,8 @@
 
 A module here turns the records of a log into calls of `Draft` methods. It does not open files by
 itself where `Log` can, and it does not know the other formats; the two of Claude Code share the
-records in `claude_code`.
+records in `claude_code`, those of OpenCode the sessions in `opencode_sessions`; `otel` reads the
+spans of `otel_spans`.
 """
 
 from markscheme.read.transcripts.formats import (
@@ -11,6 +12,7 @@ from markscheme.read.transcripts.formats import (
     claude_stream,
     cline,
     codex,
+    codex_exec,
     copilot,
     cursor,
     gemini,
@@ -40,7 +42,7 @@ FORMATS = (
     cursor.FORMAT,
     claude_stream.FORMAT,
     codex.ROLLOUT_FORMAT,
-    codex.EXEC_FORMAT,
+    codex_exec.EXEC_FORMAT,
     anthropic.FORMAT,
     goose.FORMAT,
     openai.RESPONSES_FORMAT,
