@@ -23,8 +23,10 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
+from markscheme.read.transcripts.containers import find_call_containers
 from markscheme.read.transcripts.draft import RESULT_WITHOUT_CALL, Draft, DraftCall
 from markscheme.read.transcripts.log import Log, LogFormat
+from markscheme.read.transcripts.text_commands import find_text_command
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "anthropic-messages"
@@ -44,6 +46,12 @@ _RESULT_CONTENT = split_words(
 _FINISHED = frozenset({None, "end_turn", "stop_sequence", "tool_use"})
 # Tools of the server whose input is a program; what the program does is not known.
 _CODE_TOOLS = frozenset({"code_execution"})
+# Fields of a record, of a message and of a block that are read, or that hold no calls of the agent.
+_RECORD_FIELDS = split_words("messages content request response body kwargs params tools usage")
+_MESSAGE_FIELDS = split_words("content usage metrics")
+_BLOCK_FIELDS = split_words("input content source")
+# What identifies a block when a later request repeats it.
+_KEY_FIELDS = ("text", "id", "tool_use_id", "input")
 _HOLDERS = ("request", "body", "kwargs", "params")
 
 
@@ -123,6 +131,8 @@ class AnthropicConversation:
     """A conversation while its messages are read. Other formats with these blocks build on it."""
 
     blocks_without_calls = _BLOCKS_WITHOUT_CALLS
+    # Whether the calls that stand in texts are read.
+    reads_texts = False
 
     def __init__(self) -> None:
         self.draft = Draft()
@@ -132,6 +142,9 @@ class AnthropicConversation:
     def add_record(self, record: JsonObject) -> None:
         """Add a message, a request, a response, or a request with its response."""
         messages, response = find_messages(record), _find_response(record)
+        for holder in (*_iter_holders(record), to_object(record.get("response"))):
+            if "role" not in holder:
+                self.draft.add_unread_calls(holder, _RECORD_FIELDS)
         if "role" in record:
             for message in messages:
                 self._seen[_build_key(message)] += 1
@@ -188,15 +201,18 @@ class AnthropicConversation:
     def _check_message(self, message: JsonObject) -> None:
         """Note what may hide calls: content of another type, blocks of unknown kinds, fields."""
         content = message.get("content")
+        self.draft.add_unread_calls(message, _MESSAGE_FIELDS)
+        mark = find_text_command(to_text(message.get("role")), join_text(content))
+        if mark is not None and not self.reads_texts:
+            self.draft.add_unknown_kind("text command", mark)
+        for block in iter_blocks(message):
+            self.draft.add_unread_calls(block, _BLOCK_FIELDS)
         if not isinstance(content, str | list):
             self.draft.add_unknown_kind("content", type(content).__name__)
         for block in content if isinstance(content, list) else ():
             kind = block.get("type") if isinstance(block, dict) else type(block).__name__
             if not isinstance(kind, str) or not self._is_known_block(kind, message.get("role")):
                 self.draft.add_unknown_kind("content block", kind)
-        for field in ("tool_calls", "function_call"):
-            if message.get(field):
-                self.draft.add_unknown_kind("field", field)
 
     def _is_known_block(self, kind: str, role: object) -> bool:
         if kind in _CALL_BLOCKS:
@@ -286,12 +302,12 @@ def _build_key(message: Any) -> int:
     if not isinstance(message, dict):
         return hash(repr(message))
     blocks = [
-        (get_kind(block), block.get("text"), block.get("id"), block.get("tool_use_id"))
-        + ((repr(block.get("input")),) if "input" in block else ())
+        [get_kind(block), *map(block.get, _KEY_FIELDS), *find_call_containers(block, _BLOCK_FIELDS)]
         for block in iter_blocks(message)
         if get_kind(block) not in {"thinking", "redacted_thinking"}
     ]
-    return hash(repr((message.get("role"), blocks)))
+    unread = list(find_call_containers(message, _MESSAGE_FIELDS))
+    return hash(repr((message.get("role"), blocks, unread)))
 
 
 FORMAT = LogFormat(

@@ -139,6 +139,8 @@ class ClineConversation(AnthropicConversation):
         "file media reasoning thoughtSignature"
     )
 
+    reads_texts = True
+
     def __init__(self) -> None:
         super().__init__()
         # Calls of the last message of the agent whose results may follow as text.

@@ -97,6 +97,7 @@ class CopilotSession:
         """Add one event."""
         kind, data = to_text(event.get("type")) or "", to_object(event.get("data"))
         agent, at = self._get_agent(event, data), parse_timestamp(event.get("timestamp"))
+        _check_event(agent, event, data)
         if kind == "session.start":
             self._has_start = True
             self._main.session = parse_id(data.get("sessionId"))
@@ -299,6 +300,13 @@ class CopilotSession:
                 agent.children = self._finish_children(agent)
                 children.append(agent.build_transcript(FORMAT_NAME))
         return children
+
+
+def _check_event(agent: Draft, event: JsonObject, data: JsonObject) -> None:
+    """Note calls that stand in unread places of an event."""
+    agent.add_unread_calls(event, ("data",))
+    if event.get("type") in ("assistant.message", "user.message", "session.start"):
+        agent.add_unread_calls(data, ("toolRequests", "serverTools", "attachments"))
 
 
 def _parse_status(data: JsonObject) -> CallStatus | None:

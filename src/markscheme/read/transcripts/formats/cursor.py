@@ -100,6 +100,7 @@ class CursorRun:
         """Add one event."""
         kind, at = to_text(event.get("type")), parse_epoch(event.get("timestamp_ms"), "ms")
         self._has_ended = kind == "result"
+        self._draft.add_unread_calls(event, ("tool_call", "message", "query", "response"))
         if kind != "assistant":
             self._end_text()
         self._draft.session = parse_id(event.get("session_id")) or self._draft.session
@@ -135,6 +136,7 @@ class CursorRun:
         """Return the text of a message; note content that may hide calls."""
         message = to_object(event.get("message"))
         content = message.get("content")
+        self._draft.add_unread_calls(message, ("content",))
         if message.get("role") not in (None, event.get("type")):
             self._draft.add_unknown_kind("role", message["role"])
         if not isinstance(content, str | list):
@@ -143,6 +145,7 @@ class CursorRun:
             kind = block.get("type") if isinstance(block, dict) else type(block).__name__
             if kind not in ("text", "image"):
                 self._draft.add_unknown_kind("content block", kind)
+            self._draft.add_unread_calls(to_object(block))
         return join_text(content)
 
     def _add_prompt(self, event: JsonObject, at: datetime | None) -> None:

@@ -73,6 +73,7 @@ class GeminiStreamRun:
     def add_event(self, event: JsonObject) -> None:
         """Add one event."""
         kind, at = to_text(event.get("type")), parse_timestamp(event.get("timestamp"))
+        self._draft.add_unread_calls(event, ("parameters", "output", "error"))
         is_part = kind == "message" and event.get("delta") is True
         if not is_part or event.get("role") != "assistant":
             self._end_text()

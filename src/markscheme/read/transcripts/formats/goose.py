@@ -33,6 +33,9 @@ _BLOCKS_WITHOUT_CALLS = split_words(
     "toolConfirmationRequest actionRequired conversationCompacted"
 )
 _RESULT_CONTENT = split_words("text image audio resource resource_link")
+# Fields of a record, of a message and of a block that are read, or that hold no calls of the agent.
+_RECORD_FIELDS = split_words("conversation messages message content extension_data recipe")
+_BLOCK_FIELDS = split_words("toolCall toolResult _meta data")
 _CALL_BLOCKS = frozenset({"toolRequest", "frontendToolRequest"})
 _STREAM_EVENTS = frozenset({"message", "notification", "error", "complete"})
 _SHELL_TOOLS = frozenset({"shell", "developer__shell"})
@@ -99,6 +102,7 @@ class GooseSession:
         """Add a message, an event of a stream, a document, or the line about a session."""
         kind = record.get("type")
         self._has_ended = False
+        self._draft.add_unread_calls(record, _RECORD_FIELDS)
         if "role" in record:
             self._add_message(record)
         elif isinstance(kind, str) and kind in _STREAM_EVENTS:
@@ -144,6 +148,9 @@ class GooseSession:
             self._draft.add_unknown_kind("message", type(message).__name__)
             return
         role, content, at = message.get("role"), message.get("content"), _parse_time(message)
+        self._draft.add_unread_calls(message, ("content",))
+        if at is None:
+            self._draft.add_gap("a message has no time")
         if role not in ("user", "assistant"):
             self._draft.add_unknown_kind("role", role)
         if not isinstance(content, list):
@@ -160,6 +167,7 @@ class GooseSession:
 
     def _add_block(self, block: Any, message: JsonObject, at: datetime | None) -> None:
         kind = block.get("type") if isinstance(block, dict) else type(block).__name__
+        self._draft.add_unread_calls(to_object(block), _BLOCK_FIELDS)
         if kind == "text" and message.get("role") == "assistant":
             self._add_text(to_text(block.get("text")) or "", message.get("id"), at)
             return
@@ -209,6 +217,7 @@ class GooseSession:
         for part in iter_objects(to_object(value).get("content", value)):
             if (to_text(part.get("type")) or "") not in _RESULT_CONTENT:
                 self._draft.add_unknown_kind("result block", part.get("type"))
+            self._draft.add_unread_calls(part, ("resource", "_meta"))
         call = self._draft.add_result(parse_id(block.get("id")), None, at)
         if call is None:
             self._draft.add_gap(RESULT_WITHOUT_CALL)

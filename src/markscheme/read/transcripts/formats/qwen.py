@@ -87,6 +87,7 @@ class QwenSession:
 
     def add_record(self, record: JsonObject) -> None:
         """Add one record."""
+        self._draft.add_unread_calls(record, ("message", "toolCallResult", "systemPayload"))
         kind, at = to_text(record.get("type")), parse_timestamp(record.get("timestamp"))
         self._draft.session = self._draft.session or parse_id(record.get("sessionId"))
         if record.get("isSidechain") is True:
@@ -107,6 +108,7 @@ class QwenSession:
         """Return the parts of a message; note those that may hide calls."""
         message = to_object(record.get("message"))
         parts = message.get("parts")
+        self._draft.add_unread_calls(message, ("parts",))
         if message.get("role") not in (None, "user", "model", "tool"):
             self._draft.add_unknown_kind("role", message["role"])
         if not isinstance(parts, list):
@@ -117,6 +119,7 @@ class QwenSession:
                 self._draft.add_unknown_kind("part", type(part).__name__)
                 continue
             known = {"functionCall", "functionResponse", *_PART_FIELDS, *_PARTS_WITHOUT_CALLS}
+            self._draft.add_unread_calls(part, ("functionCall", "functionResponse"))
             for key in part.keys() - known:
                 self._draft.add_unknown_kind("part", key)
         return list(iter_objects(parts))
