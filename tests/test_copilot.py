@@ -60,6 +60,12 @@ def test_an_older_log_names_only_the_call_of_a_sub_agent(tmp_path: Path) -> None
     assert (explore.agent, list_calls(explore)) == ("c4", [("bash", "ok")])
 
 
+def test_a_call_whose_arguments_were_changed_is_a_doubt(tmp_path: Path) -> None:
+    changed = {"toolCallId": "c1", "toolName": "bash", "arguments": {"command": "rm -r /"}}
+    transcript = read_lines(tmp_path, *EVENTS[:-1], event("tool.execution_start", **changed))
+    assert "a call was started with other arguments than it was asked for" in transcript.gaps
+
+
 def test_without_a_shutdown_only_the_output_is_known(tmp_path: Path) -> None:
     transcript = read_lines(tmp_path, *EVENTS[:-1])
     assert list_tokens(transcript) == (None, None, None, 34, None)
@@ -100,7 +106,10 @@ def test_a_log_without_its_start_or_the_end_of_its_last_turn_is_incomplete(tmp_p
         (event("tool.teleported"), "1 event of the unknown kind `tool.teleported`"),
         (event("session.handoff"), "1 event of the unknown kind `session.handoff`"),
         ({"type": ["x"], "data": {}}, "1 event of the unknown kind `['x']`"),
-        (event("tool.execution_complete", toolCallId="z"), "1 tool of the unknown kind `(none)`"),
+        (
+            event("tool.execution_complete", toolCallId="z"),
+            "1 tool call of the unknown kind `(none)`",
+        ),
         (
             event("assistant.message", content="x", toolRequests=["rm"]),
             "1 tool request of the unknown kind `str`",

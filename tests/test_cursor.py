@@ -92,6 +92,18 @@ def test_events_that_are_written_twice_count_once(tmp_path: Path) -> None:
     assert [m.target for m in transcript.mutations] == ["a"]
 
 
+def test_calls_that_share_an_id_all_count(tmp_path: Path) -> None:
+    calls = [tool_call("started", "deleteToolCall", args={"path": path}) for path in "ab"]
+    transcript = read_lines(tmp_path, *EVENTS[:4], *calls, *EVENTS[-2:])
+    assert [m.target for m in transcript.mutations] == ["a", "b"]
+    ended = {"args": {"path": "a"}, "result": {"success": {}}}
+    calls = [tool_call("completed", tool, **ended) for tool in ("deleteToolCall", "editToolCall")]
+    transcript = read_lines(tmp_path, *EVENTS[:4], *calls, *EVENTS[-2:])
+    assert list_calls(transcript) == [("delete", "ok"), ("edit", "ok")]
+    del calls[0]["call_id"]
+    assert "a call has no id" in read_lines(tmp_path, *EVENTS[:4], calls[0], *EVENTS[-2:]).gaps
+
+
 def test_a_stream_without_its_start_or_its_end_is_incomplete(tmp_path: Path) -> None:
     stopped = "there is no result line, so the run was stopped"
     assert stopped in read_lines(tmp_path, *EVENTS[:-1]).gaps

@@ -97,7 +97,7 @@ def test_a_call_that_could_not_be_parsed_is_a_failed_attempt(tmp_path: Path) -> 
         ),
         (
             {"role": "assistant", "content": [{"type": "toolRequest", "id": "x"}]},
-            "1 tool of the unknown kind `(none)`",
+            "1 tool call of the unknown kind `(none)`",
         ),
         (
             {"role": "user", "content": [{"type": "toolResponse", "id": "x"}]},

@@ -24,7 +24,7 @@ from markscheme.read.json_fields import (
     to_text,
 )
 from markscheme.read.transcripts.containers import find_call_containers
-from markscheme.read.transcripts.draft import RESULT_WITHOUT_CALL, Draft, DraftCall
+from markscheme.read.transcripts.draft import RESULT_WITHOUT_CALL, UNNAMED_TOOL, Draft, DraftCall
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.read.transcripts.text_commands import find_text_command
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
@@ -254,9 +254,9 @@ class AnthropicConversation:
 
     def add_call_block(self, block: JsonObject, at: datetime | None) -> DraftCall:
         """Add a call of the client, of the server or of an MCP server."""
-        name = to_text(block.get("name")) or "?"
+        name = to_text(block.get("name")) or UNNAMED_TOOL
         if block.get("type") == "mcp_tool_use":
-            name = f"mcp__{to_text(block.get('server_name')) or '?'}__{name}"
+            name = f"mcp__{to_text(block.get('server_name')) or UNNAMED_TOOL}__{name}"
         if block.get("type") == "server_tool_use" and name in _CODE_TOOLS:
             self.draft.add_unknown_kind("program", name)
         return self.draft.add_call(name, block.get("input"), id_=parse_id(block.get("id")), at=at)

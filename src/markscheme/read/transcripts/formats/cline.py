@@ -27,7 +27,7 @@ from markscheme.read.json_fields import (
     to_text,
 )
 from markscheme.read.tools import CallDetails, extract_call_details
-from markscheme.read.transcripts.draft import DraftCall, DraftDispatch
+from markscheme.read.transcripts.draft import UNNAMED_TOOL, DraftCall, DraftDispatch
 from markscheme.read.transcripts.formats.anthropic import (
     AnthropicConversation,
     find_messages,
@@ -188,7 +188,7 @@ class ClineConversation(AnthropicConversation):
 
     def add_call_block(self, block: JsonObject, at: datetime | None) -> DraftCall:
         """Add a call of the client."""
-        name = to_text(block.get("name")) or "?"
+        name = to_text(block.get("name")) or UNNAMED_TOOL
         return self._add_call(name, block.get("input"), parse_id(block.get("id")), at)
 
     def _add_call(
@@ -351,7 +351,7 @@ def _build_shown_name(name: str, arguments: JsonObject) -> str:
     """Return the name of a call; tools of MCP servers are named as elsewhere."""
     if name == "use_mcp_tool":
         server, tool = to_text(arguments.get("server_name")), to_text(arguments.get("tool_name"))
-        return f"mcp__{server or '?'}__{tool or '?'}"
+        return f"mcp__{server or UNNAMED_TOOL}__{tool or UNNAMED_TOOL}"
     if name.startswith("mcp--"):
         return name.replace("--", "__")
     match = _CLINE_MCP.fullmatch(name)

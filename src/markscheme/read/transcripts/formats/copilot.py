@@ -21,7 +21,13 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import Draft, DraftCall, DraftDispatch, sum_tokens
+from markscheme.read.transcripts.draft import (
+    UNNAMED_TOOL,
+    Draft,
+    DraftCall,
+    DraftDispatch,
+    sum_tokens,
+)
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -86,6 +92,7 @@ class CopilotSession:
         self._agents: dict[str, Draft] = {}
         self._call_ids: dict[str, str] = {}
         self._calls: dict[str, tuple[Draft, DraftCall]] = {}
+        self._inputs: dict[str, int] = {}
         self._dispatches: dict[str, tuple[Draft, DraftDispatch]] = {}
         # Calls that the user has made.
         self._user_calls: set[str] = set()
@@ -182,11 +189,14 @@ class CopilotSession:
     def _start_call(self, agent: Draft, data: JsonObject, at: datetime | None) -> DraftCall:
         """Add a call at its request or its start, whichever comes first."""
         id_ = parse_id(data.get("toolCallId"))
+        if "arguments" in data and id_ is not None:
+            content = hash(repr(data["arguments"]))
+            if self._inputs.setdefault(id_, content) != content:
+                # A hook of the client has changed them, or an id stands for two calls.
+                agent.add_gap("a call was started with other arguments than it was asked for")
         if id_ is not None and id_ in self._calls:
             return self._calls[id_][1]
-        name = to_text(data.get("toolName")) or to_text(data.get("name")) or "?"
-        if name == "?":
-            agent.add_unknown_kind("tool", None)
+        name = to_text(data.get("toolName")) or to_text(data.get("name")) or UNNAMED_TOOL
         server, arguments = to_text(data.get("mcpServerName")), data.get("arguments")
         if server is not None:
             name = f"mcp__{server}__{to_text(data.get('mcpToolName')) or name}"

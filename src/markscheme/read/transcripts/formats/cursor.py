@@ -19,7 +19,13 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import RUN_STOPPED, Draft, DraftCall, DraftDispatch
+from markscheme.read.transcripts.draft import (
+    RUN_STOPPED,
+    UNNAMED_TOOL,
+    Draft,
+    DraftCall,
+    DraftDispatch,
+)
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
@@ -90,7 +96,8 @@ class CursorRun:
         self._parts: list[str] = []
         self._text_at: datetime | None = None
         self._open_calls: dict[str, DraftCall] = {}
-        self._closed_ids: set[str] = set()
+        # The last start and the last end of each id, to tell a repeated event from another call.
+        self._events: dict[tuple[str, str], int] = {}
         self._dispatches: dict[int, DraftDispatch] = {}
         self._has_start = False
         self._results: list[JsonObject] = []
@@ -174,22 +181,34 @@ class CursorRun:
 
     def _add_call_event(self, event: JsonObject, at: datetime | None) -> None:
         """Add the start or the end of a call; each may be written twice, or be missing."""
-        id_, subtype = parse_id(event.get("call_id")) or "?", to_text(event.get("subtype"))
+        id_, subtype = parse_id(event.get("call_id")), to_text(event.get("subtype"))
         if subtype not in {"started", "completed"}:
             self._draft.add_unknown_kind("call event", event.get("subtype"))
             return
-        record = to_object(event.get("tool_call"))
-        if id_ not in self._open_calls and (subtype == "started" or id_ not in self._closed_ids):
+        if id_ is None:
+            self._draft.add_gap("a call has no id")
+        id_, record = id_ or "", to_object(event.get("tool_call"))
+        if self._is_repeated(id_, subtype, record):
+            return
+        if subtype == "started" or id_ not in self._open_calls:
             call = add_tool_call(self._draft, record, id_, at if subtype == "started" else None)
             self._open_calls[id_] = call
             if self._draft.dispatches and self._draft.dispatches[-1].call is call:
                 self._dispatches[id(call)] = self._draft.dispatches[-1]
-        if subtype == "completed" and id_ in self._open_calls:
+        if subtype == "completed":
             call = self._open_calls.pop(id_)
-            self._closed_ids.add(id_)
             call.set_outcome(parse_outcome(record))
             call.ended = at
             self._add_subagent(call, record)
+
+    def _is_repeated(self, id_: str, subtype: str, record: JsonObject) -> bool:
+        """Return whether the last event of an id and subtype was the same."""
+        content = hash(repr(record))
+        previous = self._events.get((id_, subtype))
+        self._events[id_, subtype] = content
+        # The same call again, after its end, is another one.
+        is_again = subtype == "started" and id_ not in self._open_calls
+        return previous == content and not is_again
 
     def _add_subagent(self, call: DraftCall, record: JsonObject) -> None:
         """Add the sub-agent of a call, of which the result has the messages and calls."""
@@ -271,12 +290,10 @@ def add_tool_call(
         elif key not in _CALL_FIELDS:
             name = name or clean_text(key)
             draft.add_unknown_kind("tool", key)
-    if not name:
-        draft.add_unknown_kind("tool", None)
     details = to_object(arguments)
     if name == "mcp":
         name, arguments = _parse_mcp_call(details)
-    call = draft.add_call(name or "?", arguments, id_=id_, at=at)
+    call = draft.add_call(name or UNNAMED_TOOL, arguments, id_=id_, at=at)
     if name == "task":
         draft.add_dispatch(_parse_agent_kind(details), call, to_text(details.get("prompt")))
     return call
@@ -286,7 +303,9 @@ def _parse_mcp_call(fields: JsonObject) -> tuple[str, Any]:
     """Return name and arguments of a call to a tool of an MCP server."""
     server = to_text(fields.get("providerIdentifier")) or to_text(fields.get("serverIdentifier"))
     tool = to_text(fields.get("toolName")) or to_text(fields.get("name"))
-    return f"mcp__{server or '?'}__{tool or '?'}", fields.get("args", fields.get("arguments"))
+    return f"mcp__{server or UNNAMED_TOOL}__{tool or UNNAMED_TOOL}", fields.get(
+        "args", fields.get("arguments")
+    )
 
 
 def _parse_agent_kind(fields: JsonObject) -> str | None:

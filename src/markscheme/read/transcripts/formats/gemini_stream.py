@@ -19,6 +19,7 @@ from markscheme.read.json_fields import (
 from markscheme.read.transcripts.draft import (
     RESULT_WITHOUT_CALL,
     RUN_STOPPED,
+    UNNAMED_TOOL,
     Draft,
     sum_tokens,
 )
@@ -66,7 +67,6 @@ class GeminiStreamRun:
         # The parts of a text that is not at its end.
         self._parts: list[str] = []
         self._text_at: datetime | None = None
-        self._commands: dict[str, str] = {}
         self._usages: list[Tokens] = []
         self._has_ended = False
 
@@ -112,7 +112,7 @@ class GeminiStreamRun:
             self._parts = []
 
     def _add_call(self, event: JsonObject, at: datetime | None) -> None:
-        name, id_ = to_text(event.get("tool_name")) or "?", parse_id(event.get("tool_id"))
+        name, id_ = to_text(event.get("tool_name")) or UNNAMED_TOOL, parse_id(event.get("tool_id"))
         arguments = to_object(event.get("parameters"))
         call = self._draft.add_call(name, arguments, id_=id_, at=at)
         prompt = to_text(arguments.get("prompt"))

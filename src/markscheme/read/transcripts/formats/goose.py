@@ -23,7 +23,7 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import RESULT_WITHOUT_CALL, RUN_STOPPED, Draft
+from markscheme.read.transcripts.draft import RESULT_WITHOUT_CALL, RUN_STOPPED, UNNAMED_TOOL, Draft
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -199,10 +199,8 @@ class GooseSession:
         call = to_object(block.get("toolCall"))
         details = to_object(call.get("value")) or call
         # A call that could not be parsed has no name; it was not carried out.
-        unnamed = "invalid" if call.get("status") == "error" else "?"
+        unnamed = "invalid" if call.get("status") == "error" else UNNAMED_TOOL
         name = to_text(details.get("name")) or unnamed
-        if name == "?":
-            self._draft.add_unknown_kind("tool", None)
         if name in _CODE_TOOLS:
             self._draft.add_unknown_kind("program", name)
         arguments = parse_json_or_raw(details.get("arguments"))

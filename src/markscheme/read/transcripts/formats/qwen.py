@@ -22,6 +22,7 @@ from markscheme.read.json_fields import (
 )
 from markscheme.read.transcripts.draft import (
     RESULT_WITHOUT_CALL,
+    UNNAMED_TOOL,
     Draft,
     DraftCall,
     DraftDispatch,
@@ -148,7 +149,7 @@ class QwenSession:
             draft.add_usage(_parse_usage(usage))
 
     def _add_call(self, record: JsonObject, at: datetime | None) -> None:
-        name, arguments = to_text(record.get("name")) or "?", record.get("args")
+        name, arguments = to_text(record.get("name")) or UNNAMED_TOOL, record.get("args")
         id_ = parse_id(record.get("id"))
         call = self._draft.add_call(name, arguments, id_=id_, at=at)
         self._open_calls.append(call)
@@ -218,7 +219,7 @@ class QwenSession:
         child.session = self._draft.session
         child.add_prompt(to_text(display.get("taskPrompt")) or dispatch.prompt)
         for record in iter_objects(display.get("toolCalls")):
-            id_, name = parse_id(record.get("callId")), to_text(record.get("name")) or "?"
+            id_, name = parse_id(record.get("callId")), to_text(record.get("name")) or UNNAMED_TOOL
             status = _STATUSES.get(to_text(record.get("status")) or "", CallStatus.NONE)
             child.add_call(name, record.get("args"), id_=id_).set_outcome(status)
         count = parse_count(to_object(display.get("executionSummary")).get("totalToolCalls"))
