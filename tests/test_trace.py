@@ -337,10 +337,23 @@ def test_real_logs_have_the_dispatches_and_mutations_that_were_counted_by_hand()
                 assert (found.value == 1) is not bool(transcript.doubts), (name, found.reason)
 
 
+def test_calls_in_messages_of_the_anthropic_api_are_seen(tmp_path: Path) -> None:
+    block = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "rm -rf src"}}
+    messages = [
+        {"role": "user", "content": "tidy up"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Working."}, block]},
+        {"role": "assistant", "content": "Done."},
+    ]
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"messages": messages}), encoding="utf-8")
+    found = cell(NOTHING_CHANGED, read_transcript(log))
+    assert found.value == 0
+    assert "rm -rf src" in found.reason
+
+
 @pytest.mark.parametrize(
     "block",
     [
-        {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "rm -rf src"}},
         {"type": "tool-call", "toolCallId": "t", "toolName": "bash", "input": {"command": "rm x"}},
         {"type": "something_new"},
         {"type": ["text"]},

@@ -14,7 +14,7 @@ from markscheme.vocabulary import FrozenDict
 
 PATH_KEYS = split_words(
     "file_path filePath path absolute_path notebook_path file filename file_name target_file "
-    "dir_path"
+    "dir_path absolutePath"
 )
 COMMAND_KEYS = split_words("command cmd")
 _PATCH_KEYS = split_words("input patch patchText")

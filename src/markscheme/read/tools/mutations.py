@@ -18,16 +18,29 @@ from markscheme.vocabulary import Call, Mutation
 
 WRITE_TOOLS = split_words(
     "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
-    "replace insert file_change update_file delete_file"
+    "replace insert file_change update_file delete_file "
+    "write_to_file replace_in_file apply_diff insert_content search_and_replace search_replace "
+    "editor new_rule generate_image generateimage delete create "
+    "developer__write developer__edit"
 )
-EDITOR_TOOLS = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "text_editor"})
+EDITOR_TOOLS = frozenset(
+    {
+        "str_replace_editor",
+        "str_replace_based_edit_tool",
+        "text_editor",
+        "developer__text_editor",
+        "text_editor_code_execution",
+    }
+)
 EDITOR_CHANGES = frozenset(
     {"create", "str_replace", "insert", "delete", "write", "append", "undo_edit"}
 )
 SHELL_TOOLS = split_words(
     "bash shell exec_command local_shell local_shell_call run_shell_command "
     "command_execution execute_command run_command run_terminal_cmd terminal "
-    "container.exec unified_exec shell_command write_stdin"
+    "container.exec unified_exec shell_command write_stdin "
+    "run_commands attempt_completion write_bash powershell "
+    "developer__shell"
 )
 _CHANGING_PROGRAMS = split_words(
     "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "

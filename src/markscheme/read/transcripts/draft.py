@@ -27,6 +27,8 @@ from markscheme.vocabulary import (
     Transcript,
 )
 
+RESULT_WITHOUT_CALL = "a result belongs to no call"
+RUN_STOPPED = "there is no result line, so the run was stopped"
 PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"
 CALLS_AFTER_TEXT = "calls follow the last text, so it is no answer"

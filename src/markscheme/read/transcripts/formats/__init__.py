@@ -7,15 +7,22 @@ spans of `otel_spans`.
 """
 
 from markscheme.read.transcripts.formats import (
+    anthropic,
     claude_code,
     claude_stream,
+    cline,
     codex,
     codex_exec,
+    copilot,
+    cursor,
     gemini,
+    gemini_stream,
+    goose,
     inspect_ai,
     openai,
     opencode,
     otel,
+    qwen,
 )
 
 __all__ = ["FORMATS"]
@@ -26,11 +33,18 @@ FORMATS = (
     *opencode.FORMATS,
     inspect_ai.FORMAT,
     otel.FORMAT,
+    cline.FORMAT,
     gemini.FORMAT,
+    gemini_stream.FORMAT,
+    copilot.FORMAT,
+    qwen.FORMAT,
     claude_code.FORMAT,
+    cursor.FORMAT,
     claude_stream.FORMAT,
     codex.FORMAT,
     codex_exec.FORMAT,
+    anthropic.FORMAT,
+    goose.FORMAT,
     openai.RESPONSES_FORMAT,
     openai.CHAT_FORMAT,
 )

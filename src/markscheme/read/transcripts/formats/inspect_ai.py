@@ -302,6 +302,7 @@ class InspectSample:
             if message.get("tool_calls"):
                 main.add_gap(CALLS_AFTER_TEXT)
         total = sample.get("total_time")
+        total = None if isinstance(total, bool) else total
         is_duration = isinstance(total, int | float) and 0 <= total < 10**9
         latency = Decimal(str(total)) if is_duration else None
         main.latency = (latency, latency)
