@@ -19,7 +19,12 @@ from markscheme.read.tools.families import (
     iter_calls,
     list_families,
 )
-from markscheme.read.tools.mutations import find_all_changes, find_changes, find_mutation
+from markscheme.read.tools.mutations import (
+    find_all_changes,
+    find_changes,
+    find_mutation,
+    iter_commands,
+)
 
 __all__ = [
     "DEFAULT_FAMILIES",
@@ -36,5 +41,6 @@ __all__ = [
     "find_mutation",
     "is_in_family",
     "iter_calls",
+    "iter_commands",
     "list_families",
 ]

@@ -11,9 +11,11 @@ from markscheme.read.transcripts.formats import (
     codex,
     gemini,
     inspect_ai,
+    mini_swe_agent,
     openai,
     opencode,
     otel,
+    swe_agent,
 )
 
 __all__ = ["FORMATS"]
@@ -22,6 +24,8 @@ __all__ = ["FORMATS"]
 # many logs hold messages with a role, which is all that the last format asks for.
 FORMATS = (
     *opencode.FORMATS,
+    mini_swe_agent.FORMAT,
+    swe_agent.FORMAT,
     inspect_ai.FORMAT,
     otel.FORMAT,
     gemini.FORMAT,
