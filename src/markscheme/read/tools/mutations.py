@@ -20,14 +20,16 @@ WRITE_TOOLS = split_words(
     "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
     "replace insert file_change update_file delete_file create append undo_edit"
 )
-EDITOR_TOOLS = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "text_editor"})
+EDITOR_TOOLS = split_words(
+    "str_replace_editor str_replace_based_edit_tool text_editor file_editor planning_file_editor"
+)
 EDITOR_CHANGES = frozenset(
     {"create", "str_replace", "insert", "delete", "write", "append", "undo_edit"}
 )
 SHELL_TOOLS = split_words(
     "bash shell exec_command local_shell local_shell_call run_shell_command "
     "command_execution execute_command run_command run_terminal_cmd terminal "
-    "container.exec unified_exec"
+    "container.exec unified_exec execute_bash run run_ipython execute_ipython_cell"
 )
 _CHANGING_PROGRAMS = split_words(
     "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "

@@ -14,6 +14,7 @@ from markscheme.read.transcripts.formats import (
     mini_swe_agent,
     openai,
     opencode,
+    openhands,
     otel,
     swe_agent,
 )
@@ -24,6 +25,7 @@ __all__ = ["FORMATS"]
 # many logs hold messages with a role, which is all that the last format asks for.
 FORMATS = (
     *opencode.FORMATS,
+    openhands.FORMAT,
     mini_swe_agent.FORMAT,
     swe_agent.FORMAT,
     inspect_ai.FORMAT,
