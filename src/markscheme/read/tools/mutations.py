@@ -29,7 +29,8 @@ EDITOR_CHANGES = frozenset(
 SHELL_TOOLS = split_words(
     "bash shell exec_command local_shell local_shell_call run_shell_command "
     "command_execution execute_command run_command run_terminal_cmd terminal "
-    "container.exec unified_exec execute_bash run run_ipython execute_ipython_cell"
+    "container.exec unified_exec execute_bash run run_ipython execute_ipython_cell "
+    "bash_command"
 )
 _CHANGING_PROGRAMS = split_words(
     "rm rmdir mv cp mkdir touch ln chmod chown chgrp dd truncate install rsync unlink "

@@ -6,6 +6,7 @@ records in `claude_code`.
 """
 
 from markscheme.read.transcripts.formats import (
+    atif,
     claude_code,
     claude_stream,
     codex,
@@ -25,6 +26,7 @@ __all__ = ["FORMATS"]
 # many logs hold messages with a role, which is all that the last format asks for.
 FORMATS = (
     *opencode.FORMATS,
+    atif.FORMAT,
     openhands.FORMAT,
     mini_swe_agent.FORMAT,
     swe_agent.FORMAT,
