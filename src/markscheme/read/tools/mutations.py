@@ -18,7 +18,7 @@ from markscheme.vocabulary import Call, Mutation
 
 WRITE_TOOLS = split_words(
     "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
-    "replace insert file_change update_file delete_file create append undo_edit"
+    "replace insert file_change update_file delete_file create append undo_edit writefile editfile"
 )
 EDITOR_TOOLS = split_words(
     "str_replace_editor str_replace_based_edit_tool text_editor file_editor planning_file_editor"

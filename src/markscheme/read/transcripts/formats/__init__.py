@@ -18,6 +18,7 @@ from markscheme.read.transcripts.formats import (
     openhands,
     otel,
     swe_agent,
+    vercel_ai,
 )
 
 __all__ = ["FORMATS"]
@@ -37,6 +38,7 @@ FORMATS = (
     claude_stream.FORMAT,
     codex.ROLLOUT_FORMAT,
     codex.EXEC_FORMAT,
+    vercel_ai.FORMAT,
     openai.RESPONSES_FORMAT,
     openai.CHAT_FORMAT,
 )
