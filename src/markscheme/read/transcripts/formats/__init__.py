@@ -12,6 +12,7 @@ from markscheme.read.transcripts.formats import (
     codex,
     gemini,
     inspect_ai,
+    langchain,
     mini_swe_agent,
     openai,
     opencode,
@@ -39,6 +40,7 @@ FORMATS = (
     codex.ROLLOUT_FORMAT,
     codex.EXEC_FORMAT,
     vercel_ai.FORMAT,
+    langchain.FORMAT,
     openai.RESPONSES_FORMAT,
     openai.CHAT_FORMAT,
 )
