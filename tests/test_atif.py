@@ -91,9 +91,9 @@ def test_commands_in_the_text_of_a_step_are_calls(
     [
         ({"source": "tool"}, "1 step of the unknown kind `tool`"),
         ({"actions": []}, "1 field of a step of the unknown kind `actions`"),
-        ({"tool_calls": "rm x"}, "1 tool call of the unknown kind `str`"),
+        ({"tool_calls": "rm x"}, "1 tool call of the unknown kind `text`"),
         ({"tool_calls": [{"name": "bash"}]}, "1 tool call of the unknown kind `(none)`"),
-        ({"observation": ["x"]}, "1 observation of the unknown kind `list`"),
+        ({"observation": ["x"]}, "1 observation of the unknown kind `no object`"),
         (
             {"message": "I run it.", "observation": {"results": [{"content": "x"}]}},
             "1 result of the unknown kind `without its call`",
@@ -118,7 +118,7 @@ def test_steps_that_are_not_understood_are_doubts(step: Any, doubt: str, tmp_pat
         ({"schema_version": "ATIF-v2.0"}, "1 version of the unknown kind `ATIF-v2.0`"),
         ({"continued_trajectory_ref": "next.json"}, "the trajectory goes on in another file"),
         ({"final_metrics": {"total_steps": 9}}, "the log has 7 of 9 steps"),
-        ({"steps": {}}, "1 step of the unknown kind `dict`"),
+        ({"steps": {}}, "1 step of the unknown kind `object`"),
         (
             {"subagent_trajectories": [{"trajectory_id": "x", "steps": []}]},
             "1 sub-agent of the unknown kind `without its call`",

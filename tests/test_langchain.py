@@ -102,7 +102,7 @@ def test_calls_that_the_server_carries_out_are_calls(tmp_path: Path) -> None:
     ("message", "doubt"),
     [
         ({"type": "oracle", "content": "x"}, "1 message of the unknown kind `oracle`"),
-        ("rm x", "1 message of the unknown kind `str`"),
+        ("rm x", "1 message of the unknown kind `text`"),
         ({"type": "tool", "content": "", "tool_call_id": "y"}, "1 result of the unknown kind"),
         ({"type": "ai", "content": "", "tool_calls": "rm x"}, "1 tool call of the unknown kind"),
         ({"type": "ai", "content": "", "tool_calls": [{}]}, "1 tool call of the unknown kind"),
@@ -114,7 +114,7 @@ def test_calls_that_the_server_carries_out_are_calls(tmp_path: Path) -> None:
             {"type": "ai", "content": [{"type": "non_standard", "value": {}}]},
             "1 content block of the unknown kind `non_standard`",
         ),
-        ({"type": "ai", "content": [7]}, "1 content block of the unknown kind `int`"),
+        ({"type": "ai", "content": [7]}, "1 content block of the unknown kind `number`"),
         (
             {"type": "AIMessageChunk", "content": "x", "id": "m7"},
             "1 message of the unknown kind `chunk of a stream`",

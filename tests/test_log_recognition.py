@@ -31,7 +31,7 @@ def read_text(folder: Path, text: str, name: str) -> list[Transcript]:
         return []
     dump_transcripts(found)
     for _, transcript in found:
-        print_timeline(transcript)
+        print_timeline(transcript, name)
     return [transcript for _, transcript in found]
 
 
@@ -135,7 +135,7 @@ def test_a_call_is_not_lost_without_a_doubt(path: Path, tmp_path: Path) -> None:
             assert not all(transcript.complete for transcript in found), place
 
 
-def test_a_log_can_still_be_forced_to_another_format(tmp_path: Path) -> None:
+def test_a_log_can_be_forced_to_another_format() -> None:
     for path in FILES:
         for name in FORMATS:
             with suppress(MarkschemeError):

@@ -109,7 +109,7 @@ def test_a_result_without_a_command_that_was_found_is_a_doubt(text: str, tmp_pat
         ),
         (
             {"role": "assistant", "content": "x", "tool_calls": "rm -rf /"},
-            "1 tool call of the unknown kind `str`",
+            "1 tool call of the unknown kind `text`",
         ),
         (
             {"role": "assistant", "content": "x", "extra": {"actions": [{"script": "rm x"}]}},
@@ -215,8 +215,8 @@ def test_a_run_of_swe_agent_that_did_not_submit_is_incomplete(
     ("change", "doubt"),
     [
         ({"action": "", "observation": "removed"}, "1 command of the unknown kind `not found in"),
-        ({"action": ["rm", "x"], "observation": "x"}, "1 action of the unknown kind `list`"),
-        ("rm -rf /", "1 step of the unknown kind `str`"),
+        ({"action": ["rm", "x"], "observation": "x"}, "1 action of the unknown kind `no text`"),
+        ("rm -rf /", "1 step of the unknown kind `text`"),
     ],
 )
 def test_steps_that_are_not_understood_are_doubts(change: Any, doubt: str, tmp_path: Path) -> None:

@@ -114,6 +114,8 @@ def test_a_run_that_was_cut_short_is_incomplete(reason: str, tmp_path: Path) -> 
             "call of the unknown kind `teleported`",
         ),
         ({"type": "dynamic-tool", "state": "result"}, "1 tool call of the unknown kind `(none)`"),
+        ({"type": "tool-approval-response", "approvalId": "z"}, "1 approval of the unknown kind"),
+        ({"type": "tool-approval-request", "approvalId": "z"}, "1 approval of the unknown kind"),
         ({"type": "tool-result", "toolName": "x"}, "1 result of the unknown kind `without its"),
     ],
 )
@@ -127,11 +129,11 @@ def test_parts_that_are_not_understood_are_doubts(part: Any, doubt: str, tmp_pat
     ("message", "doubt"),
     [
         ({"role": "robot", "content": []}, "1 message of the unknown kind `robot`"),
-        ("rm x", "1 message of the unknown kind `str`"),
-        ({"role": "assistant", "content": {"rm": 1}}, "1 part of the unknown kind `dict`"),
+        ("rm x", "1 message of the unknown kind `text`"),
+        ({"role": "assistant", "content": {"rm": 1}}, "1 part of the unknown kind `object`"),
         (
             {"role": "assistant", "content": "", "toolInvocations": ["rm x"]},
-            "1 tool invocation of the unknown kind `str`",
+            "1 tool invocation of the unknown kind `text`",
         ),
     ],
 )

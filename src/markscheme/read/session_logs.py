@@ -467,8 +467,8 @@ def measure_transcript(transcript: Transcript) -> SessionMetrics:
     )
     known = [tokens for tokens in usages if _sum_input_tokens(tokens) is not None]
     return SessionMetrics(
-        latency_s=None if transcript.doubts else transcript.latency_s,
-        last_turn_latency_s=None if transcript.doubts else transcript.last_turn_latency_s,
+        latency_s=None if transcript.answer_doubts else transcript.latency_s,
+        last_turn_latency_s=None if transcript.answer_doubts else transcript.last_turn_latency_s,
         tool_calls=calls,
         subagent_calls=calls - len(transcript.calls),
         dispatches=sum(len(find_attempts(agent, (DISPATCH,), {})) for agent in agents),

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 MAIN_AGENT = "main"
 NO_RESULT = "a call has no result"
+CALLS_NOT_SHOWN = "the log holds the answer only, not the calls before it"
 
 
 class CallStatus(StrEnum):
@@ -134,6 +135,11 @@ class Transcript(Struct, frozen=True, kw_only=True):
     def doubts(self) -> tuple[str, ...]:
         """The gaps that may hide calls. A call without a result hides none."""
         return tuple(gap for gap in self.gaps if gap != NO_RESULT)
+
+    @property
+    def answer_doubts(self) -> tuple[str, ...]:
+        """The gaps that make it doubtful whether the last text is the answer."""
+        return tuple(gap for gap in self.doubts if gap != CALLS_NOT_SHOWN)
 
     @property
     def unseen(self) -> int:

@@ -2,7 +2,8 @@
 
 A module here turns the records of a log into calls of `Draft` methods. It does not open files by
 itself where `Log` can, and it does not know the other formats; the two of Claude Code share the
-records in `claude_code`.
+records in `claude_code`, those of OpenCode the sessions in `opencode_sessions`; `otel` reads the
+spans of `otel_spans`.
 """
 
 from markscheme.read.transcripts.formats import (
@@ -10,6 +11,7 @@ from markscheme.read.transcripts.formats import (
     claude_code,
     claude_stream,
     codex,
+    codex_exec,
     gemini,
     inspect_ai,
     langchain,
@@ -38,7 +40,7 @@ FORMATS = (
     claude_code.FORMAT,
     claude_stream.FORMAT,
     codex.ROLLOUT_FORMAT,
-    codex.EXEC_FORMAT,
+    codex_exec.EXEC_FORMAT,
     vercel_ai.FORMAT,
     langchain.FORMAT,
     openai.RESPONSES_FORMAT,

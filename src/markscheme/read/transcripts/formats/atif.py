@@ -124,8 +124,6 @@ class AtifTrajectory:
         for record in self.draft.iter_elements(step.get("tool_calls"), "tool call"):
             is_named = True
             name = to_text(record.get("function_name"))
-            if name is None:
-                self.draft.add_unknown_kind("tool call", None)
             arguments = parse_json_or_raw(record.get("arguments"))
             if name == _TERMINAL_TOOL and isinstance(arguments, dict):
                 arguments = {"command": arguments.get("keystrokes"), **arguments}
@@ -140,7 +138,7 @@ class AtifTrajectory:
     def _add_results(self, step: JsonObject, calls: list[DraftCall], *, is_agent: bool) -> None:
         observation = step.get("observation")
         if observation is not None and not isinstance(observation, dict):
-            self.draft.add_unknown_kind("observation", type(observation).__name__)
+            self.draft.add_unknown_kind("observation", "no object")
         results = to_object(observation).get("results")
         step_status = _parse_status(to_object(step.get("extra"))) if len(calls) == 1 else None
         by_id = {call.id: call for call in calls if call.id is not None}

@@ -38,6 +38,11 @@ _KINDS_BY_ROLE = {
     "system": "system",
     "developer": "system",
 }
+# Fields that are read, or that repeat what the provider wrote.
+_READ_FIELDS = split_words(
+    "content tool_calls invalid_tool_calls additional_kwargs response_metadata tool_call_chunks "
+    "artifact"
+)
 _CHUNK = "Chunk"
 _STATUSES = {"success": CallStatus.OK, "error": CallStatus.ERROR}
 # Blocks of a provider that repeat what `tool_calls` of the message holds.
@@ -177,6 +182,7 @@ class LangchainConversation:
 
     def _read_message(self, message: JsonObject) -> None:
         kind = to_text(message.get("type"))
+        self.draft.add_unread_calls(message, _READ_FIELDS)
         text = self._read_content(message)
         if kind == "human":
             self.draft.add_prompt(text)
@@ -262,8 +268,6 @@ class LangchainConversation:
         for call in self.draft.iter_elements(calls, "tool call"):
             function = to_object(call.get("function")) or call
             name = to_text(function.get("name"))
-            if name is None:
-                self.draft.add_unknown_kind("tool call", call.get("type"))
             raw = function.get("args", function.get("arguments"))
             yield name or "?", parse_json_or_raw(raw), to_text(call.get("id"))
         legacy = to_object(extra.get("function_call"))

@@ -95,6 +95,7 @@ class MiniSweAgentRun:
     def _add_message(self, message: JsonObject) -> None:
         extra = to_object(message.get("extra"))
         kind = to_text(message.get("role")) or to_text(message.get("type"))
+        self.draft.add_unread_calls(message, ("content", "tool_calls", "output", "extra"))
         if kind == "assistant" or to_text(message.get("object")) == "response":
             self._add_turn(message, extra)
         elif kind in {"tool", "function_call_output"}:
@@ -154,8 +155,6 @@ class MiniSweAgentRun:
         for call in self.draft.iter_elements(message.get("tool_calls"), "tool call"):
             function = to_object(call.get("function"))
             name = to_text(function.get("name"))
-            if name is None:
-                self.draft.add_unknown_kind("tool call", call.get("type"))
             yield to_text(call.get("id")), name or "?", parse_json_or_raw(function.get("arguments"))
         for item in self.draft.iter_elements(message.get("output"), "output item"):
             kind = to_text(item.get("type"))

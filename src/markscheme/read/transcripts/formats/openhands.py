@@ -37,6 +37,11 @@ from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "openhands"
 _EVENT_LISTS = ("history", "trajectory", "events", "items")
+# Fields that are read, or that only repeat what the model or a tool wrote.
+_READ_FIELDS = split_words(
+    "args extras content tool_call_metadata llm_metrics action observation tool_call llm_message "
+    "tools value"
+)
 _EVENT_FILE = re.compile(r"(?:event-)?(\d+)(?:-[\w-]*)?\.json")
 _SOURCES = frozenset({"agent", "user", "environment"})
 
@@ -218,6 +223,7 @@ class OpenHandsSession:
     def add_event(self, event: JsonObject) -> None:
         """Add one event of either generation."""
         self.has_events = True
+        self._draft.add_unread_calls(event, _READ_FIELDS)
         if "kind" in event:
             self._add_sdk_event(event)
         elif "action" in event:
@@ -233,7 +239,7 @@ class OpenHandsSession:
         kind, source = to_text(event.get("action")), to_text(event.get("source"))
         arguments = to_object(event.get("args")) if "args" in event else event
         if "args" in event and not isinstance(event["args"], dict):
-            self._draft.add_unknown_kind("arguments", type(event["args"]).__name__)
+            self._draft.add_unknown_kind("arguments", "no object")
         self._set_usage(event.get("llm_metrics"))
         self._action_ids.add(_parse_event_id(event.get("id")))
         if source is not None and source not in _SOURCES:
@@ -376,7 +382,7 @@ class OpenHandsSession:
             self.main.add_text(thought, at, message)
         name, arguments = _name_sdk_call(event)
         if not isinstance(arguments, dict):
-            self.main.add_unknown_kind("arguments", type(arguments).__name__)
+            self.main.add_unknown_kind("arguments", "no object")
         call = self.main.add_call(name, arguments, id_=to_text(event.get("tool_call_id")), at=at)
         given = to_object(arguments)
         if name == "delegate" and given.get("command") == "delegate":

@@ -118,8 +118,9 @@ class SweAgentRun:
         if thought is not None:
             self.draft.add_text(thought)
         action, observation = step.get("action"), step.get("observation")
+        self.draft.add_unread_calls(step, ("query", "messages", "state", "extra_info"))
         if not isinstance(action, str):
-            self.draft.add_unknown_kind("action", type(action).__name__)
+            self.draft.add_unknown_kind("action", "no text")
         elif not action.strip():
             # Without a command the client asks again. It ran something if there is an output.
             is_run = isinstance(observation, str) and observation.strip()

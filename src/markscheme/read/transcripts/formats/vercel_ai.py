@@ -31,6 +31,12 @@ _HARMLESS_PARTS = split_words(
     "text reasoning reasoning-file redacted-reasoning file image source source-url source-document "
     "step-start"
 )
+_READ_FIELDS = frozenset({"parts", "content", "toolInvocations"})
+# Fields that are read, or that repeat the calls of the step and of earlier ones.
+_READ_STEP_FIELDS = split_words(
+    "content toolCalls toolResults staticToolCalls dynamicToolCalls staticToolResults "
+    "dynamicToolResults request response"
+)
 _STATUSES: dict[str, CallStatus | None] = {
     "input-streaming": CallStatus.NONE,
     "input-available": CallStatus.NONE,
@@ -174,6 +180,7 @@ class VercelConversation:
         role = to_text(message.get("role"))
         if role not in _ROLES:
             self.draft.add_unknown_kind("message", role)
+        self.draft.add_unread_calls(message, _READ_FIELDS)
         parts = message.get("parts")
         # Version 4 of the UI repeats in `toolInvocations` and `content` what its parts hold.
         if not isinstance(parts, list):
@@ -192,6 +199,7 @@ class VercelConversation:
 
     def _read_step(self, step: JsonObject) -> None:
         """Read a step: its content, or the lists of calls and results of older versions."""
+        self.draft.add_unread_calls(step, _READ_STEP_FIELDS)
         if "content" in step:
             for part in self.draft.iter_elements(step["content"], "part"):
                 self._add_part(part, is_answer=True)
@@ -224,7 +232,9 @@ class VercelConversation:
             self._add_approval(part)
         elif kind == "dynamic-tool" or (kind or "").startswith(_UI_PREFIX):
             self._add_tool_part(part, str(kind))
-        elif kind not in _HARMLESS_PARTS and not (kind or "").startswith("data-"):
+        elif kind in _HARMLESS_PARTS or (kind or "").startswith("data-"):
+            self.draft.add_unread_calls(part)
+        else:
             self.draft.add_unknown_kind("part", part.get("kind") or kind)
 
     def _add_tool_part(self, part: JsonObject, kind: str) -> None:
@@ -248,8 +258,6 @@ class VercelConversation:
         """Add a call of a model message or a step; its result may stand in the same part."""
         self._section += 1
         name = to_text(part.get("toolName"))
-        if name is None:
-            self.draft.add_unknown_kind("tool call", part.get("type"))
         id_ = to_text(part.get("toolCallId"))
         arguments = parse_json_or_raw(part.get("input", part.get("args")))
         self.draft.add_call(name or "?", arguments, id_=id_)
@@ -260,8 +268,8 @@ class VercelConversation:
         """Add a call of the UI, whose state says how it went."""
         self._section += 1
         state = to_text(part.get("state"))
-        if name is None or state not in _STATUSES:
-            self.draft.add_unknown_kind("tool call", state if name is not None else None)
+        if state not in _STATUSES:
+            self.draft.add_unknown_kind("state of a call", state)
         raw = part.get("input", part.get("args", part.get("rawInput")))
         id_ = to_text(part.get("toolCallId"))
         call = self.draft.add_call(name or "?", parse_json_or_raw(raw), id_=id_)
@@ -287,10 +295,13 @@ class VercelConversation:
             asked = to_object(part.get("toolCall"))
             id_ = to_text(part.get("toolCallId")) or to_text(asked.get("toolCallId"))
             self._approvals[approval] = id_ or ""
+            if id_ not in {call.id for call in self.draft.calls}:
+                self.draft.add_unknown_kind("approval", "without its call")
+        elif approval not in self._approvals:
+            self.draft.add_unknown_kind("approval", "without its request")
         elif part.get("approved") is False:
-            denied = self._approvals.get(approval)
             for call in self.draft.calls:
-                if call.id is not None and call.id == denied:
+                if call.id is not None and call.id == self._approvals[approval]:
                     call.set_outcome(CallStatus.DENIED)
 
 
