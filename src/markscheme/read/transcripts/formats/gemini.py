@@ -55,6 +55,7 @@ def read_log(log: Log) -> list[Transcript]:
     messages: dict[str | int, JsonObject] = {}
     for index, message in enumerate(_iter_messages(log, draft)):
         messages[to_text(message.get("id")) or index] = message
+        session.check_places(message)
     for message in messages.values():
         session.add_message(message)
         tokens = to_object(message.get("tokens"))
@@ -96,7 +97,6 @@ class GeminiSession:
         draft, kind = self._draft, to_text(message.get("type"))
         at = parse_timestamp(message.get("timestamp"))
         text = _join_content(message.get("content"))
-        self._check_content(message)
         if kind == "user" and text is not None:
             draft.add_prompt(text, at)
         elif kind == "gemini":
@@ -108,8 +108,11 @@ class GeminiSession:
         elif kind not in _NOTICE_TYPES and kind != "user":
             draft.add_unknown_kind("message", message.get("type"))
 
-    def _check_content(self, message: JsonObject) -> None:
-        """Note calls in places where the reader does not look, and parts of unknown kinds."""
+    def check_places(self, message: JsonObject) -> None:
+        """Note calls in places where the reader does not look, and parts of unknown kinds.
+
+        Each version of a message is looked at: a later one may lack what was there.
+        """
         self._draft.add_unread_calls(message, _MESSAGE_FIELDS)
         listed = message.get("toolCalls")
         if isinstance(listed, str) or (listed and message.get("type") != "gemini"):

@@ -147,10 +147,13 @@ class ChatConversation:
         keys = [_build_message_key(message) for message in messages]
         is_repeat = len(keys) > 1 and keys[: len(self._known_keys)] == self._known_keys[: len(keys)]
         start = min(len(self._known_keys), len(keys)) if is_repeat else 0
+        # What is repeated counts once, but it may hold more than it did before.
+        repeated = Draft()
         for message in messages[:start]:
-            self._check_places(message)
+            _check_message(repeated, message)
+        for kind in repeated.unknown_kinds:
+            self.draft.unknown_kinds.setdefault(kind, 1)
         for message in messages[start:]:
-            self._check_places(message)
             self._add_message(message)
         self._known_keys = keys if is_repeat else [*self._known_keys, *keys]
 
@@ -161,40 +164,13 @@ class ChatConversation:
             for id_ in _find_answered_calls(message):
                 self.draft.add_result(id_, None)
             return
-        if role not in _ROLES:
-            self.draft.add_unknown_kind("message", message.get("role"))
-        self._check_message(message, role, text)
+        _check_message(self.draft, message)
         if role == "user" and text is not None:
             self.draft.add_prompt(text)
         elif role == "assistant":
             if text is not None:
                 self.draft.add_text(text)
             self._add_calls(message)
-
-    def _check_message(self, message: JsonObject, role: str | None, text: str | None) -> None:
-        """Note what may hold calls that are not read."""
-        for block in self.draft.iter_blocks(message.get("content")):
-            kind = block.get("type", "text" if "text" in block else None)
-            if not isinstance(kind, str) or kind not in _BLOCKS_WITHOUT_CALLS:
-                self.draft.add_unknown_kind("content block", kind)
-            else:
-                self.draft.add_unread_calls(block)
-        mark = find_text_command(role, text)
-        if mark is not None:
-            self.draft.add_unknown_kind("text command", mark)
-
-    def _check_places(self, message: JsonObject) -> None:
-        """Note calls in fields of a message that are not read."""
-        role = to_text(message.get("role"))
-        if role in {"tool", "function"}:
-            return
-        if role != "assistant":
-            self.draft.add_unread_calls(message, ("content",))
-        # Messages with calls may hold them a second time, in a copy of the response.
-        elif not (message.get("tool_calls") or message.get("function_call")):
-            self.draft.add_unread_calls(message, _MESSAGE_FIELDS)
-            # SWE-agent keeps what it has found in the text of the message here.
-            self._note_container(message, "action")
 
     def _add_calls(self, message: JsonObject) -> None:
         calls, legacy = message.get("tool_calls"), message.get("function_call")
@@ -213,6 +189,32 @@ class ChatConversation:
             self.draft.add_call(name, parse_json_or_raw(legacy.get("arguments")), id_=name)
         else:
             self._note_container(message, "function_call")
+
+
+def _check_message(draft: Draft, message: JsonObject) -> None:
+    """Note what may hold calls that are not read. The messages of a tool hold its output."""
+    role = to_text(message.get("role"))
+    if role in {"tool", "function"}:
+        return
+    if role not in _ROLES:
+        draft.add_unknown_kind("message", message.get("role"))
+    for block in draft.iter_blocks(message.get("content")):
+        kind = block.get("type", "text" if "text" in block else None)
+        if not isinstance(kind, str) or kind not in _BLOCKS_WITHOUT_CALLS:
+            draft.add_unknown_kind("content block", kind)
+        else:
+            draft.add_unread_calls(block)
+    mark = find_text_command(role, join_text(message.get("content"), ("text", "output_text")))
+    if mark is not None:
+        draft.add_unknown_kind("text command", mark)
+    if role != "assistant":
+        draft.add_unread_calls(message, ("content",))
+    # Messages with calls may hold them a second time, in a copy of the response.
+    elif not (message.get("tool_calls") or message.get("function_call")):
+        draft.add_unread_calls(message, _MESSAGE_FIELDS)
+        # SWE-agent keeps what it has found in the text of the message here.
+        if message.get("action"):
+            draft.add_unknown_kind("tool container", "action")
 
 
 def _build_message_key(message: JsonObject) -> Any:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from markscheme.read.json_fields import (
     JsonObject,
+    clean_text,
     iter_objects,
     parse_epoch,
     parse_json,
@@ -80,7 +81,7 @@ def _read_export(log: Log) -> list[Transcript]:
 def _read_exports(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
     """Read the exports of a folder together: a sub-agent's session is an export of its own."""
     index = OpencodeSessionIndex()
-    logs_by_session = {_add_export(index, log): log for log in logs}
+    logs_by_session = {clean_text(_add_export(index, log)): log for log in logs}
     for transcript in index.build_transcripts(EXPORT_FORMAT):
         log = logs_by_session[transcript.session or ""]
         # A damaged export is read again by itself, so that only its own transcript has the gap.

@@ -164,7 +164,7 @@ class OpencodeSessionIndex:
         roots = [s for s in with_messages if s.id not in nested] or with_messages[:1]
         builder = _OpencodeTranscriptBuilder(self._sessions, children, format_)
         calls = {
-            part.get("callID")
+            to_text(part.get("callID"))
             for session in with_messages
             for message in session.messages.values()
             for part in message.parts.values()
