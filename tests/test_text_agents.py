@@ -226,6 +226,22 @@ def test_steps_that_are_not_understood_are_doubts(change: Any, doubt: str, tmp_p
     assert any(found.startswith(doubt) for found in transcript.doubts), transcript.doubts
 
 
+@pytest.mark.parametrize(
+    ("message", "doubt"),
+    [
+        ({"toolInvocations": [{}]}, "1 tool container of the unknown kind `toolInvocations`"),
+        ({"content": [{"type": "tool_use"}]}, "1 content block of the unknown kind `tool_use`"),
+        ({"role": "critic"}, "1 message of the unknown kind `critic`"),
+        ({}, "1 turn of the unknown kind `without its step`"),
+    ],
+)
+def test_messages_that_no_step_shows_are_doubts(message: Any, doubt: str, tmp_path: Path) -> None:
+    document = load(SWE / "text.traj")
+    turn = {"role": "assistant", "action": "rm x", "agent": "main", "content": "x"}
+    document["history"] += [turn, {**turn, **message}]
+    assert doubt in read_changed(tmp_path, document).doubts
+
+
 def test_attempts_that_are_not_read_are_a_doubt(tmp_path: Path) -> None:
     document = load(SWE / "text.traj")
     document["attempts"] = [{"trajectory": []}]

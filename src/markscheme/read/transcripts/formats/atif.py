@@ -114,6 +114,7 @@ class AtifTrajectory:
     def _check_parts(self, content: Any) -> None:
         if not isinstance(content, str):
             for part in self.draft.iter_elements(content, "content part"):
+                self.draft.add_unread_calls(part)
                 if to_text(part.get("type")) not in _PART_KINDS:
                     self.draft.add_unknown_kind("content part", part.get("type"))
 

@@ -52,6 +52,11 @@ _HARMLESS_BLOCKS = split_words(
     "file document refusal citation"
 )
 _CUT_REASONS = split_words("length max_tokens content_filter MAX_TOKENS SAFETY")
+_METADATA_FIELDS = frozenset(
+    {"response_metadata", "usage_metadata", "additional_kwargs", "name", "is_chunk"}
+)
+# Fields of a state that repeat its messages.
+_REPEATING_FIELDS = frozenset({"messages", "metadata", "tasks", "checkpoint"})
 _STATE_HOLDERS = ("values", "channel_values", "output", "outputs")
 
 
@@ -96,14 +101,18 @@ def _find_message_lists(record: JsonObject) -> Iterator[list[Any]]:
     if _is_langchain_message(record) or "role" in record or _is_other_message(record):
         yield [record]
         return
+    for holder in _find_holders(record):
+        messages = holder["messages"]
+        yield messages if isinstance(messages, list) else [messages]
+
+
+def _find_holders(record: JsonObject) -> list[JsonObject]:
+    """Return the objects of a record that have messages."""
     states = [to_object(record.get(key)) for key in _STATE_HOLDERS]
     checkpoint = to_object(to_object(record.get("checkpoint")).get("channel_values"))
     holders = [holder for holder in (record, *states, checkpoint) if "messages" in holder]
     # In the stream of updates, each node of the graph states what it adds.
-    holders = holders or [node for node in map(to_object, record.values()) if "messages" in node]
-    for holder in holders:
-        messages = holder["messages"]
-        yield messages if isinstance(messages, list) else [messages]
+    return holders or [node for node in map(to_object, record.values()) if "messages" in node]
 
 
 def read_log(log: Log) -> list[Transcript]:
@@ -139,6 +148,7 @@ class LangchainConversation:
         lists = list(_find_message_lists(record))
         if not lists and "__interrupt__" not in record:
             self.draft.add_unknown_kind("record", record.get("event") or record.get("type"))
+        self._check_record(record)
         for messages in lists:
             self._add_message_list(messages)
         is_interrupted = "__interrupt__" in record or bool(record.get("interrupts"))
@@ -149,6 +159,16 @@ class LangchainConversation:
             self._going_on[count] = goes_on and self._going_on.get(count, True)
         self._is_interrupted = is_interrupted and "next" not in record
 
+    def _check_record(self, record: JsonObject) -> None:
+        """Note calls that stand in a record or a state outside its messages."""
+        holders = _find_holders(record)
+        nodes = [key for key, value in record.items() if any(value is h for h in holders)]
+        if holders:
+            self.draft.add_unread_calls(record, {*_REPEATING_FIELDS, *nodes})
+        for holder in holders:
+            if holder is not record:
+                self.draft.add_unread_calls(holder, ("messages",))
+
     def _add_message_list(self, messages: list[Any]) -> None:
         """Add a list; of messages without ids, only what goes on after an earlier list is new."""
         is_older = len(messages) > 1 and self._listed[: len(messages)] == messages
@@ -156,7 +176,11 @@ class LangchainConversation:
         if self._listed and messages[: len(self._listed)] == self._listed and len(messages) > 1:
             known = len(self._listed)
         for message in self.draft.iter_elements(messages[known:], "message"):
-            self._add_message(_flatten_message(message))
+            flat = _flatten_message(message)
+            self.draft.add_unread_calls(flat, _READ_FIELDS)
+            if "kwargs" in message or "data" in message:
+                self.draft.add_unread_calls(message, ("kwargs", "data"))
+            self._add_message(flat)
         if not is_older:
             self._listed = messages if len(messages) > 1 else [*self._listed, *messages]
 
@@ -169,8 +193,10 @@ class LangchainConversation:
             self._messages.append(message)
         elif self._messages[position] != message:
             # Chunks of a stream share an id, and each holds only a piece.
-            if message.get("is_chunk"):
-                self.draft.add_unknown_kind("message", "chunk of a stream")
+            if _list_contents(self._messages[position]) != _list_contents(message):
+                is_chunk = message.get("is_chunk")
+                kind = "chunk of a stream" if is_chunk else "written in two ways"
+                self.draft.add_unknown_kind("message", kind)
             self._messages[position] = message
 
     def read_messages(self) -> None:
@@ -182,7 +208,6 @@ class LangchainConversation:
 
     def _read_message(self, message: JsonObject) -> None:
         kind = to_text(message.get("type"))
-        self.draft.add_unread_calls(message, _READ_FIELDS)
         text = self._read_content(message)
         if kind == "human":
             self.draft.add_prompt(text)
@@ -214,12 +239,11 @@ class LangchainConversation:
             for block in self.draft.iter_elements([part], "content block"):
                 if to_text(block.get("type")) == "text":
                     texts.append(to_text(block.get("text")) or "")
-                else:
-                    self._read_block(block, known_ids)
+                self._read_block(block, known_ids)
         return "\n".join(filter(None, texts)) or None
 
     def _read_block(self, block: JsonObject, known_ids: set[str | None]) -> None:
-        """Read a block that is no text; `known_ids` are those of the calls of the message."""
+        """Read the calls of a block; `known_ids` are those of the calls of the message."""
         kind = to_text(block.get("type"))
         if kind == "server_tool_call":
             name = to_text(block.get("name")) or "?"
@@ -231,7 +255,9 @@ class LangchainConversation:
             ids = {to_text(block.get("id")), to_text(block.get("call_id"))} - {None}
             if kind != "input_json_delta" and not ids & known_ids:
                 self.draft.add_unknown_kind("content block", kind)
-        elif kind not in _HARMLESS_BLOCKS:
+        elif kind in _HARMLESS_BLOCKS:
+            self.draft.add_unread_calls(block)
+        else:
             self.draft.add_unknown_kind("content block", kind)
 
     def _read_answer(self, message: JsonObject, text: str | None) -> None:
@@ -293,6 +319,11 @@ def _flatten_message(message: JsonObject) -> JsonObject:
     names = (written, path[-1] if isinstance(path, list) and path else None)
     is_chunk = any(isinstance(name, str) and name.endswith(_CHUNK) for name in names)
     return {**inner, "type": kind, "id": to_text(inner.get("id")), "is_chunk": is_chunk}
+
+
+def _list_contents(message: JsonObject) -> list[Any]:
+    """Return what a message says and calls, which later versions of it repeat."""
+    return [value for key, value in message.items() if key not in _METADATA_FIELDS]
 
 
 def _parse_usage(message: JsonObject, metadata: JsonObject) -> Tokens | None:

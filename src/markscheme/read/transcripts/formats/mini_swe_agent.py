@@ -112,6 +112,7 @@ class MiniSweAgentRun:
         if isinstance(content, str):
             return
         for block in self.draft.iter_elements(content, "content block"):
+            self.draft.add_unread_calls(block)
             if to_text(block.get("type")) not in _HARMLESS_BLOCKS:
                 self.draft.add_unknown_kind("content block", block.get("type"))
 

@@ -371,6 +371,7 @@ class OpenHandsSession:
             self.main.add_unknown_kind("tool call", call.get("type"))
         content = message.get("content")
         for block in self.main.iter_elements(content, "content block"):
+            self.main.add_unread_calls(block)
             if to_text(block.get("type")) not in _HARMLESS_BLOCKS:
                 self.main.add_unknown_kind("content block", block.get("type"))
         self._add_message(event, to_text(event.get("source")), join_text(content))

@@ -45,6 +45,7 @@ _HARNESS_ACTIONS = split_words(
     "exit_cost exit_context exit_format exit_api exit_error exit_environment_error exit_command "
     "exit_command_timeout exit_total_execution_time early_exit skip"
 )
+_HARMLESS_BLOCKS = frozenset({"text", "image_url", "thinking"})
 _KNOWN_ROLES = frozenset({"system", "user", "assistant", "tool"})
 
 
@@ -91,8 +92,9 @@ class SweAgentRun:
     def add_record(self, record: JsonObject) -> None:
         """Add the prompt, the steps, and how the run ended."""
         history = list(self.draft.iter_elements(record.get("history"), "message"))
-        self._add_prompt(history)
         steps = list(self.draft.iter_elements(record.get("trajectory"), "step"))
+        self._add_prompt(history)
+        self._check_history(history, steps)
         for step in steps or _build_steps(history):
             self._add_step(step)
         # A run with several attempts repeats the chosen one on top; the others are not read.
@@ -112,6 +114,18 @@ class SweAgentRun:
             elif prompt is None and role == "user" and item.get("is_demo") is not True:
                 prompt = join_text(item.get("content"))
         self.draft.add_prompt(prompt)
+
+    def _check_history(self, history: list[JsonObject], steps: list[JsonObject]) -> None:
+        """Note calls in the messages that no step shows. With steps, tool calls are repeated."""
+        for item in history:
+            for block in self.draft.iter_blocks(item.get("content")):
+                self.draft.add_unread_calls(block)
+                if to_text(block.get("type")) not in _HARMLESS_BLOCKS:
+                    self.draft.add_unknown_kind("content block", block.get("type"))
+            self.draft.add_unread_calls(item, ("content", *(["tool_calls"] if steps else [])))
+        turns = [item for item in history if _is_turn(item) and item.get("is_demo") is not True]
+        if steps and len(turns) > len(steps):
+            self.draft.add_unknown_kind("turn", "without its step")
 
     def _add_step(self, step: JsonObject) -> None:
         thought = to_text(step.get("thought")) or to_text(step.get("response"))

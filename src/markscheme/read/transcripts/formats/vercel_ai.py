@@ -161,11 +161,22 @@ class VercelConversation:
     def _add_message(self, message: JsonObject) -> None:
         id_ = to_text(message.get("id"))
         if id_ is not None and id_ in self._positions:
-            self._messages[self._positions[id_]] = message
+            self._replace_message(self._positions[id_], message)
             return
         if id_ is not None:
             self._positions[id_] = len(self._messages)
         self._messages.append(message)
+
+    def _replace_message(self, position: int, message: JsonObject) -> None:
+        """Replace a message by its later version; what the earlier one hides is still noted."""
+        earlier = self._messages[position]
+        if not _find_call_ids(earlier) <= _find_call_ids(message):
+            self.draft.add_unknown_kind("message", "written again without its calls")
+        if earlier != message:
+            aside = VercelConversation()
+            aside.read_message(earlier)
+            self.draft.unknown_kinds.update(aside.draft.unknown_kinds)
+        self._messages[position] = message
 
     def read_messages(self) -> None:
         """Read all messages in their order."""
@@ -174,19 +185,27 @@ class VercelConversation:
             if message.get("role") == "step":
                 self._read_step(message)
             else:
-                self._read_message(message)
+                self.read_message(message)
 
-    def _read_message(self, message: JsonObject) -> None:
+    def read_message(self, message: JsonObject) -> None:
+        """Read one message."""
         role = to_text(message.get("role"))
         if role not in _ROLES:
             self.draft.add_unknown_kind("message", role)
         self.draft.add_unread_calls(message, _READ_FIELDS)
         parts = message.get("parts")
         # Version 4 of the UI repeats in `toolInvocations` and `content` what its parts hold.
-        if not isinstance(parts, list):
+        invocations = list(
+            self.draft.iter_elements(message.get("toolInvocations"), "tool invocation")
+        )
+        if isinstance(parts, list):
+            part_ids = _find_call_ids({"parts": parts})
+            for invocation in invocations:
+                if to_text(invocation.get("toolCallId")) not in part_ids:
+                    self.draft.add_unknown_kind("tool invocation", "without its part")
+        else:
             parts = message.get("content")
-            invocations = message.get("toolInvocations")
-            for invocation in self.draft.iter_elements(invocations, "tool invocation"):
+            for invocation in invocations:
                 self._add_ui_call(invocation, to_text(invocation.get("toolName")))
         if isinstance(parts, str):
             parts = [{"type": "text", "text": parts}]
@@ -303,6 +322,21 @@ class VercelConversation:
             for call in self.draft.calls:
                 if call.id is not None and call.id == self._approvals[approval]:
                     call.set_outcome(CallStatus.DENIED)
+
+
+def _find_call_ids(message: JsonObject) -> set[str]:
+    """Return the ids of all calls in a message."""
+    holders = [
+        holder
+        for key in ("parts", "content", "toolInvocations")
+        for holder in iter_objects(message.get(key))
+    ]
+    inner = [to_object(holder.get("toolInvocation")) for holder in holders]
+    return {
+        holder["toolCallId"]
+        for holder in (*holders, *inner)
+        if isinstance(holder.get("toolCallId"), str)
+    }
 
 
 def _parse_result_status(part: JsonObject) -> CallStatus | None:
