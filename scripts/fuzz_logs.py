@@ -41,7 +41,7 @@ FREE_FIELDS = frozenset(
         *("input", "args", "arguments", "action", "tools", "functionResponse", "properties"),
         *("result", "output", "toolUseResult", "tool_use_result", "resultDisplay", "attachments"),
         *("state", "metadata", "store", "scores", "plan", "eval", "usage", "permission_denials"),
-        *("extra", "trajectory", "item", "spans", "choices"),
+        *("extra", "trajectory", "item", "spans", "choices", "observation"),
     }
 )
 OUTPUT_KINDS = frozenset({"tool_result", "tool", "function", "function_call_output"})

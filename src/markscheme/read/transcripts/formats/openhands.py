@@ -369,16 +369,20 @@ class OpenHandsSession:
     def _add_sdk_message(self, event: JsonObject, message: JsonObject) -> None:
         for call in self.main.iter_elements(message.get("tool_calls"), "tool call"):
             self.main.add_unknown_kind("tool call", call.get("type"))
-        content = message.get("content")
+        text = self._read_text(message.get("content"))
+        self._add_message(event, to_text(event.get("source")), text)
+
+    def _read_text(self, content: Any) -> str | None:
+        """Return the text of blocks; note those that may hold calls."""
         for block in self.main.iter_elements(content, "content block"):
             self.main.add_unread_calls(block)
             if to_text(block.get("type")) not in _HARMLESS_BLOCKS:
                 self.main.add_unknown_kind("content block", block.get("type"))
-        self._add_message(event, to_text(event.get("source")), join_text(content))
+        return join_text(content)
 
     def _add_sdk_call(self, event: JsonObject) -> None:
         at, message = parse_timestamp(event.get("timestamp")), event.get("llm_response_id")
-        thought = join_text(event.get("thought"))
+        thought = self._read_text(event.get("thought"))
         if thought is not None:
             self.main.add_text(thought, at, message)
         name, arguments = _name_sdk_call(event)
