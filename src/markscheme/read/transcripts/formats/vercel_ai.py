@@ -124,6 +124,8 @@ class VercelConversation:
         self._approvals: dict[str, str] = {}
         # Texts between two calls are parts of one text.
         self._section = 0
+        # Messages of responses beside the steps that they repeat.
+        self._repeated: list[Any] = []
 
     def add_record(self, record: JsonObject) -> None:
         """Add a message, a list of messages, a step, or a result with its steps."""
@@ -137,8 +139,11 @@ class VercelConversation:
             steps = list(self.draft.iter_elements(record["steps"], "step"))
         else:
             steps = [record] if _is_step(record) else []
-        if not steps and "messages" in to_object(record.get("response")):
-            self._add_message_list(record["response"]["messages"])
+        answered = to_object(record.get("response")).get("messages")
+        if answered is not None and not steps:
+            self._add_message_list(answered)
+        elif answered is not None and steps[0] is not record:
+            self._repeated.append(answered)
         elif not steps and "messages" not in record:
             self.draft.add_unknown_kind("record", record.get("type"))
         if steps and to_text(record.get("prompt")) is not None:
@@ -186,6 +191,8 @@ class VercelConversation:
                 self._read_step(message)
             else:
                 self.read_message(message)
+        for messages in self._repeated:
+            self._check_repeated_messages(messages)
 
     def read_message(self, message: JsonObject) -> None:
         """Read one message."""
@@ -234,10 +241,23 @@ class VercelConversation:
         if usage is not None:
             self.draft.add_usage(usage)
         response = to_object(step.get("response"))
+        self._check_repeated_messages(response.get("messages"))
         self.draft.add_model(response.get("modelId") or to_object(step.get("model")).get("modelId"))
         reason = to_text(step.get("finishReason"))
         if reason in _CUT_REASONS:
             self.draft.pending_gap = f"the last step ended with `{reason}`"
+
+    def _check_repeated_messages(self, messages: Any) -> None:
+        """Note what the messages of a response hold beyond the steps, which they repeat."""
+        known_ids = {call.id for call in self.draft.calls}
+        for message in self.draft.iter_elements(messages, "message"):
+            self.draft.add_unread_calls(message, ("content",))
+            for part in self.draft.iter_blocks(message.get("content"), "part"):
+                kind = to_text(part.get("type"))
+                is_known = kind in _HARMLESS_PARTS | _RESULT_PARTS | _APPROVAL_PARTS
+                is_repeated = kind == "tool-call" and to_text(part.get("toolCallId")) in known_ids
+                if not is_known and not is_repeated:
+                    self.draft.add_unknown_kind("part", kind)
 
     def _add_part(self, part: JsonObject, *, is_answer: bool) -> None:
         kind = to_text(part.get("type"))
