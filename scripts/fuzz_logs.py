@@ -35,7 +35,7 @@ SLOWEST = 20.0
 UNKNOWN = "kind-of-the-future"
 HIDDEN_CALL = {"toolCallId": "h1", "toolName": "bash", "args": {"command": "rm -rf build"}}
 # Lists whose elements a reader must know, and fields below which anything may stand.
-LISTS = frozenset({"content", "parts", "messages", "events", "history"})
+LISTS = frozenset({"content", "parts", "messages", "events", "history", "steps"})
 FREE_FIELDS = frozenset(
     {
         *("input", "args", "arguments", "action", "tools", "functionResponse", "properties"),

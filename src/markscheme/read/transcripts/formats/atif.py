@@ -65,6 +65,7 @@ class AtifTrajectory:
         kind = None if agent == MAIN_AGENT else to_text(config.get("name"))
         self.draft = Draft(agent, kind=kind)
         self.draft.session = to_text(document.get("session_id"))
+        self.manages_context = False
         self._document = document
         self._depth = depth
         self._default_model = config.get("model_name")
@@ -88,6 +89,9 @@ class AtifTrajectory:
         self._add_subagents()
         if self._document.get("continued_trajectory_ref"):
             self.draft.add_gap("the trajectory goes on in another file")
+        # What only summarises is no work of an agent; with calls of its own it is.
+        has_work = bool(self.draft.calls) or bool(self.draft.unknown_kinds)
+        self.draft.internal = self.manages_context and not has_work
         return self.draft.build_transcript(FORMAT_NAME, skipped=skipped, truncated=truncated)
 
     def _add_step(self, step: JsonObject) -> None:
@@ -161,7 +165,7 @@ class AtifTrajectory:
     def _add_references(
         self, references: list[JsonObject], calls: list[DraftCall], *, is_agent: bool
     ) -> None:
-        """Add the sub-agents of a result. Those of the system summarise; that is no dispatch."""
+        """Add the sub-agents of a result. The agent did not dispatch those of the system."""
         for reference in references:
             id_ = to_text(reference.get("trajectory_id"))
             if id_ is not None:
@@ -217,7 +221,7 @@ class AtifTrajectory:
                 continue
             child = AtifTrajectory(document, id_, self._depth + 1)
             child.draft.session = child.draft.session or self.draft.session
-            child.draft.internal = id_ in self._internal
+            child.manages_context = id_ in self._internal
             for dispatch in self.draft.dispatches:
                 if dispatch.agent == id_:
                     dispatch.kind = child.draft.kind

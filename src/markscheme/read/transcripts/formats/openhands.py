@@ -203,6 +203,8 @@ class OpenHandsSession:
     def add_record(self, record: JsonObject) -> None:
         """Add a record that holds the events of a session, as evaluations write it."""
         self.main.session = to_text(record.get("instance_id")) or to_text(record.get("id"))
+        # The recorded requests repeat the calls of the events.
+        self.main.add_unread_calls(record, (*_EVENT_LISTS, "llm_completions"))
         for key in _EVENT_LISTS:
             elements = record.get(key)
             for element in elements if isinstance(elements, list) else []:

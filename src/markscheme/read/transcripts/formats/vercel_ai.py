@@ -32,6 +32,7 @@ _HARMLESS_PARTS = split_words(
     "step-start"
 )
 _READ_FIELDS = frozenset({"parts", "content", "toolInvocations"})
+_READ_PART_FIELDS = split_words("input args rawInput output result toolInvocation toolCall")
 # Fields that are read, or that repeat the calls of the step and of earlier ones.
 _READ_STEP_FIELDS = split_words(
     "content toolCalls toolResults staticToolCalls dynamicToolCalls staticToolResults "
@@ -252,7 +253,10 @@ class VercelConversation:
         known_ids = {call.id for call in self.draft.calls}
         for message in self.draft.iter_elements(messages, "message"):
             self.draft.add_unread_calls(message, ("content",))
+            if to_text(message.get("role")) not in _ROLES:
+                self.draft.add_unknown_kind("message", message.get("role"))
             for part in self.draft.iter_blocks(message.get("content"), "part"):
+                self.draft.add_unread_calls(part, _READ_PART_FIELDS)
                 kind = to_text(part.get("type"))
                 is_known = kind in _HARMLESS_PARTS | _RESULT_PARTS | _APPROVAL_PARTS
                 is_repeated = kind == "tool-call" and to_text(part.get("toolCallId")) in known_ids
@@ -261,6 +265,7 @@ class VercelConversation:
 
     def _add_part(self, part: JsonObject, *, is_answer: bool) -> None:
         kind = to_text(part.get("type"))
+        self.draft.add_unread_calls(part, _READ_PART_FIELDS)
         if kind == "text":
             text = to_text(part.get("text"))
             if is_answer and text is not None:
@@ -271,9 +276,7 @@ class VercelConversation:
             self._add_approval(part)
         elif kind == "dynamic-tool" or (kind or "").startswith(_UI_PREFIX):
             self._add_tool_part(part, str(kind))
-        elif kind in _HARMLESS_PARTS or (kind or "").startswith("data-"):
-            self.draft.add_unread_calls(part)
-        else:
+        elif kind not in _HARMLESS_PARTS and not (kind or "").startswith("data-"):
             self.draft.add_unknown_kind("part", part.get("kind") or kind)
 
     def _add_tool_part(self, part: JsonObject, kind: str) -> None:
