@@ -77,7 +77,8 @@ def _iter_messages(log: Log, draft: Draft) -> Iterator[JsonObject]:
         if "messages" in header:
             yield from draft.iter_blocks(header.get("messages"), "message")
         if header is change or "sessionId" in record or "messages" in record:
-            draft.add_unread_calls(header, _HEADER_FIELDS)
+            for fields in (record,) if header is record else (record, header):
+                draft.add_unread_calls(fields, _HEADER_FIELDS)
         elif "type" in record:
             yield record
         elif "$rewindTo" not in record:

@@ -263,10 +263,12 @@ class InspectSample:
         """Note what the messages hold and the events do not."""
         sample, main = self._sample, self.main
         main.add_unread_calls(sample, _SAMPLE_FIELDS)
-        given = len(sample["input"]) if isinstance(sample.get("input"), list) else 0
-        messages = list(main.iter_blocks(sample.get("messages"), "message"))
-        # The task may begin with messages that somebody else wrote.
-        for message in messages[given:]:
+        given = [(m.get("role"), m.get("content")) for m in iter_objects(sample.get("input"))]
+        for number, message in enumerate(main.iter_blocks(sample.get("messages"), "message")):
+            # The task may begin with messages that somebody else wrote.
+            said = message.get("role"), message.get("content")
+            if number < len(given) and said == given[number]:
+                continue
             role = to_text(message.get("role"))
             if role not in _ROLES:
                 main.add_unknown_kind("message", message.get("role"))
