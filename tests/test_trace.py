@@ -341,7 +341,7 @@ def test_real_logs_have_the_dispatches_and_mutations_that_were_counted_by_hand()
     "block",
     [
         {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "rm -rf src"}},
-        {"type": "tool-call", "toolCallId": "t", "toolName": "bash", "input": {"command": "rm x"}},
+        {"type": "toolRequest", "id": "t", "toolCall": {"value": {"name": "developer__shell"}}},
         {"type": "something_new"},
         {"type": ["text"]},
     ],

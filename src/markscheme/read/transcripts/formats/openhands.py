@@ -441,9 +441,12 @@ def _name_action(event: JsonObject, kind: str, arguments: JsonObject) -> tuple[s
         called = _find_called_arguments(metadata)
         if called and function == "str_replace_editor":
             return function, called
-        is_cell = function == "execute_ipython_cell"
         code = to_text(given.get("code")) or ""
-        return function if is_cell and function else kind, {"command": render_cell(code)}
+        written = _WRITING_FUNCTION.search(code)
+        if written is not None:
+            return "edit_file", {"path": written[1], "code": code}
+        name = function if function == "execute_ipython_cell" else kind
+        return name, {"code": code, "command": render_cell(code)}
     if function == "str_replace_editor":
         # Some versions keep the command of the editor only in what the model called.
         commands = ("view" if kind == "read" else None, given.get("command"))
@@ -469,11 +472,9 @@ def render_cell(code: str) -> str:
     if shell is not None:
         return shell[1]
     lines = [match.strip() for match in _SHELL_LINE.findall(code)]
-    written = [match or "file" for match in _WRITING_FUNCTION.findall(code)]
     file = _FILE_CELL.match(code)
     if file is not None:
         return f": > {file[1]}"
-    lines += [f": > '{path}'" for path in written]
     python = _SHELL_LINE.sub("", code)
     return "\n".join([*lines, f"python3 - <<'{_CELL_END}'", python, _CELL_END])
 
