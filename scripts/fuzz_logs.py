@@ -35,13 +35,13 @@ SLOWEST = 20.0
 UNKNOWN = "kind-of-the-future"
 HIDDEN_CALL = {"toolCallId": "h1", "toolName": "bash", "args": {"command": "rm -rf build"}}
 # Lists whose elements a reader must know, and fields below which anything may stand.
-LISTS = frozenset({"content", "parts", "messages", "events", "history"})
+LISTS = frozenset({"content", "parts", "messages", "events", "history", "steps"})
 FREE_FIELDS = frozenset(
     {
         *("input", "args", "arguments", "action", "tools", "functionResponse", "properties"),
         *("result", "output", "toolUseResult", "tool_use_result", "resultDisplay", "attachments"),
         *("state", "metadata", "store", "scores", "plan", "eval", "usage", "permission_denials"),
-        *("extra", "trajectory", "item", "spans", "choices"),
+        *("extra", "trajectory", "item", "spans", "choices", "observation"),
     }
 )
 OUTPUT_KINDS = frozenset({"tool_result", "tool", "function", "function_call_output"})

@@ -354,7 +354,7 @@ def test_calls_in_messages_of_the_anthropic_api_are_seen(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "block",
     [
-        {"type": "tool-call", "toolCallId": "t", "toolName": "bash", "input": {"command": "rm x"}},
+        {"type": "call_of_a_tool", "name": "bash", "command": "rm x"},
         {"type": "something_new"},
         {"type": ["text"]},
     ],

@@ -25,6 +25,7 @@ from markscheme.read.tools.mutations import (
     find_all_changes,
     find_changes,
     find_mutation,
+    iter_commands,
 )
 
 __all__ = [
@@ -45,5 +46,6 @@ __all__ = [
     "find_mutation",
     "is_in_family",
     "iter_calls",
+    "iter_commands",
     "list_families",
 ]

@@ -18,19 +18,13 @@ from markscheme.vocabulary import Call, Mutation
 
 WRITE_TOOLS = split_words(
     "write edit multiedit notebookedit apply_patch patch write_file create_file edit_file "
-    "replace insert file_change update_file delete_file "
+    "replace insert file_change update_file delete_file create append undo_edit writefile editfile "
     "write_to_file replace_in_file apply_diff insert_content search_and_replace search_replace "
-    "editor new_rule generate_image generateimage delete create "
-    "developer__write developer__edit"
+    "editor new_rule generate_image generateimage delete developer__write developer__edit"
 )
-EDITOR_TOOLS = frozenset(
-    {
-        "str_replace_editor",
-        "str_replace_based_edit_tool",
-        "text_editor",
-        "developer__text_editor",
-        "text_editor_code_execution",
-    }
+EDITOR_TOOLS = split_words(
+    "str_replace_editor str_replace_based_edit_tool text_editor file_editor planning_file_editor "
+    "developer__text_editor text_editor_code_execution"
 )
 EDITOR_CHANGES = frozenset(
     {"create", "str_replace", "insert", "delete", "write", "append", "undo_edit"}
@@ -38,8 +32,8 @@ EDITOR_CHANGES = frozenset(
 SHELL_TOOLS = split_words(
     "bash shell exec_command local_shell local_shell_call run_shell_command "
     "command_execution execute_command run_command run_terminal_cmd terminal "
-    "container.exec unified_exec shell_command write_stdin "
-    "run_commands attempt_completion write_bash powershell "
+    "container.exec unified_exec shell_command write_stdin execute_bash run run_ipython "
+    "execute_ipython_cell bash_command run_commands attempt_completion write_bash powershell "
     "developer__shell"
 )
 _CHANGING_PROGRAMS = split_words(

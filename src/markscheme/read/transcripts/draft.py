@@ -13,7 +13,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from markscheme.read.json_fields import JsonObject, clean_text, compute_seconds
+from markscheme.read.json_fields import JsonObject, clean_text, compute_seconds, parse_count
 from markscheme.read.tools import CallDetails, extract_call_details, find_mutation
 from markscheme.read.transcripts.containers import find_call_containers
 from markscheme.vocabulary import (
@@ -211,6 +211,17 @@ class Draft:
         for name in find_call_containers(record, read):
             self.add_unknown_kind("tool container", name)
 
+    def iter_elements(self, value: Any, what: str) -> Iterator[JsonObject]:
+        """Yield the objects of a list that may hold calls; everything else in it is a doubt.
+
+        No list at all is no doubt. `what` names one element, as in `add_unknown_kind`.
+        """
+        for element in value if isinstance(value, list) else [value]:
+            if isinstance(element, dict) and isinstance(value, list):
+                yield element
+            elif value is not None:
+                self.add_unknown_kind(what, _JSON_TYPE_NAMES.get(type(element), "text"))
+
     def build_transcript(
         self, format_: str, *, skipped: int = 0, truncated: bool = False
     ) -> Transcript:
@@ -328,3 +339,17 @@ def sum_tokens(parts: Iterable[Tokens]) -> Tokens | None:
         return None
     totals: dict[str, Any] = {name: sum(of) if of else None for name, of in fields.items()}
     return Tokens(**totals, output_is_lower_bound=False)
+
+
+def parse_inclusive_usage(
+    input_: Any, cached: Any, output: Any, reasoning: Any = None, written: Any = None
+) -> Tokens:
+    """Return the tokens of a model call whose input includes the tokens of the cache."""
+    total, read, write = parse_count(input_), parse_count(cached), parse_count(written)
+    return Tokens(
+        input_uncached=None if total is None else max(total - (read or 0) - (write or 0), 0),
+        cache_read=read,
+        cache_write=write,
+        output=parse_count(output),
+        reasoning=parse_count(reasoning),
+    )

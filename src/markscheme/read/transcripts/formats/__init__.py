@@ -8,6 +8,7 @@ spans of `otel_spans`.
 
 from markscheme.read.transcripts.formats import (
     anthropic,
+    atif,
     claude_code,
     claude_stream,
     cline,
@@ -19,10 +20,15 @@ from markscheme.read.transcripts.formats import (
     gemini_stream,
     goose,
     inspect_ai,
+    langchain,
+    mini_swe_agent,
     openai,
     opencode,
+    openhands,
     otel,
     qwen,
+    swe_agent,
+    vercel_ai,
 )
 
 __all__ = ["FORMATS"]
@@ -31,6 +37,10 @@ __all__ = ["FORMATS"]
 # many logs hold messages with a role, which is all that the last format asks for.
 FORMATS = (
     *opencode.FORMATS,
+    atif.FORMAT,
+    openhands.FORMAT,
+    mini_swe_agent.FORMAT,
+    swe_agent.FORMAT,
     inspect_ai.FORMAT,
     otel.FORMAT,
     cline.FORMAT,
@@ -45,6 +55,8 @@ FORMATS = (
     codex_exec.FORMAT,
     anthropic.FORMAT,
     goose.FORMAT,
+    vercel_ai.FORMAT,
+    langchain.FORMAT,
     openai.RESPONSES_FORMAT,
     openai.CHAT_FORMAT,
 )
