@@ -258,7 +258,9 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
             for group in shown
         ],
         "more": translate(
-            "{n} more, none below {score}.", n=more, score=format_decimal(groups[len(shown)].score)
+            "{n} more, none below {score}.",
+            n=more,
+            score=format_decimal(min(group.score for group in groups[len(shown) :])),
         )
         if more
         else "",
