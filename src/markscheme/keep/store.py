@@ -186,9 +186,21 @@ class Store:
     def find_run(self, name: str) -> StoredRun:
         """Return the run of this name: an id or its beginning, `latest`, `latest~1`, a tag.
 
-        `latest` is the run that was started last, finished or not.
+        `latest` is the run that was started last, finished or not. If it was rescored, `latest` is
+        the run that was rescored from it last.
         """
         return find_run(self._database, name)
+
+    def find_rescored_run(self, run: str, rubric: str) -> str | None:
+        """Return the id of the run that was rescored from another under a rubric, by its digest.
+
+        In a transaction, it also makes other callers wait until the transaction ends, so that two
+        processes cannot both find that there is none.
+        """
+        self._database.lock_writers()
+        query = "SELECT id FROM runs WHERE rescored_from = ? AND rubric = ? ORDER BY number"
+        rows = self._database.fetch_rows(query, [run, rubric])
+        return rows[0][0] if rows else None
 
     def read_summaries(self, runs: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the id and the summary of each of these runs, if it is finished."""

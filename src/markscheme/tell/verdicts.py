@@ -221,13 +221,23 @@ def _format_recalibration_lines(found: Recalibration, applied: Mapping[str, str]
         what = translate("rank correlation (Kendall's tau-b) over {n} runs", n=ranking.runs)
         yield f"{ranking.exam}: {what}: {tau}"
     for proposal in found.proposals:
-        run = None if proposal.run is None else applied.get(proposal.run, proposal.run)
         proposed = (
             translate("proposed no baseline")
-            if run is None
-            else translate("proposed baseline {run}", run=run)
+            if proposal.run is None
+            else translate("proposed baseline {run}", run=proposal.run)
         )
         yield f"{proposal.exam}: {proposed}: {translate_stored(proposal.because)}"
+    if applied:
+        yield translate_plural(
+            "{n:,} rescored run is stored", "{n:,} rescored runs are stored", len(applied)
+        )
+    for proposal in found.proposals if applied else ():
+        if proposal.run is not None and not proposal.is_baseline:
+            yield translate(
+                "the baseline of {exam} has not moved; next: `markscheme baseline set {run}`",
+                exam=proposal.exam,
+                run=proposal.run,
+            )
     for refused, why in found.refused:
         yield translate(
             "{run} cannot be weighed anew: {why}", run=refused, why=translate_stored(why)

@@ -226,10 +226,7 @@ def _load_earlier_runs(runs: RunFinder, found: FoundRun) -> tuple[list[Run], lis
     past, stored = found.past, found.stored
     if stored is None and not runs.has_store:
         return [], []
-    history = load_history(runs, past)
-    if stored is not None:
-        names = [run.name for run in history]
-        history = history[: names.index(found.name) + 1] if found.name in names else []
+    history = load_history(runs, past, until=stored)
     return history, load_subject_history(runs, past, past.run.subject, until=stored)
 
 

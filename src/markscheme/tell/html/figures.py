@@ -313,8 +313,9 @@ def _format_milliseconds(value: Fraction | None) -> str:
 def build_trend_figures(report: RunReport) -> Iterator[Figure]:
     """Yield the means over the last runs, if there are several.
 
-    It is one figure, unless several subjects have several runs each: then the first figure has a
-    line for each subject, and the second shows the axes of this run's subject only.
+    It is one figure if all runs are of one subject, or each of another one, such as releases. Else
+    the first figure has a line for each subject, and the second shows the axes of this run's
+    subject only.
     """
     known = report.distribution
     if known is None or len(known.trend) < _MIN_TREND_RUNS:
@@ -341,7 +342,7 @@ def _draw_mean_trend(known: ScoreDistribution) -> Figure:
         name=translate("Trend over runs")
         if mixed or subjects == {None}
         else translate("Trend over runs of {subject}", subject=points[0].subject),
-        svg=charts.draw_trend(labels, lines),
+        svg=charts.draw_trend(labels, lines, joined=not mixed),
         says=" ".join(_describe_mean_trend(known)),
         columns=(
             translate("run"),
@@ -371,8 +372,12 @@ def _describe_mean_trend(known: ScoreDistribution) -> Iterator[str]:
     )
     subjects = len({point.subject for point in points})
     if subjects > 1:
-        yield translate("The runs are of {n} subjects, which the labels name.", n=subjects)
-    yield translate("The thick line is the score.")
+        yield translate(
+            "The runs are of {n} subjects, which the labels name, so no line joins them.",
+            n=subjects,
+        )
+    else:
+        yield translate("The thick line is the score.")
     for drift in known.drifts:
         yield translate(
             "{axis} is trending down: {first} → {last}.",
