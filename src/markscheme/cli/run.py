@@ -24,6 +24,7 @@ from markscheme.cli.exit_codes import (
 from markscheme.cli.options import (
     exam_option,
     format_option,
+    hold_run_tag,
     no_store_option,
     rubric_option,
     store_option,
@@ -189,6 +190,7 @@ _RESUME_HELP = "Continue an interrupted run: ask only what is missing."
 @store_option
 @format_option
 @handle_errors
+@hold_run_tag
 def command(
     rubric: str,
     exams: tuple[str, ...],

@@ -12,6 +12,7 @@ from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors, re
 from markscheme.cli.options import (
     exam_option,
     format_option,
+    hold_run_tag,
     no_store_option,
     rubric_option,
     store_option,
@@ -85,6 +86,7 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
 @store_option
 @format_option
 @handle_errors
+@hold_run_tag
 def command(
     rubric: str,
     exams: tuple[str, ...],

@@ -134,9 +134,16 @@ def _find_latest(database: Database, name: str) -> StoredRun | None:
 
 
 def _find_by_tag(database: Database, name: str) -> StoredRun | None:
-    query = "SELECT run FROM tags WHERE name = ? ORDER BY number DESC LIMIT 1"
-    tagged = database.fetch_rows(query, [name])
-    return _find_by_id(database, tagged[0][0]) if tagged else None
+    query = (
+        "SELECT run, (SELECT COUNT(*) FROM tag_claims WHERE tag = tags.number) FROM tags"
+        " WHERE name = ? ORDER BY number DESC LIMIT 1"
+    )
+    for run, claims in database.fetch_rows(query, [name]):
+        if claims:
+            why = "the command that took it last was ended before its run began, or it still starts"
+            raise UsageError(f"the tag {format_value(name)} names no run: {why}")
+        return _find_by_id(database, run)
+    return None
 
 
 def _find_by_id_prefix(database: Database, name: str) -> StoredRun | None:
