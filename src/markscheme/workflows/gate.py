@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markscheme.vocabulary import Rubric, StoreUnavailableError, UsageError, sentence, to_record
 from markscheme.weigh.gates import GateReport, build_undecided_report, evaluate_gates
+from markscheme.weigh.recalibrate import PastRun
 from markscheme.workflows.find_run import FoundRun, RunContext, RunFinder, is_open_run
 
 _OPEN_RUN_REASON = sentence(
@@ -48,7 +49,12 @@ def _find_baseline(runs: RunFinder, found: FoundRun, name: str | None) -> FoundR
             what = f"the rubric `{past.rubric.name}` has no gate `metric: baseline` for this exam"
             raise UsageError(f"{what}; there is nothing to compare with `{name}`")
         return runs.find(name, reference=past)
-    if found.stored is None and not runs.has_store:
+    return find_set_baseline(runs, past)
+
+
+def find_set_baseline(runs: RunFinder, past: PastRun) -> FoundRun | None:
+    """Return the baseline that is set for the rubric and exam of a run, if a store has one."""
+    if not runs.has_store:
         return None
     baseline = runs.store.find_baseline(past.rubric.name, past.exam.name)
     return None if baseline is None else runs.find(baseline.run, reference=past)

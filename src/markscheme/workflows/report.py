@@ -245,24 +245,38 @@ def _assemble_report(
     )
 
 
-def build_result_report(result: Result, outputs: Mapping[str, str | None]) -> RunReport:
+def build_result_report(
+    result: Result, outputs: Mapping[str, str | None], baseline: FoundRun | None = None
+) -> RunReport:
     """Build the report of a run of one subject that was just scored."""
     run = next(result.runs)
     past = PastRun(run=run, rubric=result.rubric, exam=result.exam)
+    gates = result.judge(None if baseline is None else baseline.past.run)
     rows = (
         {**row, "output": outputs.get(row["item"])}
         for row in restore_row_messages(result.frame.iter_rows(named=True))
     )
     return RunReport(
         past=past,
-        gates=result.judge(),
+        gates=gates,
         items=build_item_reports(past, rows, every=True),
         bad_rows=result.errors,
+        baseline=None if baseline is None else baseline.stored,
         distribution=describe_distribution(result.rubric, result.exam, run),
         patterns=find_patterns(
-            result.rubric, result.exam, run, observe_rows(result.rubric, [result.frame])
+            result.rubric,
+            result.exam,
+            run,
+            observe_rows(result.rubric, [result.frame]),
+            comparison=_find_comparison(gates),
         ),
     )
+
+
+def _find_comparison(gates: GateReport) -> BaselineReport | None:
+    """Return the baseline report that warns of a rise, or else the first one."""
+    reports = (outcome.baseline for outcome in gates.outcomes if outcome.baseline)
+    return min(reports, key=lambda report: not report.warning, default=None)
 
 
 def find_run_patterns(
@@ -279,7 +293,6 @@ def find_run_patterns(
     if is_open_run(found) or mismatch_reason(past.rubric, past.exam, past.run):
         return ()
     gates = judge_run(runs, found).gates if gates is None else gates
-    reports = [outcome.baseline for outcome in gates.outcomes if outcome.baseline]
     observed = (
         observe_rows(past.rubric, open_rows(runs, found).read_frames())
         if observed is None
@@ -291,8 +304,7 @@ def find_run_patterns(
         past.run,
         observed,
         history=_load_drifts(runs, found),
-        # The baseline report that warns of a rise, or else the first one.
-        comparison=min(reports, key=lambda report: not report.warning, default=None),
+        comparison=_find_comparison(gates),
     )
 
 
