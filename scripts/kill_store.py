@@ -198,21 +198,21 @@ def rounds(kills: int, seed: int, new_place: Callable[[], str]) -> Counter[str]:
     return counts
 
 
-def score_tagged(place: str, answers: str) -> None:
-    """Run `markscheme score --tag nightly`; print a line as soon as the tag is taken."""
-    keep = importlib.import_module("markscheme.keep")
-    hold = keep.hold_tag
-
-    @contextmanager
-    def hold_and_tell(*arguments: str) -> Iterator[None]:
-        with hold(*arguments):
-            print("taken", flush=True)
-            yield
-
-    keep.hold_tag = hold_and_tell
-    options = ["-r", "tutor-capstone", "-e", "capstone", "-a", answers, "--store", place]
-    sys.argv = ["markscheme", "score", *options, "--tag", TAG, "--format", "json"]
-    importlib.import_module("markscheme.cli.main").main()
+_SCORE_TAGGED = """
+import sys
+from contextlib import contextmanager
+import markscheme.keep as keep
+from markscheme.cli.main import main
+hold = keep.hold_tag
+@contextmanager
+def hold_and_tell(*arguments):
+    with hold(*arguments):
+        print("taken", flush=True)
+        yield
+keep.hold_tag = hold_and_tell
+main()
+"""
+# Runs `markscheme` with the arguments that follow; prints a line as soon as the tag is taken.
 
 
 def kill_tagged_scores(kills: int, new_place: Callable[[], str]) -> Counter[str]:
@@ -249,7 +249,9 @@ def write_answers(path: Path, attempts: int) -> str:
 
 def kill_tagged_score(place: str, answers: str, delay: float | None) -> bool:
     """Run the command and kill it after a delay; return whether it had taken the tag by then."""
-    command = [sys.executable, __file__, "--score", place, answers]
+    inputs = ["-r", "tutor-capstone", "-e", "capstone", "-a", answers, "--store", place]
+    command = [sys.executable, "-c", _SCORE_TAGGED, "score", *inputs, "--tag", TAG]
+    command += ["--format", "json"]
     quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, text=True, **quiet) as process:  # noqa: S603
         assert process.stdout  # noqa: S101 - asked for above
@@ -279,12 +281,9 @@ def main() -> None:
     parser.add_argument("--postgres", nargs="?", const="", metavar="URL")
     parser.add_argument("--tag", action="store_true")
     parser.add_argument("--write", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--score", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.write:
         write(*options.write)
-    if options.score:
-        score_tagged(*options.score)
     with places(options.postgres) as new_place:
         if options.tag:
             counts = kill_tagged_scores(options.kills or 49, new_place)

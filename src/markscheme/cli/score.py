@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors, report_stored_runs
+from markscheme.cli.exit_codes import (
+    ExitCode,
+    buffer_stdout,
+    handle_errors,
+    report_stored_runs,
+    warn_of_silent_change,
+)
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -132,6 +138,8 @@ def command(
             ray_address=ray_address,
             progress=_show_progress,
         )
+        if result.run_ids:
+            warn_of_silent_change(result.rubric, store, besides=result.run_ids)
         report_stored_runs(result.run_ids)
     if format_ == "text":
         from markscheme.tell.text import RunPage

@@ -415,6 +415,9 @@ def print_run_list(document: dict[str, Any]) -> None:
     for run in document["runs"]:
         table.add_row(*map(Text, _build_run_cells(run)))
     out.print(table)
+    for warning in document["warnings"]:
+        line = replace_control_characters(translate_stored(warning))
+        out.print(Text(f"\n{line}", "yellow"), soft_wrap=True)
 
 
 def _build_run_cells(run: dict[str, Any]) -> list[str]:

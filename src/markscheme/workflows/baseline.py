@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import ClassVar
 
 from markscheme.keep import Baseline, RunStatus, StoredRun
-from markscheme.vocabulary import RecordFields, UsageError, format_value
+from markscheme.vocabulary import Outcome, RecordFields, UsageError, format_value
 from markscheme.weigh.distribution import ScoreDistribution, describe_distribution
+from markscheme.weigh.gates import evaluate_gates
 from markscheme.weigh.recalibrate import PastRun
 from markscheme.weigh.totals import Run
 from markscheme.workflows.find_run import FoundRun, RunFinder
@@ -18,14 +19,31 @@ from markscheme.workflows.find_run import FoundRun, RunFinder
 LAST_RUNS = 20
 
 
-def set_baseline(runs: RunFinder, name: str, *, by: str | None, note: str | None) -> Baseline:
-    """Make a complete stored run the baseline of its rubric and exam."""
+def set_baseline(
+    runs: RunFinder, name: str, *, by: str | None, note: str | None, force: bool = False
+) -> tuple[Baseline, Baseline | None]:
+    """Make a complete stored run the baseline of its rubric and exam; return also the former one.
+
+    A run that fails a hard gate of its rubric is refused, unless `force` says that it is meant.
+    """
     found = runs.find(name)
     if found.stored is None:
         raise UsageError(f"`{name}` is a result file; a baseline is a run in the store")
-    if not found.past.run.marks.complete:
+    past = found.past
+    if not past.run.marks.complete:
         raise UsageError(f"the run `{found.name}` is not complete; it cannot be a baseline")
-    return runs.store.set_baseline(found.stored.id, by=by, note=note)
+    # The gate on the baseline itself is not asked: a new baseline may be set because of it.
+    report = evaluate_gates(past.rubric, past.exam, past.run, detailed=False)
+    failed = [
+        f"{result.gate.name} ({result.because})"
+        for result in report.outcomes
+        if result.outcome is Outcome.FAIL
+    ]
+    if failed and not force:
+        hint = "--force makes it the baseline nevertheless"
+        raise UsageError(f"the run `{found.name}` does not meet {', '.join(failed)}; {hint}")
+    former = runs.store.find_baseline(found.stored.rubric.name, found.stored.exam.name)
+    return runs.store.set_baseline(found.stored.id, by=by, note=note), former
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
