@@ -23,7 +23,7 @@ from markscheme.tell.words import (
     format_item_line,
     format_run_title,
 )
-from markscheme.vocabulary import ItemStatus, Level, Outcome, format_decimal
+from markscheme.vocabulary import ItemStatus, Level, Outcome, format_decimal, format_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def _build_junit_gate_case(found: GateOutcome) -> _JUnitCase:
     view, hard = build_gate(found), found.gate.level is Level.HARD
     result = _JUNIT_RESULTS.get(found.outcome, "skipped")
     losses = (
-        translate("{item} costs {points:.4g}", item=loss.item, points=float(loss.lost))
+        translate("{item} costs {points}", item=loss.item, points=format_short(loss.lost))
         for loss in found.fix_first
     )
     return _JUnitCase(

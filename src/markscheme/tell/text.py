@@ -31,8 +31,10 @@ from markscheme.vocabulary import (
     Level,
     Outcome,
     format_decimal,
+    format_fixed,
     restore_row_messages,
     sentence,
+    to_fraction,
 )
 
 if TYPE_CHECKING:
@@ -142,7 +144,7 @@ class RunPage:
         got = row["got"] if row["got"] is not None else _ROW_STATUS_WORDS[row["status"]]
         got = got if row["got"] is not None else translate_stored(got)
         cells = [self._format_mark(row["breakdown"], spec.name) for spec in self.rubric]
-        score = "–" if row["score"] is None else f"{row['score']:.2f}"
+        score = "–" if row["score"] is None else format_fixed(to_fraction(row["score"]), 2)
         style = "red" if row["score"] is None or row["score"] < 1 else ""
         return [
             Text(_format_row_label(row)),
@@ -158,7 +160,7 @@ class RunPage:
             return Text("–", style="magenta")
         if value in {0, 1}:
             return Text(self._mark_signs[0 if value else 1], style="green" if value else "red")
-        return Text(f"{value:.2f}", style="yellow")
+        return Text(format_fixed(to_fraction(value), 2), style="yellow")
 
     def print_losses(self, frame: pl.DataFrame, hidden: int = 0) -> None:
         """Print why points were lost, cell by cell, the heaviest axis first."""
@@ -421,7 +423,7 @@ def print_run_list(document: dict[str, Any]) -> None:
 
 
 def _build_run_cells(run: dict[str, Any]) -> list[str]:
-    score = "–" if run["score"] is None else f"{run['score']:.4f}"
+    score = "–" if run["score"] is None else format_fixed(to_fraction(run["score"]))
     answers = "–" if run["answers"] is None else f"{run['answers']:,}"
     return [
         run["id"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +17,7 @@ from markscheme.tell.page import (
 )
 from markscheme.tell.text import RunPage, create_console
 from markscheme.tell.words import OUTCOME_WORDS, format_subject
-from markscheme.vocabulary import Outcome, format_decimal, to_record
+from markscheme.vocabulary import Outcome, format_decimal, format_fixed, format_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from markscheme.keep import Baseline
-    from markscheme.weigh.distribution import ScoreDistribution, TrendPoint
+    from markscheme.weigh.distribution import Drift, MeanEstimate, ScoreDistribution, TrendPoint
     from markscheme.weigh.gates import GateReport
     from markscheme.weigh.patterns import Pattern
     from markscheme.weigh.recalibrate import Recalibration
@@ -164,25 +164,24 @@ def _format_change_line(change: ChangeView) -> str:
 
 def _format_distribution_lines(found: ScoreDistribution) -> Iterator[str]:
     """Yield the distribution of the scores of a baseline, and its trend, line by line."""
-    record = to_record(found)
-    yield _format_estimate_line(translate("score"), record["score"])
-    for axis, estimate in record["axes"].items():
+    yield _format_estimate_line(translate("score"), found.score)
+    for axis, estimate in found.axes.items():
         yield f"  {_format_estimate_line(axis, estimate)}"
-    yield _format_estimate_line(translate("items passed"), record["passed"])
-    quantiles = ", ".join(f"{name} {value:.4g}" for name, value in record["quantiles"].items())
+    yield _format_estimate_line(translate("items passed"), found.passed)
+    quantiles = ", ".join(f"p{at} {format_short(value)}" for at, value in found.quantiles.items())
     yield f"{translate('item scores')}: {quantiles}"
-    for group in record["groups"]:
-        if group["score"] < record["score"]["mean"]:
-            yield f"  {group['tag']}={group['value']}: {group['score']:.4f} ({group['n']})"
+    for group in found.groups:
+        if group.score < found.score.mean:
+            yield f"  {group.tag}={group.value}: {format_fixed(group.score)} ({group.n})"
     yield from _format_trend_lines(found)
     who = (
         f"{format_subject(found.own_trend[-1].subject)}: "
         if found.has_subject_trends and found.own_trend
         else ""
     )
-    yield from (f"{who}{_format_drift_line(drift)}" for drift in record["drifts"])
-    if len(found.drift_points) < record["runs_needed"]:
-        yield translate("a drift can be told from {n} runs on", n=record["runs_needed"])
+    yield from (f"{who}{_format_drift_line(drift)}" for drift in found.drifts)
+    if len(found.drift_points) < found.runs_needed:
+        yield translate("a drift can be told from {n} runs on", n=found.runs_needed)
 
 
 def _format_trend_lines(found: ScoreDistribution) -> Iterator[str]:
@@ -209,7 +208,7 @@ def _format_trend_lines(found: ScoreDistribution) -> Iterator[str]:
 
 def _format_trend_scores(points: Iterable[TrendPoint], *, named: bool = False) -> str:
     return ", ".join(
-        f"{f'{format_subject(point.subject)} ' if named else ''}{float(point.score):.4f}"
+        f"{f'{format_subject(point.subject)} ' if named else ''}{format_fixed(point.score)}"
         for point in points
     )
 
@@ -244,21 +243,22 @@ def _format_recalibration_lines(found: Recalibration, applied: Mapping[str, str]
         )
 
 
-def _format_estimate_line(name: str, estimate: Mapping[str, Any]) -> str:
-    if estimate["lower"] is None:
-        return f"{name} {estimate['mean']:.4f} ({translate_stored(estimate['method'])})"
-    bounds = translate("{low:.4f} to {high:.4f}", low=estimate["lower"], high=estimate["upper"])
-    return f"{name} {estimate['mean']:.4f} (95 %: {bounds}, {translate_stored(estimate['method'])})"
+def _format_estimate_line(name: str, estimate: MeanEstimate) -> str:
+    mean, method = format_fixed(estimate.mean), translate_stored(estimate.method)
+    if estimate.lower is None:
+        return f"{name} {mean} ({method})"
+    bounds = translate("{low:.4f} to {high:.4f}", low=estimate.lower, high=estimate.upper)
+    return f"{name} {mean} (95 %: {bounds}, {method})"
 
 
-def _format_drift_line(drift: Mapping[str, Any]) -> str:
-    moved = f"{drift['first']:.4f} → {drift['last']:.4f}"
+def _format_drift_line(drift: Drift) -> str:
+    moved = f"{format_fixed(drift.first)} → {format_fixed(drift.last)}"
     what = (
-        translate("{axis} alone is trending down", axis=drift["axis"])
-        if drift["alone"]
-        else translate("{axis} is trending down", axis=drift["axis"])
+        translate("{axis} alone is trending down", axis=drift.axis)
+        if drift.alone
+        else translate("{axis} is trending down", axis=drift.axis)
     )
-    return f"{what}: {moved} (p {drift['p']:.3g})"
+    return f"{what}: {moved} (p {float(drift.p):.3g})"
 
 
 def _translate_outcome(outcome: Outcome | None) -> str:

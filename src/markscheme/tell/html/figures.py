@@ -17,7 +17,14 @@ from markscheme.tell import charts
 from markscheme.tell.html.item_rows import build_tag_link
 from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.words import format_subject
-from markscheme.vocabulary import Level, format_decimal, format_plain, to_float
+from markscheme.vocabulary import (
+    Level,
+    format_decimal,
+    format_fixed,
+    format_plain,
+    to_float,
+    to_fraction,
+)
 from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
@@ -218,7 +225,10 @@ def _describe_worst_pairs(
     below = sorted((value, at) for at, value in cells.items() if value < 1)
     if not below:
         return translate("Every pair has full marks.")
-    worst = ", ".join(f"{rows[r]} × {columns[c]} {value:.2f}" for value, (r, c) in below[:3])
+    worst = ", ".join(
+        f"{rows[r]} × {columns[c]} {format_fixed(to_fraction(value), 2)}"
+        for value, (r, c) in below[:3]
+    )
     return translate(
         "{n} of {all} pairs lose points; the worst are {worst}.",
         n=len(below),
