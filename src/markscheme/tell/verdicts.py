@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.tell.language import translate, translate_plural, translate_stored
+from markscheme.tell.language import (
+    replace_control_characters,
+    translate,
+    translate_plural,
+    translate_stored,
+)
 from markscheme.tell.page import (
     PATTERNS_SHOWN,
     BaselineView,
     ChangeView,
+    ReportPage,
     build_patterns,
     build_report_page,
 )
@@ -57,6 +63,7 @@ class VerdictPage:
             self.print_line(f"\n{since}", style="bold")
             for line in _format_baseline_lines(view):
                 self.print_line(f"  {line}")
+        self._print_unjudged(page, report.past.run.marks.missing)
         self._print_fix_first(report.gates)
         PatternPage(self.out).print_first(report.patterns)
         verdict = Text(f"\n{translate('verdict')}: ")
@@ -81,6 +88,22 @@ class VerdictPage:
         self.print_line(f"{what}, {when}{by}{note}", style="bold")
         for line in () if found is None else _format_distribution_lines(found):
             self.print_line(line)
+
+    def _print_unjudged(self, page: ReportPage, missing: Sequence[str]) -> None:
+        """Print what makes the run incomplete: rows that were no answers, and missing items."""
+        if page.bad_rows is not None:
+            self.print_line(f"\n{page.bad_rows.title}", style="bold")
+            for row in page.bad_rows.rows[:_CHANGES_SHOWN]:
+                excerpt = f"  {row.excerpt}" if row.excerpt else ""
+                self.print_line(f"  {replace_control_characters(f'{row.line}{excerpt}')}")
+            more = page.bad_rows.total - len(page.bad_rows.rows[:_CHANGES_SHOWN])
+            if more > 0:
+                self.print_line(f"  {translate('… and {n:,} more', n=more)}")
+        if missing:
+            more = len(missing) - _CHANGES_SHOWN
+            tail = f" {translate('and {n:,} more', n=more)}" if more > 0 else ""
+            head = translate("missing ({n:,})", n=len(missing))
+            self.print_line(f"\n{head}: {', '.join(missing[:_CHANGES_SHOWN])}{tail}")
 
     def _print_fix_first(self, report: GateReport) -> None:
         for found in report.outcomes:

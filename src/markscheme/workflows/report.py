@@ -40,7 +40,7 @@ from markscheme.weigh.patterns import (
     observe_rows,
 )
 from markscheme.weigh.recalibrate import PastRun
-from markscheme.weigh.result import build_exam_record, build_rubric_record
+from markscheme.weigh.result import build_error_record, build_exam_record, build_rubric_record
 from markscheme.weigh.totals import WeightScale
 from markscheme.workflows.baseline import load_history, load_subject_history
 from markscheme.workflows.find_run import FoundRun, RunFinder, is_open_run
@@ -113,6 +113,7 @@ class RunReport:
             "baseline": None if self.baseline is None else build_stored_run_record(self.baseline),
             **to_record(self.gates),
             "patterns": [*map(to_record, self.patterns)],
+            "errors": [*map(build_error_record, self.bad_rows)],
             "items": [
                 {
                     "item": item.item,
