@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.page import build_gate, build_verdict
 from markscheme.tell.text import format_gate_name
 from markscheme.tell.words import (
@@ -154,7 +154,13 @@ def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:
         for row in item.answers:
             lines += format_answer_lines(row, report.past.rubric)
         if item.more:
-            lines.append(translate("… and {n:,} more answers that lost points", n=item.more))
+            lines.append(
+                translate_plural(
+                    "… and {n:,} more answer that lost points",
+                    "… and {n:,} more answers that lost points",
+                    item.more,
+                )
+            )
         yield _JUnitCase(
             name=item.item,
             group="items",

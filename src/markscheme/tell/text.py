@@ -133,9 +133,10 @@ class RunPage:
             table.add_row(*self._build_row(row))
         self.out.print(table)
         if hidden:
-            more = translate(
+            more = translate_plural(
+                "… {n:,} more row is not shown; {command} writes all of them",
                 "… {n:,} more rows are not shown; {command} writes all of them",
-                n=hidden,
+                hidden,
                 command=writes,
             )
             self.out.print(Text(more), soft_wrap=True)
@@ -207,9 +208,8 @@ class RunPage:
     def print_summary(self, summary: Summary) -> None:
         """Print the mean, the axes, what is missing, and the worst groups."""
         self.out.print()
-        counts = translate(
-            "{n:,} answers scored, {items:,} items", n=summary.n, items=summary.items
-        )
+        scored = translate_plural("{n:,} answer scored", "{n:,} answers scored", summary.n)
+        counts = f"{scored}, {translate_plural('{n:,} item', '{n:,} items', summary.items)}"
         score = translate("score {score}", score=format_decimal(summary.score))
         self.out.print(f"[bold]{score}[/bold]  ({counts})", highlight=False)
         for spec in self.rubric:
@@ -228,7 +228,11 @@ class RunPage:
             head = translate("missing ({n:,})", n=len(summary.missing))
             self.out.print(Text(f"{head}: {named}{tail}", "magenta"))
         if summary.unscored:
-            unscored = translate("{n:,} answers could not be scored", n=summary.unscored)
+            unscored = translate_plural(
+                "{n:,} answer could not be scored",
+                "{n:,} answers could not be scored",
+                summary.unscored,
+            )
             self.out.print(Text(unscored, "magenta"))
         self._print_worst_groups(summary)
 

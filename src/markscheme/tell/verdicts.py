@@ -222,9 +222,14 @@ def _format_trend_lines(found: ScoreDistribution) -> Iterator[str]:
     elif found.trend:
         who = found.trend[0].subject
         last = (
-            translate("last {n} runs, the newest last", n=n)
+            translate_plural("last run", "last {n} runs, the newest last", n)
             if who is None
-            else translate("last {n} runs of {subject}, the newest last", n=n, subject=who)
+            else translate_plural(
+                "last run of {subject}",
+                "last {n} runs of {subject}, the newest last",
+                n,
+                subject=who,
+            )
         )
         yield f"{last}: {_format_trend_scores(found.trend)}"
 
@@ -240,7 +245,11 @@ def _format_recalibration_lines(found: Recalibration, applied: Mapping[str, str]
     """Yield the lines below the table of a recalibration."""
     for ranking in found.rankings:
         tau = translate("not defined") if ranking.tau is None else f"{ranking.tau:.4f}"
-        what = translate("rank correlation (Kendall's tau-b) over {n} runs", n=ranking.runs)
+        what = translate_plural(
+            "rank correlation (Kendall's tau-b) over {n} run",
+            "rank correlation (Kendall's tau-b) over {n} runs",
+            ranking.runs,
+        )
         yield f"{ranking.exam}: {what}: {tau}"
     for proposal in found.proposals:
         proposed = (

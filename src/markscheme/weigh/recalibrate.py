@@ -7,12 +7,14 @@ the axes that gave them are the same, so every run can be weighed under both rub
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import structs
 
@@ -221,12 +223,23 @@ def _find_axis_differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
         was, now = (getattr(spec.axis, field.name) for spec in (old, new))
         if was != now:
             yield sentence(
-                "`{field}` of the axis `{axis}` was {before!r} and is {after!r}",
+                "`{field}` of the axis `{axis}` was {before} and is {after}",
                 field=field.name,
                 axis=old.name,
-                before=was,
-                after=now,
+                before=_format_parameter(was),
+                after=_format_parameter(now),
             )
+
+
+def _format_parameter(value: Any) -> str:
+    """Return a parameter of an axis as a rubric writes it."""
+    return json.dumps(value, ensure_ascii=False, default=_convert_parameter)
+
+
+def _convert_parameter(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 def reweigh_run(run: Run, new: Rubric) -> Run:

@@ -206,7 +206,11 @@ def _build_heat_map(pair: _TagPair, order: Mapping[str, Sequence[str]]) -> HeatM
         rows=tuple(
             (row, tuple(_build_heat_cell(pair, row, column) for column in columns)) for row in rows
         ),
-        left_out=translate("{n} further values are not drawn.", n=hidden) if hidden else "",
+        left_out=translate_plural(
+            "{n} further value is not drawn.", "{n} further values are not drawn.", hidden
+        )
+        if hidden
+        else "",
     )
 
 
