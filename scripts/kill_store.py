@@ -252,8 +252,9 @@ def kill_tagged_score(place: str, answers: str, delay: float | None) -> bool:
     inputs = ["-r", "tutor-capstone", "-e", "capstone", "-a", answers, "--store", place]
     command = [sys.executable, "-c", _SCORE_TAGGED, "score", *inputs, "--tag", TAG]
     command += ["--format", "json"]
-    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, text=True, **quiet) as process:  # noqa: S603
+    with subprocess.Popen(  # noqa: S603 - our own command
+        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         assert process.stdout  # noqa: S101 - asked for above
         if delay is not None:
             time.sleep(delay)
